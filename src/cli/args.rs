@@ -8,6 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::commands::ReadCommands;
 use super::completions::{addresses, documents, sections};
 use super::data::MetaArgs;
+use super::lazy::Lazy;
 use super::read_command::{ReadCommand as _, has};
 use super::relocate::{MoveArgs, RenameArgs};
 use crate::limits;
@@ -77,45 +78,45 @@ pub(super) enum Color {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Build or refresh the store
-    Ingest(IngestArgs),
+    Ingest(Lazy<IngestArgs>),
     /// Print what the store contains
-    Status(StatusArgs),
+    Status(Lazy<StatusArgs>),
     #[command(flatten)]
     Read(ReadCommands),
     /// Replace a section of a file
-    Replace(ReplaceArgs),
+    Replace(Lazy<ReplaceArgs>),
     /// Insert content next to or below a section
-    Insert(InsertArgs),
+    Insert(Lazy<InsertArgs>),
     /// Delete a section
-    Delete(DeleteArgs),
+    Delete(Lazy<DeleteArgs>),
     /// Mark a task as done or open
-    Task(TaskArgs),
+    Task(Lazy<TaskArgs>),
     /// Give a section another title, and rewrite the links to it
-    Rename(RenameArgs),
+    Rename(Lazy<RenameArgs>),
     /// Move a document, and rewrite the links to it and in it
-    Move(MoveArgs),
+    Move(Lazy<MoveArgs>),
     /// List the front matter of documents, or change one key of it
-    Meta(MetaArgs),
+    Meta(Lazy<MetaArgs>),
     /// Make several edits to one file, all or none
-    Edit(EditArgs),
+    Edit(Lazy<EditArgs>),
     /// Print the whole store as a pack
-    Dump(DumpArgs),
+    Dump(Lazy<DumpArgs>),
     /// Load the documents of a pack into the store
-    Load(LoadArgs),
+    Load(Lazy<LoadArgs>),
     /// Make a store equal to another one, without parsing
-    Copy(CopyArgs),
+    Copy(Lazy<CopyArgs>),
     /// Run a server for agents: the Model Context Protocol on standard input and output
-    Mcp(McpArgs),
+    Mcp(Lazy<McpArgs>),
     /// Print a script that completes commands, options, documents and addresses in a shell
-    Completions(CompletionsArgs),
+    Completions(Lazy<CompletionsArgs>),
     /// Print a page of the reference, or list the pages
-    Help(HelpArgs),
+    Help(Lazy<HelpArgs>),
     /// Print a manual page
-    Man(ManArgs),
+    Man(Lazy<ManArgs>),
     /// Print the JSON Schema of an answer, or list the commands that have one
-    Schema(SchemaArgs),
+    Schema(Lazy<SchemaArgs>),
     /// Check the store (status 1 if there are problems), and repair it with --repair
-    Verify(VerifyArgs),
+    Verify(Lazy<VerifyArgs>),
 }
 
 impl Command {
@@ -138,7 +139,9 @@ impl Command {
             Self::Task(arguments) => arguments.options.dry_run,
             Self::Rename(arguments) => arguments.options.dry_run,
             Self::Move(arguments) => arguments.options.dry_run,
-            Self::Meta(MetaArgs { change: Some(change), .. }) => change.options().dry_run,
+            Self::Meta(arguments) => {
+                arguments.change.as_ref().is_some_and(|change| change.options().dry_run)
+            }
             _ => false,
         }
     }

@@ -4,6 +4,7 @@ use super::context::{ContextArgs, PrimeArgs};
 use super::data::{CodeArgs, TablesArgs, TasksArgs};
 use super::find::FindArgs;
 use super::index::IndexArgs;
+use super::lazy::Lazy;
 use super::ldmd::LdmdCommand;
 use super::links::LinksCommand;
 use super::neighbors::NeighborsArgs;
@@ -17,25 +18,25 @@ read_commands! {
     /// Every command that answers from the store.
     ReadCommands {
         /// List documents, their headings and counts of their blocks
-        Index(IndexArgs),
+        Index(Lazy<IndexArgs>),
         /// Print content by address
-        Select(SelectArgs),
+        Select(Lazy<SelectArgs>),
         /// Print the section tree of documents
-        Toc(TocArgs),
+        Toc(Lazy<TocArgs>),
         /// Print one section in full
-        Read(ReadArgs),
+        Read(Lazy<ReadArgs>),
         /// Find sections by title
-        Find(FindArgs),
+        Find(Lazy<FindArgs>),
         /// Search for words, ranked, or for patterns with -e
-        Search(SearchArgs),
+        Search(Lazy<SearchArgs>),
         /// List the sections around a section
-        Neighbors(NeighborsArgs),
+        Neighbors(Lazy<NeighborsArgs>),
         /// List code blocks, or write them to files
-        Code(CodeArgs),
+        Code(Lazy<CodeArgs>),
         /// List the rows of tables
-        Tables(TablesArgs),
+        Tables(Lazy<TablesArgs>),
         /// List the tasks of lists
-        Tasks(TasksArgs),
+        Tasks(Lazy<TasksArgs>),
         /// Read a document with marked sections part by part
         #[command(subcommand)]
         Ldmd(LdmdCommand),
@@ -43,8 +44,8 @@ read_commands! {
         #[command(subcommand)]
         Links(LinksCommand),
         /// Print several places, and text from outside, for the context of a model
-        Context(ContextArgs),
+        Context(Lazy<ContextArgs>),
         /// Print what an agent should know about the store first
-        Prime(PrimeArgs),
+        Prime(Lazy<PrimeArgs>),
     }
 }

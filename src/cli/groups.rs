@@ -6,6 +6,7 @@
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::args::Cli;
+use super::lazy::with_all_options;
 
 /// Options that say what to look for.
 const QUERY: &str = "Query";
@@ -16,9 +17,9 @@ const OUTPUT: &str = "Output";
 /// Options that say which store to read, and when to update it.
 const STORE: &str = "Store";
 
-/// Returns the command line with its options in groups.
+/// Returns the command line with its options in groups. Only help needs them.
 pub(super) fn command() -> Command {
-    grouped(Cli::command())
+    grouped(with_all_options(Cli::command))
 }
 
 fn grouped(command: Command) -> Command {

@@ -1,9 +1,7 @@
 //! `help`: the pages of the reference.
 
-use clap::CommandFactory as _;
-
-use super::args::{Cli, HelpArgs};
-use super::{Status, generated};
+use super::args::HelpArgs;
+use super::{Status, generated, groups};
 use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{PAGES, page};
 
@@ -16,7 +14,7 @@ pub(super) fn run(arguments: &HelpArgs) -> Result<Status> {
     if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
         return generated(page.text.as_bytes());
     }
-    let mut program = Cli::command();
+    let mut program = groups::command();
     program.build();
     let mut command = &mut program;
     for name in &arguments.topic {

@@ -6,6 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::Status;
 use super::args::Global;
 use super::completions::documents;
+use super::lazy::Lazy;
 use super::read_command::{Described, QueryArguments, ReadCommand, described, has, read_commands};
 use super::read_command::{cursor, named_documents};
 use super::store::open_fresh;
@@ -20,17 +21,17 @@ read_commands! {
     /// The commands of `ldmd`.
     LdmdCommand {
         /// List the sections of a document in the order of their opening markers
-        Index(LdmdIndexArgs),
+        Index(Lazy<LdmdIndexArgs>),
         /// Print a section: all of it, a preview, or its summary
-        Get(LdmdGetArgs),
+        Get(Lazy<LdmdGetArgs>),
         /// Find the lines of a document's sections that contain a text
-        Search(LdmdSearchArgs),
+        Search(Lazy<LdmdSearchArgs>),
         /// List the sections around a section
-        Neighbors(LdmdNeighborsArgs),
+        Neighbors(Lazy<LdmdNeighborsArgs>),
         /// List problems of markers (status 1 if there are any)
-        Check(LdmdCheckArgs),
+        Check(Lazy<LdmdCheckArgs>),
         /// Print a document with one LDMD section for each of its headings
-        Emit(LdmdEmitArgs),
+        Emit(Lazy<LdmdEmitArgs>),
     }
 }
 

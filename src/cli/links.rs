@@ -6,6 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::Status;
 use super::args::{DocumentFilterArgs, FilterArgs, Global, ListArgs};
 use super::completions::{addresses, documents};
+use super::lazy::Lazy;
 use super::read_command::cursor;
 use super::read_command::{QueryArguments, read_commands};
 use crate::error::Result;
@@ -18,13 +19,13 @@ read_commands! {
     /// The commands of `links`.
     LinksCommand {
         /// List the links of a place
-        List(LinksListArgs),
+        List(Lazy<LinksListArgs>),
         /// List what links lead to from a place, hop by hop
-        Tree(LinksTreeArgs),
+        Tree(Lazy<LinksTreeArgs>),
         /// Find the shortest path of links between two places
-        Path(LinksPathArgs),
+        Path(Lazy<LinksPathArgs>),
         /// List broken links (status 1 if there are any)
-        Check(LinksCheckArgs),
+        Check(Lazy<LinksCheckArgs>),
     }
 }
 

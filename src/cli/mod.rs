@@ -19,6 +19,7 @@ mod help;
 mod index;
 mod ingest;
 mod input;
+mod lazy;
 mod ldmd;
 mod links;
 mod man;
@@ -43,8 +44,8 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::FromArgMatches as _;
 use clap::error::ErrorKind as ClapErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -113,7 +114,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(status) = completions::complete(&arguments) {
         return status.into();
     }
-    let matches = groups::command().try_get_matches_from(&arguments);
+    let matches = Cli::command().try_get_matches_from(&arguments).or_else(|error| {
+        let is_help = error.kind() == ClapErrorKind::DisplayHelp;
+        if is_help { groups::command().try_get_matches_from(&arguments) } else { Err(error) }
+    });
     let mut cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, &arguments).into(),

@@ -58,9 +58,11 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Task(arguments) => vec![&mut arguments.first],
         Command::Rename(arguments) => vec![&mut arguments.first],
         Command::Move(arguments) => {
+            let arguments = &mut **arguments;
             std::iter::once(&mut arguments.first).chain(&mut arguments.to).collect()
         }
         Command::Meta(arguments) => {
+            let arguments = &mut **arguments;
             let document = arguments.change.as_mut().map(MetaCommand::document);
             arguments.filter.documents.under.iter_mut().chain(document).collect()
         }

@@ -79,7 +79,7 @@ fn says_level((selector, level): (&str, &Value)) -> bool {
     let heading = selector.rsplit_once("::heading:h").map(|(_, heading)| heading);
     heading
         .and_then(|heading| heading.split_once('['))
-        .is_some_and(|(said, _)| level.to_string() == said)
+        .is_some_and(|(said, _)| level.as_u64() == said.parse().ok())
 }
 
 /// Returns whether the own text of a section ends on the line before its first child.

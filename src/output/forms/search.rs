@@ -186,7 +186,7 @@ impl Answer for search::SearchAnswer {
 }
 
 impl search::SearchAnswer {
-    /// Returns the parts of the hits of a pattern that `format` prints.
+    /// Returns the parts of a hit that `format` prints.
     pub fn detail(format: Format) -> HitDetail {
         if format == Format::Text { HitDetail::Titles } else { HitDetail::Addresses }
     }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::answer::{Collector, Explanation, FoundItems};
 use super::candidates::{MOST_RANKED, RankedSections, Wording};
 use super::highlight::Highlighter;
-use super::hit::{Hit, HitDetail, HitMaker};
+use super::hit::{Hit, HitMaker};
 use super::language::Language;
 use super::passage::WeightedTerms;
 use super::pattern::PatternOptions;
@@ -237,7 +237,7 @@ impl Search<'_> {
         let surroundings = self.request.surroundings;
         let path = &candidate.document.path;
         let document = Some(&*section.document);
-        let detail = HitDetail::Addresses;
+        let detail = self.request.detail;
         let mut maker = HitMaker::new(path, document, bytes, reach, surroundings, detail);
         let passage = match self.request.passage {
             0 => Vec::new(),

@@ -100,10 +100,10 @@ impl ScoreParts {
     }
 }
 
-/// The parts of a hit of a pattern besides its position and its lines.
+/// The parts of a hit besides its position and its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HitDetail {
-    /// None.
+    /// None. A hit of words has titles.
     Lines,
     /// The titles above the hit.
     Titles,

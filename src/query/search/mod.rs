@@ -71,7 +71,7 @@ pub struct SearchRequest {
     pub passage: usize,
     /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
-    /// The parts of each hit of a pattern.
+    /// The parts of each hit.
     pub detail: HitDetail,
     /// Whether to report how the search was executed.
     pub explain: bool,

@@ -180,8 +180,8 @@ impl PatternScan<'_> {
                 HitDetail::Addresses => self.reader.markup(document)?,
                 HitDetail::Titles | HitDetail::Lines => Markup::default(),
             };
-            let parts = (document.clone(), self.reader.outline(document)?, markup);
-            outline = Some(OpenDocument::new(parts.0, parts.1, parts.2));
+            let tree = self.reader.outline(document)?;
+            outline = Some(OpenDocument::new(document.clone(), tree, markup));
         }
         let open = outline.as_ref().filter(|_| detail != HitDetail::Lines);
         let reach = spans.last().map_or(0, |span| span.end);
