@@ -61,6 +61,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: OutputMode) ->
         detail: HitDetail::Addresses,
         explain: false,
         limit: 0,
+        max_chars: None,
         after: call.after,
     };
     request.keep_to(None, call.max_chars);
@@ -109,6 +110,7 @@ fn bundled(
     let request = context::ContextRequest {
         passage: mdsel::query::search::passage_chars(None, call.max_chars),
         limit: fitting(0, call.max_chars),
+        max_chars: call.max_chars,
         after: call.after,
         with_body: request.with_body
             || (call.format == Format::Markdown && request.queries.is_empty()),

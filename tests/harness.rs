@@ -258,6 +258,7 @@ pub(crate) fn search_request(query: Query, limit: usize) -> SearchRequest {
         detail: HitDetail::Addresses,
         explain: false,
         limit,
+        max_chars: None,
         after: None,
     }
 }

@@ -101,6 +101,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         with_body: arguments.with_body || is_blocks,
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
         limit: fitting(arguments.list.limit, global.max_chars),
+        max_chars: global.max_chars,
         after: cursor(arguments.list.after.as_ref())?,
     };
     let mut answer = if arguments.query.is_some() {

@@ -168,6 +168,7 @@ fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {
         detail,
         explain: arguments.explain,
         limit: arguments.limit,
+        max_chars: None,
         after: cursor(arguments.after.as_ref())?,
     })
 }

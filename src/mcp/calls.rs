@@ -293,6 +293,7 @@ fn words_or_patterns(
         detail: SearchAnswer::detail(form.format),
         explain: false,
         limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
+        max_chars: None,
         after: cursor(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
@@ -489,6 +490,7 @@ fn bundle(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Resul
         with_body: arguments.with_body,
         outside: Vec::new(),
         limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
+        max_chars: Some(form.max_chars),
         after: cursor(arguments.after.as_ref())?,
     };
     let is_empty = request.addresses.is_empty() && request.filter.is_empty();

@@ -42,6 +42,9 @@ pub struct ContextRequest {
     pub outside: Vec<Outside>,
     /// The maximum number of items; 0 for all.
     pub limit: usize,
+    /// The maximum length of the answer in Unicode scalars, if limited. Sections of the question that cannot
+    /// fit are not looked for.
+    pub max_chars: Option<usize>,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
@@ -201,6 +204,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
         passages: HashMap::new(),
         warnings,
         faults: Vec::new(),
+        has_more: false,
         advice: None,
     };
     bundle.add_addresses()?;
@@ -209,8 +213,10 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
     } else {
         bundle.add_found()?;
     }
-    bundle.add_linked()?;
-    let Bundle { places, warnings, faults, mut passages, advice, .. } = bundle;
+    if !bundle.has_more {
+        bundle.add_linked()?;
+    }
+    let Bundle { places, warnings, faults, mut passages, has_more, advice, .. } = bundle;
     let mut answer = ContextAnswer {
         items: Vec::new(),
         page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) }
@@ -238,7 +244,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
             }
         }
     }
-    if to < total {
+    if to < total || has_more {
         answer.page.end(to - from);
     }
     let has_cut =
@@ -286,6 +292,8 @@ struct Bundle<'a> {
     passages: HashMap<PlaceKey, Hit>,
     warnings: Vec<Warning>,
     faults: Vec<AddressError>,
+    /// Whether the question finds further nodes, for which there is no room.
+    has_more: bool,
     /// The advice of a question that found nothing.
     advice: Option<String>,
 }
@@ -323,6 +331,8 @@ impl Bundle<'_> {
             explain: false,
             // One more hit than is returned shows that there are further hits.
             limit: if self.enough == usize::MAX { 0 } else { self.enough },
+            // The items before those of a later page take no room.
+            max_chars: self.request.max_chars.filter(|_| self.request.after.is_none()),
             after: None,
         };
         let found = search::search(self.library, &request)?;
@@ -330,6 +340,7 @@ impl Bundle<'_> {
         self.faults.extend(found.page.unresolved_selectors);
         self.advice = found.advice;
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
+        self.has_more = found.page.next.is_some() && hits.len() < self.enough;
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {
                 let key = (place.document.stored.id, place.target, place.params);

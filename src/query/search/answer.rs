@@ -177,6 +177,8 @@ pub(super) struct Collector {
     pub(super) skip: usize,
     /// Maximum number of hits.
     pub(super) most: usize,
+    /// Number of Unicode scalars that are left for further hits.
+    room: usize,
     pub(super) hits: Vec<Hit>,
     counts: Vec<Count>,
     total: usize,
@@ -189,6 +191,7 @@ impl Collector {
             form: request.form,
             skip: part.start(),
             most: most(request.limit).min(limits::MAX_SEARCH_HITS),
+            room: request.max_chars.unwrap_or(usize::MAX),
             hits: Vec::new(),
             counts: Vec::new(),
             total: 0,
@@ -212,11 +215,13 @@ impl Collector {
             self.total += 1;
             return true;
         }
-        if self.hits.len() == self.most {
+        // A hit that does not fit must be the last one, so that a part of it can be printed.
+        if self.hits.len() == self.most || self.room == 0 {
             self.has_more = true;
             return false;
         }
         self.total += 1;
+        self.room = self.room.saturating_sub(hit.passage_chars());
         self.hits.push(hit);
         true
     }

@@ -141,6 +141,11 @@ impl Hit {
         true
     }
 
+    /// Returns the length of the passage in Unicode scalars, which is less than that of the hit in any format.
+    pub(super) fn passage_chars(&self) -> usize {
+        self.passage.iter().map(|window| window.text.chars().count()).sum()
+    }
+
     /// Returns the number of sizes to which the hit can be cut, in Unicode scalars of its texts.
     pub(in crate::query) fn sizes(&self) -> usize {
         let windows = self.passage.iter().map(|window| window.text.chars().count() + 1).sum();

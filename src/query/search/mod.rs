@@ -77,15 +77,19 @@ pub struct SearchRequest {
     pub explain: bool,
     /// The maximum number of hits; 0 for all.
     pub limit: usize,
+    /// The maximum length of the answer in Unicode scalars, if limited. Hits that cannot fit are not looked
+    /// for.
+    pub max_chars: Option<usize>,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
 }
 
 impl SearchRequest {
     /// Adapts the request to a limit of `max_chars` Unicode scalars, if any. Passages get a share of it
-    /// unless `passage` sets their length, and hits that cannot fit are not looked for.
+    /// unless `passage` sets their length.
     pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
         self.passage = passage_chars(passage, max_chars);
+        self.max_chars = max_chars;
         if self.form == OutputMode::Hits {
             self.limit = fitting(self.limit, max_chars);
         }
