@@ -203,12 +203,8 @@ pub(super) struct MetaAddArgs {
     pub(super) options: EditOptions,
 }
 
-fn common(global: &Global, filter: FilterRequest, list: &ListArgs) -> Result<Common> {
-    Ok(Common {
-        filter,
-        limit: fitting(list.limit, global.max_chars),
-        after: cursor(list.after.as_ref())?,
-    })
+fn common(filter: FilterRequest, list: &ListArgs, limit: usize) -> Result<Common> {
+    Ok(Common { filter, limit, after: cursor(list.after.as_ref())? })
 }
 
 impl QueryArguments for CodeArgs {
@@ -219,16 +215,17 @@ impl QueryArguments for CodeArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::CodeAnswer> {
-        let mut common = common(global, self.filter.request(), &self.list)?;
-        if self.out.is_some() && self.list.limit == limits::LIST_LIMIT {
-            common.limit = 0;
-        }
-        let (languages, containing) = (self.languages.clone(), self.containing.clone());
-        let request = code::CodeRequest { languages, containing, common };
-        let mut answer = code::code(library, &request)?;
-        if let Some(folder) = &self.out {
-            write_files(folder, &mut answer.code)?;
-        }
+        let found = |limit| {
+            let common = common(self.filter.request(), &self.list, limit)?;
+            let (languages, containing) = (self.languages.clone(), self.containing.clone());
+            code::code(library, &code::CodeRequest { languages, containing, common })
+        };
+        let Some(folder) = &self.out else { return global.filled(self.list.limit, found) };
+        let mut answer = match self.list.limit {
+            limits::LIST_LIMIT => found(0)?,
+            limit => found(fitting(limit, global.max_chars))?,
+        };
+        write_files(folder, &mut answer.code)?;
         Ok(answer)
     }
 
@@ -272,13 +269,15 @@ impl QueryArguments for TablesArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tables::TableAnswer> {
-        let request = tables::TableRequest {
-            headers: self.headers.clone(),
-            condition: self.filter.condition.clone(),
-            columns: self.columns.clone(),
-            common: common(global, self.filter.request(), &self.list)?,
-        };
-        tables::tables(library, &request)
+        global.filled(self.list.limit, |limit| {
+            let request = tables::TableRequest {
+                headers: self.headers.clone(),
+                condition: self.filter.condition.clone(),
+                columns: self.columns.clone(),
+                common: common(self.filter.request(), &self.list, limit)?,
+            };
+            tables::tables(library, &request)
+        })
     }
 
     fn status(answer: &tables::TableAnswer) -> Status {
@@ -294,16 +293,18 @@ impl QueryArguments for TasksArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tasks::TaskAnswer> {
-        let request = tasks::TaskRequest {
-            is_done: match (self.open, self.done) {
-                (true, _) => Some(false),
-                (_, true) => Some(true),
-                _ => None,
-            },
-            condition: self.filter.condition.clone(),
-            common: common(global, self.filter.request(), &self.list)?,
-        };
-        tasks::tasks(library, &request)
+        global.filled(self.list.limit, |limit| {
+            let request = tasks::TaskRequest {
+                is_done: match (self.open, self.done) {
+                    (true, _) => Some(false),
+                    (_, true) => Some(true),
+                    _ => None,
+                },
+                condition: self.filter.condition.clone(),
+                common: common(self.filter.request(), &self.list, limit)?,
+            };
+            tasks::tasks(library, &request)
+        })
     }
 
     fn status(answer: &tasks::TaskAnswer) -> Status {
@@ -315,16 +316,19 @@ pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
     if let Some(change) = &arguments.change {
         return super::edit::meta(global, change);
     }
-    let common = common(global, arguments.filter.request(), &arguments.list)?;
+    let common = |limit| common(arguments.filter.request(), &arguments.list, limit);
     let reader = open_fresh(global, |_| Ok(None))?;
     let library = DocumentCache::new(&*reader);
     if arguments.key_types {
+        let common = common(fitting(arguments.list.limit, global.max_chars))?;
         let answer = kept(meta::types(&library, &common.filter, common.limit, common.after)?);
         global.print_list(answer)?;
         return Ok(answer.outcome().into());
     }
-    let request = meta::MetaRequest { keys: arguments.keys.clone(), common };
-    let answer = kept(meta::meta(&library, &request)?);
+    let answer = kept(global.filled(arguments.list.limit, |limit| {
+        let request = meta::MetaRequest { keys: arguments.keys.clone(), common: common(limit)? };
+        meta::meta(&library, &request)
+    })?);
     global.print_list(answer)?;
     Ok(answer.outcome().into())
 }

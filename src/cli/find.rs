@@ -6,7 +6,6 @@ use super::Status;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::read_command::{QueryArguments, cursor};
 use crate::error::Result;
-use crate::query::page::fitting;
 use crate::query::{DocumentCache, find};
 
 /// Arguments of `find`.
@@ -33,14 +32,17 @@ impl QueryArguments for FindArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {
-        let request = find::FindRequest {
-            pattern: self.pattern.clone(),
-            content: self.content.clone(),
-            filter: self.filter.request(),
-            limit: fitting(self.list.limit, global.max_chars),
-            after: cursor(self.list.after.as_ref())?,
-        };
-        find::find(library, &request)
+        let after = cursor(self.list.after.as_ref())?;
+        global.filled(self.list.limit, |limit| {
+            let request = find::FindRequest {
+                pattern: self.pattern.clone(),
+                content: self.content.clone(),
+                filter: self.filter.request(),
+                limit,
+                after,
+            };
+            find::find(library, &request)
+        })
     }
 
     fn status(answer: &find::FindAnswer) -> Status {

@@ -8,7 +8,6 @@ use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
 use super::read_command::{QueryArguments, cursor, named_documents};
 use crate::error::Result;
-use crate::query::page::fitting;
 use crate::query::{DocumentCache, index};
 
 /// Arguments of `index`.
@@ -39,14 +38,17 @@ impl QueryArguments for IndexArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<index::IndexAnswer> {
-        let request = index::IndexRequest {
-            documents: self.documents.clone(),
-            filter: self.filter.request(),
-            blocks: self.blocks,
-            limit: fitting(self.list.limit, global.max_chars),
-            after: cursor(self.list.after.as_ref())?,
-        };
-        index::index(library, &request)
+        let after = cursor(self.list.after.as_ref())?;
+        global.filled(self.list.limit, |limit| {
+            let request = index::IndexRequest {
+                documents: self.documents.clone(),
+                filter: self.filter.request(),
+                blocks: self.blocks,
+                limit,
+                after,
+            };
+            index::index(library, &request)
+        })
     }
 
     fn status(answer: &index::IndexAnswer) -> Status {

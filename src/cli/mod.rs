@@ -50,9 +50,10 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::{
-    Answer, Caller, Format, OutputOptions, json, names, sanitize, write, write_list,
+    Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, write, write_list,
 };
 use crate::query::finding::Findings;
+use crate::query::page::fitting;
 use crate::query::{List, Outcome};
 use args::{Cli, Color, Command, Global};
 use read_command::ReadCommand as _;
@@ -251,6 +252,33 @@ impl Global {
             },
             max_chars: self.max_chars,
             caller: Caller::CommandLine,
+        }
+    }
+
+    /// Returns a list of at most `limit` items, of which 0 means all, without most of the items that do not
+    /// fit into the budget. Calls `make` with a number of items that usually fills the budget, then with
+    /// greater numbers while they all fit.
+    fn filled<L: Answer + List>(
+        &self,
+        limit: usize,
+        make: impl Fn(usize) -> Result<L>,
+    ) -> Result<L> {
+        let greatest = fitting(limit, self.max_chars);
+        let Some(most) = self.max_chars else { return make(greatest) };
+        let usual_chars = match self.format() {
+            Format::Json | Format::Jsonl => 120,
+            _ => 40,
+        };
+        let store = store::shown(self);
+        let mut count = most / usual_chars + 1;
+        loop {
+            count = count.min(greatest);
+            let answer = make(count)?;
+            if count == greatest || answer.count() < count || !fits(&answer, self.options(&store))?
+            {
+                return Ok(answer);
+            }
+            count = count.saturating_mul(4);
         }
     }
 

@@ -42,19 +42,21 @@ impl QueryArguments for SelectArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<select::SelectAnswer> {
-        let request = select::SelectRequest {
-            addresses: self.addresses.clone(),
-            max_words: self.max_words,
-            // An empty place has no characters in `raw`, so the budget allows one result more than
-            // characters.
-            limit: match global.max_chars {
-                Some(most) if self.limit == Some(0) => Some(most + 1),
-                _ => self.limit,
-            },
-            after: cursor(self.after.as_ref())?,
-            room: global.max_chars,
+        let after = cursor(self.after.as_ref())?;
+        let selected = |limit| {
+            let request = select::SelectRequest {
+                addresses: self.addresses.clone(),
+                max_words: self.max_words,
+                limit,
+                after,
+                room: global.max_chars,
+            };
+            select::select(library, &request)
         };
-        select::select(library, &request)
+        match self.limit {
+            Some(limit) => global.filled(limit, |limit| selected(Some(limit))),
+            None => selected(None),
+        }
     }
 
     fn status(answer: &select::SelectAnswer) -> Status {

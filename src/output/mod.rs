@@ -231,6 +231,13 @@ pub fn write_list<Listed: Answer + List>(
     put(fitting.run()?, out)
 }
 
+/// Returns whether the whole answer fits into the limit.
+pub fn fits(answer: &impl Answer, options: OutputOptions<'_>) -> Result<bool> {
+    let Some(most) = options.max_chars else { return Ok(true) };
+    let rendered = budget::within(most, |out| written(answer, options, out))?;
+    Ok(rendered.is_some())
+}
+
 fn put(rendered: Rendered, out: &mut dyn Write) -> Result<Vec<String>> {
     out.write_all(&rendered.bytes).map_err(unwritten)?;
     Ok(rendered.messages)
