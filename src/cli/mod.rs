@@ -266,7 +266,7 @@ impl Global {
         let greatest = fitting(limit, self.max_chars);
         let Some(most) = self.max_chars else { return make(greatest) };
         let usual_chars = match self.format() {
-            Format::Json | Format::Jsonl => 120,
+            Format::Json | Format::Jsonl => 240,
             _ => 40,
         };
         let store = store::shown(self);

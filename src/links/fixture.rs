@@ -3,7 +3,7 @@
 use super::path::split_extension;
 use super::{
     DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason, SiteRoot, resolve,
-    sections,
+    sections::{self, AnchorIndex},
 };
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Document};
@@ -105,7 +105,8 @@ impl LinkTargets for Fixture {
 
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
         let (_, document) = self.at(document);
-        sections::by_anchor(&document.outline, &document.html_anchors, anchor)
+        let headings = AnchorIndex::of_headings(&document.outline).node(anchor);
+        headings.or_else(|| AnchorIndex::of_html(&document.html_anchors).node(anchor))
     }
 
     fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {

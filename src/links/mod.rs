@@ -53,7 +53,8 @@ pub trait LinkTargets {
     /// Returns the documents with an alias whose folded form is `alias`.
     fn documents_with_alias(&self, alias: &str) -> Vec<DocumentId>;
 
-    /// Returns the node that [`sections::by_anchor`] finds in `document`.
+    /// Returns the node of `document` that `anchor` names: that of a heading, else that of HTML. The anchor has
+    /// the form of [`crate::markdown::slug::comparable`].
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize>;
 
     /// Returns the node that [`sections::by_headings`] finds in `document`.

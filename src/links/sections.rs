@@ -2,23 +2,52 @@
 //!
 //! Invariant: if several sections match, the first one is found, as in browsers and in Obsidian.
 
+use std::collections::HashMap;
 use std::iter::successors;
 
 use crate::markdown::html_anchors::HtmlAnchor;
-use crate::markdown::outline::{NodeKind, Outline, Section};
+use crate::markdown::outline::{NodeKind, Outline};
 use crate::markdown::slug::{comparable, fold};
 
-/// Returns the node that `anchor`, in the form of [`comparable`], names: the section with that
-/// anchor; or the section around a heading with that anchor in a list or block quote; or the
-/// section of an anchor in HTML.
-pub fn by_anchor(outline: &Outline, html: &[HtmlAnchor], anchor: &str) -> Option<usize> {
-    let is_it = |other: &str| comparable(other) == anchor;
-    let has_it = |section: &&Section| section.anchor().is_some_and(|other| is_it(&other));
-    let contained = || outline.contained_anchors.iter().find(|contained| is_it(&contained.anchor));
-    let section = outline.sections.iter().find(has_it).map(|section| section.node);
-    section
-        .or_else(|| contained().map(|c| sections_around(outline, c.node).next().unwrap_or(0)))
-        .or_else(|| html.iter().find(|html| is_it(&html.name)).map(|html| html.node))
+/// The nodes of a document that anchors name, by anchor in the form of [`comparable`].
+#[derive(Clone, Debug, Default)]
+pub struct AnchorIndex(HashMap<String, usize>);
+
+impl AnchorIndex {
+    /// Indexes the anchors of headings. That of a heading in a list or block quote names the section around
+    /// it.
+    pub fn of_headings(outline: &Outline) -> Self {
+        let mut index = Self::default();
+        for section in &outline.sections {
+            if let Some(anchor) = section.anchor() {
+                index.add(&anchor, section.node);
+            }
+        }
+        for contained in &outline.contained_anchors {
+            let around = sections_around(outline, contained.node).next();
+            index.add(&contained.anchor, around.unwrap_or(0));
+        }
+        index
+    }
+
+    /// Indexes anchors in HTML.
+    pub fn of_html(anchors: &[HtmlAnchor]) -> Self {
+        let mut index = Self::default();
+        for anchor in anchors {
+            index.add(&anchor.name, anchor.node);
+        }
+        index
+    }
+
+    /// Adds an anchor, unless an earlier one is equal.
+    fn add(&mut self, anchor: &str, node: usize) {
+        self.0.entry(comparable(anchor)).or_insert(node);
+    }
+
+    /// Returns the node that `anchor`, in the form of [`comparable`], names.
+    pub fn node(&self, anchor: &str) -> Option<usize> {
+        self.0.get(anchor).copied()
+    }
 }
 
 /// Returns the node of the section whose heading is the last of `headings`, and which is below
@@ -80,7 +109,10 @@ mod tests {
             ("set", None),
             ("", None),
         ] {
-            let node = by_anchor(&document.outline, &document.html_anchors, &comparable(anchor));
+            let anchor = comparable(anchor);
+            let headings = AnchorIndex::of_headings(&document.outline).node(&anchor);
+            let html = || AnchorIndex::of_html(&document.html_anchors).node(&anchor);
+            let node = headings.or_else(html);
             let found = node.map(|node| section(&document.outline, node));
             assert_eq!(found, expected, "{anchor}");
         }

@@ -3,11 +3,13 @@
 //! Invariant: an error of the store is kept until the caller asks for it, and is never reported as a
 //! missing target.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::broken::Changed;
 use crate::error::{Error, Result};
+use crate::links::sections::AnchorIndex;
 use crate::links::{self, DocumentId, NameKind, OnDisk, SiteRoot, sections};
 use crate::query::library::{DocumentCache, OpenDocument};
 use crate::store::{Lookup, StoredDocument};
@@ -17,12 +19,30 @@ pub(super) struct Targets<'a> {
     library: &'a DocumentCache<'a>,
     /// The documents that an edit changes, as they are after it.
     pub(super) changed: Vec<Changed<'a>>,
+    /// The anchors of the last documents.
+    anchors: RefCell<HashMap<DocumentId, Rc<Anchors>>>,
     error: RefCell<Option<Error>>,
+}
+
+/// Maximum number of documents whose anchors are kept.
+const MOST_INDEXED: usize = 64;
+
+/// The anchors of a document.
+struct Anchors {
+    document: Rc<OpenDocument>,
+    headings: AnchorIndex,
+    /// Those in HTML, which few links name.
+    html: OnceCell<AnchorIndex>,
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(library: &'a DocumentCache<'a>) -> Self {
-        Self { library, changed: Vec::new(), error: RefCell::default() }
+        Self {
+            library,
+            changed: Vec::new(),
+            anchors: RefCell::default(),
+            error: RefCell::default(),
+        }
     }
 
     /// Returns the first error of the store since the last call.
@@ -56,6 +76,35 @@ impl<'a> Targets<'a> {
     /// Returns whether the edit moves the document away from `path`.
     fn is_left(&self, path: &str) -> bool {
         self.changed.iter().any(|changed| changed.left.as_deref() == Some(path))
+    }
+
+    /// Returns the anchors of `document`. The links to a document often come one after the other, and its
+    /// anchors are indexed once for them.
+    fn anchors_of(&self, document: Rc<OpenDocument>) -> Rc<Anchors> {
+        let mut known = self.anchors.borrow_mut();
+        if let Some(anchors) = known.get(&document.stored.id)
+            && Rc::ptr_eq(&anchors.document, &document)
+        {
+            return Rc::clone(anchors);
+        }
+        if known.len() == MOST_INDEXED {
+            known.clear();
+        }
+        let headings = AnchorIndex::of_headings(document.tree.outline());
+        let id = document.stored.id;
+        let anchors = Rc::new(Anchors { document, headings, html: OnceCell::new() });
+        known.insert(id, Rc::clone(&anchors));
+        anchors
+    }
+
+    fn html_anchors_of(&self, document: &OpenDocument) -> AnchorIndex {
+        match self.changed(document.stored.id) {
+            Some(changed) => AnchorIndex::of_html(&changed.links.html_anchors),
+            None => {
+                let links = self.or_keep_error(self.library.reader.links(&document.stored));
+                AnchorIndex::of_html(&links.html_anchors)
+            }
+        }
     }
 
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
@@ -109,15 +158,10 @@ impl links::LinkTargets for Targets<'_> {
 
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
         let document = self.or_keep_error(self.open(document))?;
-        let outline = document.tree.outline();
-        sections::by_anchor(outline, &[], anchor).or_else(|| {
-            let html = match self.changed(document.stored.id) {
-                Some(changed) => changed.links.html_anchors.clone(),
-                None => {
-                    self.or_keep_error(self.library.reader.links(&document.stored)).html_anchors
-                }
-            };
-            sections::by_anchor(outline, &html, anchor)
+        let anchors = self.anchors_of(document);
+        anchors.headings.node(anchor).or_else(|| {
+            let html = anchors.html.get_or_init(|| self.html_anchors_of(&anchors.document));
+            html.node(anchor)
         })
     }
 
