@@ -535,3 +535,37 @@ fn a_line_number_does_not_count_as_a_word() {
     assert!(numbered.starts_with(json["content"].as_str().unwrap()));
     assert_eq!(json["truncated"], true);
 }
+
+/// Returns the number of items of an answer: the length of its first list.
+fn items_of(answer: &serde_json::Value) -> usize {
+    let lists = answer.as_object().unwrap().values();
+    lists.filter_map(serde_json::Value::as_array).map(Vec::len).next().unwrap_or(0)
+}
+
+#[test]
+fn a_command_prints_as_many_items_as_fit() {
+    let place = Place::with_fixtures();
+    for command in [
+        &["find", "*"][..],
+        &["meta"],
+        &["tables"],
+        &["tasks"],
+        &["code"],
+        &["select", "block:paragraph"],
+    ] {
+        for form in [&["--compact"][..], &[]] {
+            let run = |options: &[&str]| {
+                place.run(&[command, form, options, &["-f", "json"]].concat()).success().text()
+            };
+            let total = items_of(&serde_json::from_str(&run(&["--limit", "0"])).unwrap());
+            for most in [700, 1000, 2000, 5000, 20_000] {
+                let text = run(&["--limit", "0", "--max-chars", &most.to_string()]);
+                assert!(text.chars().count() <= most, "{command:?} {most}: {text}");
+                let count = items_of(&serde_json::from_str(&text).unwrap());
+                let one_more = run(&["--limit", &(count + 1).to_string()]);
+                let is_longer = one_more.chars().count() > most;
+                assert!(count == total || is_longer, "{command:?} {form:?} {most}: {count}");
+            }
+        }
+    }
+}

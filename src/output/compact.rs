@@ -34,7 +34,8 @@ fn shorten_fields(fields: &mut Map<String, Value>, outer: Option<&str>) {
     let selector = text("selector");
     let has_selector = selector.is_some();
     let of_selector = selector.as_deref().and_then(|selector| Some(selector.split_once("::")?.0));
-    let own = text("file").or_else(|| of_selector.map(str::to_owned));
+    let own = text("file").or_else(|| text("namespace"));
+    let own = own.or_else(|| of_selector.map(str::to_owned));
     let file = own.as_deref().or(outer);
     let is_in = |address: &str, file: &str| {
         address.strip_prefix(file).is_some_and(|rest| rest.starts_with("::"))

@@ -216,7 +216,7 @@ impl Collector {
             return true;
         }
         // A hit that does not fit must be the last one, so that a part of it can be printed.
-        if self.hits.len() == self.most || self.room == 0 {
+        if self.hits.len() == self.most || self.room == 0 && !self.hits.is_empty() {
             self.has_more = true;
             return false;
         }
