@@ -51,7 +51,7 @@ pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
     std::iter::once(HEADER.to_owned()).chain(fields.iter().map(field)).collect()
 }
 
-/// Writes records. Ids are addresses, which [`id`](super::id) encodes, and must not be empty.
+/// Writes records. Ids are addresses, which [`id`] encodes, and must not be empty.
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     output: W,
