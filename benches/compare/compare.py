@@ -149,7 +149,7 @@ def work(place, folder, program):
     yield "headings of 300 KB", "", f"{ours} toc {large.name}", "invar", f"invar doc toc {large.file}", 99
     yield "neighbors of a section", "", f"{ours} neighbors {large.name}#{large.slug}", "sed", \
         f"sed -n 29,228p {large.file}", 99
-    yield "one edit", f"test -e {edited} || cp {small.file} {edited}", f"{ours} replace {small.name} '{small.title}' --content 'Text {{n}}.'", "invar", \
+    yield "one edit", f"test -e {edited} || cp {small.file} {edited}", f"{ours} replace {small.name} '{small.title}' --content 'Text {{n}}.' --allow-change", "invar", \
         f"sh -c 'echo Words {{n}}. | invar doc replace {edited} {small.slug} -c -'", 99
     yield "words, best 20", "", f"{ours} search 'thread local'", "fts5.py", f"{fts5} search {database} 'thread local'", 99
     yield "words, best 20", "", f"{ours} search 'thread local'", alone, f"{alone} search {index} 'thread local'", 99
@@ -175,12 +175,15 @@ def bytes_of_answers(place, folder, program):
     asked = [
         ("one section", content, {
             "mdsel": f"{ours} read {document.name} '{document.title}'",
+            "mdsel --compact": f"{ours} read {document.name} '{document.title}' --compact",
             "mdq": f"mdq --output json '# {document.title}' {document.file}",
             "invar": f"invar doc read {document.file} {document.slug} --json",
         }),
         ("headings of a document", len(output(f"sed -n '/^#/p' {document.file}")), {
             "mdsel": f"{ours} toc {document.name} --limit 0",
+            "mdsel --compact": f"{ours} toc {document.name} --limit 0 --compact",
             "mdsel, records": f"{ours} toc {document.name} --limit 0 -f records",
+            "mdsel, records --compact": f"{ours} toc {document.name} --limit 0 -f records --compact",
             "invar": f"invar doc toc {document.file}",
         }),
         ("20 hits of words", None, {
@@ -219,8 +222,8 @@ def main():
             output(f"{git} init && {git} add . && {git} commit -m files && {git} status")
         corpus = sum(map(os.path.getsize, markdown(folder)))
         print(f"{headline(program)}; {len(markdown(folder))} files, {corpus} bytes\n")
-        print("| work | mdsel s | peer s | mdsel / peer | peer | runs |")
-        print("| --- | --- | --- | --- | --- | --- |")
+        print("| work | mdsel s | peer s | mdsel / peer | from - to | peer | runs |")
+        print("| --- | --- | --- | --- | --- | --- | --- |")
         peak = kept = 0
         for name, before, mine, peer, theirs, most in work(place, folder, program):
             is_available = peer in ("fts5.py", "nothing changed") or shutil.which(peer)
@@ -237,9 +240,10 @@ def main():
                 pairs.append((seconds, run(other)[0]))
                 peak = max(peak, memory if name == "full ingest" else 0)
             kept = kept or size(f"{place}/store.db", f"{place}/store.db-fts")
-            ratio = statistics.median(one / other for one, other in pairs)
+            ratios = [one / other for one, other in pairs]
+            ratio = f"{statistics.median(ratios):.3f} | {min(ratios):.3f} - {max(ratios):.3f}"
             mine, theirs = (statistics.median(times) for times in zip(*pairs))
-            print(f"| {name} | {mine:.4f} | {theirs:.4f} | {ratio:.3f} | {os.path.basename(peer)} | {len(pairs)} |",
+            print(f"| {name} | {mine:.4f} | {theirs:.4f} | {ratio} | {os.path.basename(peer)} | {len(pairs)} |",
                   flush=True)
         print(f"\nstore and index: {kept / corpus:.2f} of the Markdown; peak of a full ingest: {peak / 1e6:.0f} MB")
         bytes_of_answers(place, folder, program)
