@@ -1,7 +1,8 @@
 //! Leaves out of JSON what follows from the rest (`--compact`).
 //!
-//! Invariant: a field that is left out is empty, equal to another field, or part of the `selector` beside it.
-//! Values from documents are unchanged.
+//! Invariant: a field that is left out is empty, or the fields that remain say the same: an equal field, the
+//! `selector` for the file, the level and the other addresses, or the first child for the end before it. Values
+//! from documents are unchanged.
 
 use serde_json::{Map, Value};
 

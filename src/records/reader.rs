@@ -68,9 +68,7 @@ impl Record {
             _ => return None,
         })
     }
-}
 
-impl Record {
     /// Completes the ids of a compact record with `last`, the path of the last node, and updates that path.
     fn complete(&mut self, last: &mut String) {
         let ids = match self {

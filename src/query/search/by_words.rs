@@ -21,8 +21,9 @@ use crate::limits;
 use crate::store::Ranked;
 use crate::terms::{QueryTerm, WordQuery};
 
-/// Length in Unicode scalars that a passage is expected to have.
-const PASSAGE_CHARS: usize = 300;
+/// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
+/// repeated for more.
+const EXPECTED_CHARS: usize = 300;
 
 impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other wordings of it.
@@ -111,8 +112,7 @@ impl Search<'_> {
         let highlighter = Highlighter::new(&terms);
         let filter = self.filter.sections();
         let collector = Collector::new(self.request, self.part);
-        // Most passages are longer than this, so that few searches must be repeated.
-        let fitting = self.request.max_chars.map_or(usize::MAX, |most| most / PASSAGE_CHARS + 1);
+        let fitting = self.request.max_chars.map_or(usize::MAX, |most| most / EXPECTED_CHARS + 1);
         let wanted = collector.skip.saturating_add(collector.most.min(fitting)).saturating_add(1);
         let mut needed = wanted.saturating_mul(2).clamp(2 * REORDERED, MOST_RANKED);
         loop {

@@ -101,14 +101,13 @@ impl ScoreParts {
 }
 
 /// The parts of a hit besides its position and its lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitDetail {
     /// None. A hit of words has titles.
     Lines,
     /// The titles above the hit.
     Titles,
     /// The titles above the hit, and the addresses of the hit and of its sections.
-    #[default]
     Addresses,
 }
 
@@ -141,7 +140,7 @@ impl Hit {
         true
     }
 
-    /// Returns the length of the passage in Unicode scalars, which is less than that of the hit in any format.
+    /// Returns the length of the passage in Unicode scalars. The hit is longer in every format that prints hits.
     pub(super) fn passage_chars(&self) -> usize {
         self.passage.iter().map(|window| window.text.chars().count()).sum()
     }

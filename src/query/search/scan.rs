@@ -180,8 +180,8 @@ impl PatternScan<'_> {
                 HitDetail::Addresses => self.reader.markup(document)?,
                 HitDetail::Titles | HitDetail::Lines => Markup::default(),
             };
-            let tree = self.reader.outline(document)?;
-            outline = Some(OpenDocument::new(document.clone(), tree, markup));
+            outline =
+                Some(OpenDocument::new(document.clone(), self.reader.outline(document)?, markup));
         }
         let open = outline.as_ref().filter(|_| detail != HitDetail::Lines);
         let reach = spans.last().map_or(0, |span| span.end);
