@@ -29,6 +29,8 @@ pub struct Glob(Regex);
 pub struct Globs {
     /// The globs, and whether each excludes.
     list: Vec<(bool, Glob)>,
+    /// A folder that contains every document that is included, if the globs name one.
+    folder: Option<String>,
 }
 
 impl Globs {
@@ -39,7 +41,18 @@ impl Globs {
             let glob = excluded.map_or(pattern.as_str(), |rest| rest.trim_end_matches('/'));
             Ok((excluded.is_some(), Glob::over_paths(glob)?))
         };
-        Ok(Self { list: patterns.iter().map(read).collect::<Result<_>>()? })
+        let list = patterns.iter().map(read).collect::<Result<_>>()?;
+        let mut including = patterns.iter().filter(|pattern| !pattern.starts_with('!'));
+        let folder = match (including.next(), including.next()) {
+            (Some(only), None) => literal_folder(only).map(str::to_owned),
+            _ => None,
+        };
+        Ok(Self { list, folder })
+    }
+
+    /// Returns a folder that contains every document that is included, if the globs name one.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// Returns whether there are no globs.
@@ -136,6 +149,13 @@ impl Glob {
     }
 }
 
+/// Returns the folders with which every path begins that a glob over paths matches.
+fn literal_folder(pattern: &str) -> Option<&str> {
+    let literal = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
+    let (folder, _) = literal.strip_prefix('/').unwrap_or(literal).rsplit_once('/')?;
+    Some(folder).filter(|folder| !folder.is_empty())
+}
+
 /// Parses the set after a `[`. Returns it as a regular expression, and the text after it.
 fn set(text: &str) -> Option<(String, &str)> {
     let (negation, text) = match text.strip_prefix(['!', '^']) {
@@ -166,6 +186,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_folder_that_one_glob_names_contains_every_document() {
+        let folder = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|&one| one.to_owned()).collect();
+            Globs::new(&patterns).unwrap().folder().map(str::to_owned)
+        };
+        for (pattern, expected) in [
+            ("docs/**", Some("docs")),
+            ("/docs/a/b*.md", Some("docs/a")),
+            ("docs/a.md", Some("docs")),
+            ("docs/{a,b}/*", Some("docs")),
+            ("do*/a", None),
+            ("a.md", None),
+            ("/a.md", None),
+            ("**/docs/a", None),
+            ("a\\*b/c", None),
+        ] {
+            assert_eq!(folder(&[pattern]).as_deref(), expected, "{pattern}");
+        }
+        assert_eq!(folder(&["docs/**", "!docs/old/**"]).as_deref(), Some("docs"));
+        assert_eq!(folder(&["docs/**", "notes/**"]), None);
+        assert_eq!(folder(&["!docs/**"]), None);
+    }
 
     fn is_match(pattern: &str, text: &str) -> bool {
         Glob::new(pattern, Separator::None).unwrap().is_match(text)

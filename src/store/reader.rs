@@ -191,7 +191,8 @@ pub trait Reader: Debug + Send + Sync {
     /// documents.
     fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>>;
 
-    /// Returns the best `count` sections for `query` that `filter` admits, best first.
+    /// Returns the best `count` sections for `query` that `filter` admits, best first. A ranking that is not
+    /// complete may have fewer; a greater `count` gives more.
     fn ranked(
         &self,
         query: &WordQuery,

@@ -16,6 +16,7 @@ use super::matching::{matching, values};
 use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
+use crate::glob::Globs;
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
 use crate::markdown::contents::Table;
@@ -36,6 +37,14 @@ const MOST_LOOKED_UP: usize = 4_000;
 /// Number of documents whose front matter is read one by one. For more, the values of the keys in question
 /// are read for all documents.
 const MOST_READ: usize = 500;
+
+/// Number of best sections whose documents are compared with globs. For more, those of all documents are
+/// compared first.
+const MOST_COMPARED: usize = 2_000;
+
+/// At least one in this number of the best sections must be included, or the documents of the store are
+/// compared.
+const LEAST_INCLUDED: usize = 8;
 
 /// One open state of a store file.
 #[derive(Debug)]
@@ -211,13 +220,16 @@ impl StoreState {
                 index.documents.push(documents);
             }
         }
-        let globs = &filter.documents.globs;
-        if !globs.is_empty() {
-            let mut paths = self.snapshot.paths()?;
-            paths.retain(|(_, path)| globs.takes(path));
-            index.documents.push(paths.into_iter().map(|(id, _)| id).collect());
+        if index.folders.is_empty() {
+            index.folders.extend(filter.documents.globs.folder().map(str::to_owned));
         }
         Ok(index)
+    }
+
+    /// Returns the ids of the documents that `globs` include.
+    fn included(&self, globs: &Globs) -> Result<HashSet<i64>> {
+        let paths = self.snapshot.paths()?.into_iter();
+        Ok(paths.filter(|(_, path)| globs.takes(path)).map(|(id, _)| id).collect())
     }
 }
 
@@ -361,8 +373,25 @@ impl Reader for LocalReader {
         filter: &SectionFilter<'_>,
         count: usize,
     ) -> Result<Ranking> {
-        let filter = self.index_filter(filter)?;
-        self.with_full_text(|full_text| full_text.ranked(&self.snapshot, query, &filter, count))
+        let globs = &filter.documents.globs;
+        let mut filter = self.index_filter(filter)?;
+        let ranked = |filter: &IndexFilter| {
+            self.with_full_text(|full_text| full_text.ranked(&self.snapshot, query, filter, count))
+        };
+        if globs.is_empty() {
+            return ranked(&filter);
+        }
+        // The index does not know globs. To compare the documents of the best sections is faster than to
+        // compare those of the store, unless few of them are included.
+        if count <= MOST_COMPARED {
+            let mut ranking = ranked(&filter)?;
+            ranking.sections.retain(|section| globs.takes(&section.document.path));
+            if ranking.is_complete || ranking.sections.len() * LEAST_INCLUDED >= count {
+                return Ok(ranking);
+            }
+        }
+        filter.documents.push(self.included(globs)?);
+        ranked(&filter)
     }
 
     fn candidates(
