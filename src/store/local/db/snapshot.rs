@@ -426,7 +426,7 @@ impl Snapshot {
             return self.unchecked_content(document, span);
         }
         let mut hasher = blake3::Hasher::new();
-        let mut content = Vec::with_capacity(span.len());
+        let mut content = Vec::new();
         let length = self.length(document)?;
         for start in (0..length).step_by(limits::CHECK_BYTES) {
             let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
@@ -434,7 +434,12 @@ impl Snapshot {
             hasher.update(&bytes);
             let from = span.start.clamp(piece.start, piece.end) - start;
             let to = span.end.clamp(piece.start, piece.end) - start;
-            content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
+            if content.is_empty() && to - from == bytes.len() {
+                // Most documents are one piece and are read whole, so nothing is copied.
+                content = bytes;
+            } else {
+                content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
+            }
         }
         if *hasher.finalize().as_bytes() != document.hash {
             return Err(self.damaged(document, "bytes"));
