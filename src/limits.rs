@@ -103,12 +103,12 @@ limits! {
         "bytes of documents in one commit of an ingest";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
         "bytes of a document that are compressed and read together";
-    INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
+    INDEX_QUEUE_BYTES = 32 << 20, "index-queue-bytes",
         "bytes of text that wait to be indexed; the ingest waits while there are more";
     INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",
         "bytes of text and trigrams in one commit of the full-text index";
-    INDEX_MEMORY_BYTES = 64 << 20, "index-memory-bytes",
-        "bytes of memory of each thread that writes the full-text index";
+    INDEX_MEMORY_BYTES = 112 << 20, "index-memory-bytes",
+        "bytes of memory of the threads that write the full-text index";
     INDEX_SEGMENTS = 8, "index-segments",
         "segments of similar size that the full-text index keeps unmerged";
     INDEX_CHECK_BYTES = 512 << 10, "index-check-bytes",

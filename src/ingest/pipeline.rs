@@ -81,6 +81,18 @@ fn keep_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
 }
 
+/// Lowers the priority of this thread, which prepares documents, below that of the threads that index them.
+///
+/// Otherwise documents wait to be indexed until their queue is full, and at the end all cores but one wait for the
+/// index. Linux has a priority for each thread; elsewhere it would be that of the process.
+fn yield_to_index() {
+    #[cfg(target_os = "linux")]
+    if let Ok(priority) = rustix::process::getpriority_process(None) {
+        // A failure costs only time.
+        let _ = rustix::process::setpriority_process(None, (priority + 5).min(19));
+    }
+}
+
 /// Processes `candidates` below `root`, and calls `write` with the outcome of each, in their order.
 ///
 /// If `is_forced`, unchanged files are parsed, too. Returns the first error of a worker or of `write`, after
@@ -97,7 +109,10 @@ pub(super) fn run(
     parallel::ordered_within(
         Budget { most, cost: |batch: &&[ChangedFile]| cost(batch, most) },
         &batches(candidates, parallel::cores()),
-        || (Files::new(&opened), Preparation::new()),
+        || {
+            yield_to_index();
+            (Files::new(&opened), Preparation::new())
+        },
         |(files, preparation), batch| {
             let outcome = |candidate| match preparation {
                 // A panic of the parser skips the document and does not stop the ingest.

@@ -154,7 +154,7 @@ impl Preparation {
         let Some((outline, links, contents)) = decoded(&rows, bytes.len()) else { return Ok(None) };
         let values: Option<Map<String, Value>> =
             rows.front_matter.as_deref().and_then(|values| serde_json::from_str(values).ok());
-        let title = values.as_ref().and_then(front_matter::title).map(str::to_owned);
+        let title = values.as_ref().and_then(front_matter::title);
         let chunks = self
             .compressor
             .compress(&bytes)
@@ -167,7 +167,7 @@ impl Preparation {
             name_keys: links.name_keys(),
             data_keys: contents.keys(),
             values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(&rows.path, bytes, &outline, rows.tags.clone(), title),
+            text: self.texts.extract(&rows.path, &bytes, &outline, rows.tags.clone(), title),
             diagnostics: Vec::new(),
             rows,
         }))
@@ -177,13 +177,13 @@ impl Preparation {
     fn finish(&mut self, parsed: ParsedDocument) -> Result<PreparedDocument> {
         let values = parsed.document.front_matter.as_ref();
         let tags = values.map(front_matter::tags).unwrap_or_default();
-        let title = values.and_then(front_matter::title).map(str::to_owned);
         let rows = DerivedRows::of(&parsed, tags.clone())?;
         let chunks = self
             .compressor
             .compress(&parsed.bytes)
             .map_err(|error| Error::io(Path::new(&parsed.path), error))?;
         let ParsedDocument { path, bytes, document, contents, links, state, .. } = parsed;
+        let title = document.front_matter.as_ref().and_then(front_matter::title);
         Ok(PreparedDocument {
             state,
             chunks,
@@ -192,7 +192,7 @@ impl Preparation {
             name_keys: links.name_keys(),
             data_keys: contents.keys(),
             values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(&path, bytes, &document.outline, tags, title),
+            text: self.texts.extract(&path, &bytes, &document.outline, tags, title),
             diagnostics: document.diagnostics,
             rows,
         })

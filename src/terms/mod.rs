@@ -13,6 +13,7 @@ mod stems;
 mod stop_words;
 mod term;
 mod text;
+mod token_text;
 mod tokens;
 mod trigrams;
 
@@ -24,5 +25,6 @@ pub use stems::StemClass;
 pub(crate) use stop_words::{LANGUAGES, LanguageSet};
 pub use term::{QueryTerm, TextField};
 pub(crate) use text::{DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text};
-pub(crate) use tokens::{TokenBuffers, TokenKind, Tokens, camel_parts};
+pub(crate) use token_text::WrittenTokens;
+pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
 pub use trigrams::{Trigram, TrigramQuery, trigram};

@@ -1,88 +1,127 @@
-//! The text of a document that is indexed, by section and field.
+//! The words of a document that are indexed, by section and field.
 //!
-//! Invariants: every document has the text of its root, even if it is empty. The root has words only
-//! if there is text before the first heading. Every section has its own text, and so has the front
-//! matter.
+//! A document is divided into words when it is prepared, on all cores, and not by the threads of an
+//! index. Invariants: every document has a root, even if it is empty. The root has words only if there
+//! is text before the first heading. Every section has its own words, and so has the front matter.
 
 use std::borrow::Cow;
 
 use super::fingerprint::Fingerprint;
+use super::token_text::TokenWriter;
 use super::trigrams::TrigramCollector;
 use crate::links::split_extension;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
 
-/// The texts of a document, by section.
+/// The words of a document, by section.
 #[derive(Debug)]
 pub(crate) struct DocumentText {
     path: String,
-    /// The bytes as text. Each byte that is not UTF-8 is replaced by a space, so offsets are
-    /// unchanged.
-    text: String,
+    /// The tokens of all texts, as [`super::WrittenTokens`] reads them.
+    tokens: String,
     trigrams: Vec<u32>,
     tags: Vec<String>,
-    /// The title in the front matter.
-    title: Option<String>,
-    front_matter: Option<SectionText>,
-    /// The texts of the root and of all sections, in document order.
-    sections: Vec<SectionText>,
+    /// The words of the path, of the file name, and of the title in the front matter.
+    path_words: ByteSpan,
+    name_words: ByteSpan,
+    title_words: Option<ByteSpan>,
+    front_matter: Option<SectionWords>,
+    /// The words of the root and of all sections, in document order.
+    sections: Vec<SectionWords>,
     /// The first section with text. The names of the document are added to its title.
     first: Option<usize>,
 }
 
-/// The texts of a section.
+/// The words of a section, as spans of [`DocumentText::tokens`].
 #[derive(Debug, Default)]
-struct SectionText {
-    title: String,
+struct SectionWords {
+    level: u8,
+    /// Index of the parent section; 0 if it has none.
+    above: usize,
+    title: ByteSpan,
+    body: ByteSpan,
+    code: ByteSpan,
+    /// The parts of the identifiers in all three.
+    parts: ByteSpan,
+    fingerprint: u64,
+}
+
+/// The texts of a section, as spans of the document.
+#[derive(Debug, Default)]
+struct SectionText<'a> {
+    title: &'a str,
     level: u8,
     /// Index of the parent section; 0 if it has none.
     above: usize,
     body: Vec<ByteSpan>,
     code: Vec<ByteSpan>,
-    fingerprint: u64,
 }
 
-/// Extracts the text of documents for the index. Each thread uses its own extractor.
-pub(crate) struct TextExtractor(TrigramCollector);
+/// Extracts the words of documents for the index. Each thread uses its own extractor.
+pub(crate) struct TextExtractor {
+    trigrams: TrigramCollector,
+    writer: TokenWriter,
+}
 
 impl TextExtractor {
     /// Creates an extractor.
     pub(crate) fn new() -> Self {
-        Self(TrigramCollector::new())
+        Self { trigrams: TrigramCollector::new(), writer: TokenWriter::default() }
     }
 
-    /// Extracts the text of the document at `path`. `tags` must be case-folded. `title` is the
+    /// Extracts the words of the document at `path`. `tags` must be case-folded. `title` is the
     /// title in the front matter.
     pub(crate) fn extract(
         &mut self,
         path: &str,
-        bytes: Vec<u8>,
+        bytes: &[u8],
         outline: &Outline,
         tags: Vec<String>,
-        title: Option<String>,
+        title: Option<&str>,
     ) -> DocumentText {
-        let trigrams = self.0.distinct(&bytes);
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| same_length_text(error.as_bytes()).into_owned());
-        let mut sections = sections(outline);
-        let mut front_matter = outline
-            .front_matter
-            .map(|span| SectionText { body: vec![span], ..SectionText::default() });
-        for section in sections.iter_mut().chain(&mut front_matter) {
-            let mut fingerprint = Fingerprint::new();
-            for span in section.body.iter().chain(&section.code) {
-                fingerprint.add(text.get(span.start..span.end).unwrap_or_default());
-            }
-            section.fingerprint = fingerprint.finish();
+        let text = same_length_text(bytes);
+        let texts = sections(outline);
+        let first = first_section(&texts, &text);
+        let sections = texts.iter().map(|section| self.section(section, &text)).collect();
+        let front_matter = outline.front_matter.map(|span| {
+            self.section(&SectionText { body: vec![span], ..SectionText::default() }, &text)
+        });
+        DocumentText {
+            path_words: self.writer.words(std::iter::once(path)),
+            name_words: self.writer.words(std::iter::once(stem(path))),
+            title_words: title.map(|title| self.writer.words(std::iter::once(title))),
+            path: path.to_owned(),
+            tokens: self.writer.finish(),
+            trigrams: self.trigrams.distinct(bytes),
+            tags,
+            front_matter,
+            sections,
+            first,
         }
-        let first = first_section(&sections, &text);
-        let path = path.to_owned();
-        DocumentText { path, text, trigrams, tags, title, front_matter, sections, first }
+    }
+
+    /// Writes the words of a section of `text`.
+    fn section(&mut self, section: &SectionText<'_>, text: &str) -> SectionWords {
+        let SectionText { title, level, above, body, code } = section;
+        let text = |span: &ByteSpan| text.get(span.start..span.end).unwrap_or_default();
+        let mut fingerprint = Fingerprint::new();
+        for text in body.iter().chain(code).map(text) {
+            fingerprint.add(text);
+        }
+        SectionWords {
+            level: *level,
+            above: *above,
+            title: self.writer.words(std::iter::once(*title)),
+            body: self.writer.words(body.iter().map(text)),
+            code: self.writer.words(code.iter().map(text)),
+            parts: self.writer.parts(),
+            fingerprint: fingerprint.finish(),
+        }
     }
 }
 
 /// Returns the texts of the root and of all sections, in document order.
-fn sections(outline: &Outline) -> Vec<SectionText> {
+fn sections(outline: &Outline) -> Vec<SectionText<'_>> {
     let mut sections = vec![SectionText::default()];
     sections.extend(outline.sections.iter().map(|section| {
         let parent = outline.nodes.get(section.node).and_then(|node| node.parent);
@@ -90,8 +129,8 @@ fn sections(outline: &Outline) -> Vec<SectionText> {
             NodeKind::Section(index) => Some(index + 1),
             _ => None,
         });
-        let title = section.title.clone();
-        SectionText { title, level: section.level, above: above.unwrap_or(0), ..Default::default() }
+        let (title, level) = (section.title.as_str(), section.level);
+        SectionText { title, level, above: above.unwrap_or(0), ..SectionText::default() }
     }));
     // The own text of each section. The nodes of an outline are in document order.
     let mut bounds = Vec::with_capacity(sections.len());
@@ -102,7 +141,7 @@ fn sections(outline: &Outline) -> Vec<SectionText> {
     }));
     let mut current = 0;
     let mut position = bounds.first().map_or(0, |bounds| bounds.start);
-    let finish = |sections: &mut Vec<SectionText>, current: usize, position: usize| {
+    let finish = |sections: &mut Vec<SectionText<'_>>, current: usize, position: usize| {
         let end = bounds.get(current).map_or(0, |bounds| bounds.end);
         if let Some(section) = sections.get_mut(current)
             && position < end
@@ -151,7 +190,8 @@ pub(crate) fn same_length_text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The field of an index that a text belongs to.
+/// The field of an index that a text belongs to. All but the last two are words, as
+/// [`super::WrittenTokens`] reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexedField {
     /// The rendered title. The first section with text also has the title and the file name of the
@@ -161,7 +201,7 @@ pub(crate) enum IndexedField {
     Body,
     /// The code blocks.
     Code,
-    /// Text whose identifiers in camel case are divided into their parts.
+    /// The parts of identifiers in camel case.
     Parts,
     /// The path of the file and the titles of the parent sections.
     Path,
@@ -177,7 +217,7 @@ pub(crate) const FRONT_MATTER: &str = "//";
 impl DocumentText {
     /// Returns the approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.text.len() + self.trigrams.len() * 4
+        self.tokens.len() + self.trigrams.len() * 4
     }
 
     /// Returns the distinct trigrams of the document, each as a number, ascending.
@@ -192,7 +232,7 @@ impl DocumentText {
         (0..self.sections.len()).map(Some).chain(front_matter)
     }
 
-    fn section(&self, section: Option<usize>) -> Option<&SectionText> {
+    fn section(&self, section: Option<usize>) -> Option<&SectionWords> {
         section.map_or(self.front_matter.as_ref(), |index| self.sections.get(index))
     }
 
@@ -204,6 +244,10 @@ impl DocumentText {
     /// Returns the fingerprint of a section.
     pub(crate) fn fingerprint(&self, section: Option<usize>) -> u64 {
         self.section(section).map_or(0, |section| section.fingerprint)
+    }
+
+    fn words(&self, span: ByteSpan) -> &str {
+        self.tokens.get(span.start..span.end).unwrap_or_default()
     }
 
     /// Calls `add` with each text of a section and its field.
@@ -223,32 +267,28 @@ impl DocumentText {
         for (end, _) in self.path.match_indices('/') {
             add(IndexedField::Scope, self.path.get(..end).unwrap_or_default());
         }
-        if !section.title.is_empty() {
-            add(IndexedField::Title, section.title.as_str());
-            add(IndexedField::Parts, &section.title);
-        }
+        let mut add_words = |field, span: ByteSpan| {
+            if !span.is_empty() {
+                add(field, self.words(span));
+            }
+        };
+        add_words(IndexedField::Title, section.title);
         let is_first = part == self.first;
         if is_first {
-            add(IndexedField::Title, stem(&self.path));
+            add_words(IndexedField::Title, self.name_words);
         }
-        if let Some(title) = &self.title
+        if let Some(title) = self.title_words
             && (is_first || part.is_some())
         {
-            add(if is_first { IndexedField::Title } else { IndexedField::Path }, title);
+            add_words(if is_first { IndexedField::Title } else { IndexedField::Path }, title);
         }
-        for (field, spans) in
-            [(IndexedField::Body, &section.body), (IndexedField::Code, &section.code)]
-        {
-            for span in spans {
-                let text = self.text.get(span.start..span.end).unwrap_or_default();
-                add(field, text);
-                add(IndexedField::Parts, text);
-            }
-        }
-        add(IndexedField::Path, &self.path);
+        add_words(IndexedField::Body, section.body);
+        add_words(IndexedField::Code, section.code);
+        add_words(IndexedField::Parts, section.parts);
+        add_words(IndexedField::Path, self.path_words);
         let mut above = section.above;
         while let Some(section) = self.sections.get(above).filter(|_| above > 0) {
-            add(IndexedField::Path, &section.title);
+            add_words(IndexedField::Path, section.title);
             above = section.above;
         }
         // The front matter contains its tags as words.
@@ -260,7 +300,7 @@ impl DocumentText {
 
 /// Returns the section that a document begins with: the root if there is text before the first
 /// heading, else the first section; `None` if there is neither.
-fn first_section(sections: &[SectionText], text: &str) -> Option<usize> {
+fn first_section(sections: &[SectionText<'_>], text: &str) -> Option<usize> {
     let root = sections.first()?;
     let is_blank = root
         .body
@@ -279,17 +319,16 @@ mod tests {
     fn own_text_is_body_and_code_without_the_heading() {
         let file = b"intro\n\n# A\n\none\n\n- x\n\n  ```\n  code\n  ```\n\ntwo\n\n## B\n\nthree\n";
         let outline = crate::markdown::parse(file).outline;
-        let document =
-            TextExtractor::new().extract("a/b.md", file.to_vec(), &outline, Vec::new(), None);
         let texts = |spans: &[ByteSpan]| {
-            let texts = spans.iter().map(|span| document.text[span.start..span.end].trim());
+            let texts = spans
+                .iter()
+                .map(|span| std::str::from_utf8(&file[span.start..span.end]).unwrap().trim());
             texts.collect::<Vec<_>>().join("|")
         };
-        let actual: Vec<_> = document
-            .sections
+        let actual: Vec<_> = sections(&outline)
             .iter()
             .map(|section| {
-                (section.title.as_str(), section.above, texts(&section.body), texts(&section.code))
+                (section.title, section.above, texts(&section.body), texts(&section.code))
             })
             .collect();
         let expected = [

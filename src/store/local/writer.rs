@@ -344,8 +344,8 @@ pub(super) fn text_of(
         Some(_) => snapshot.front_matter(document)?,
         None => None,
     };
-    let title = title.as_ref().and_then(front_matter::title).map(str::to_owned);
-    Ok(extractor.extract(&document.path, bytes, &outline, snapshot.tags(document)?, title))
+    let title = title.as_ref().and_then(front_matter::title);
+    Ok(extractor.extract(&document.path, &bytes, &outline, snapshot.tags(document)?, title))
 }
 
 /// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` is a

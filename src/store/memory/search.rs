@@ -9,8 +9,8 @@ use super::MemoryDocument;
 use crate::store::{Ranked, SectionFilter, SectionId};
 use crate::terms::score::{self, Rarity};
 use crate::terms::{
-    IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, Tokens,
-    WordQuery, camel_parts,
+    IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, WordQuery,
+    WrittenTokens,
 };
 
 /// The words of one section.
@@ -33,13 +33,15 @@ pub(super) struct AllSections<'a> {
     averages: [f32; TEXTS],
 }
 
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    WrittenTokens::new(text).map(|(_, word)| word.to_owned())
+}
+
 /// Adds the words of `text` after a gap.
 fn add_words(words: &mut Vec<(String, usize)>, text: &str) {
     let first = words.last().map_or(0, |(_, position)| position + 2);
-    let mut tokens = Tokens::new(text);
-    while tokens.advance() {
-        words.push((tokens.token.clone(), first + tokens.position));
-    }
+    let tokens = WrittenTokens::new(text);
+    words.extend(tokens.map(|(position, word)| (word.to_owned(), first + position)));
 }
 
 impl<'a> SectionWords<'a> {
@@ -65,13 +67,8 @@ impl<'a> SectionWords<'a> {
             IndexedField::Title => add_words(title, text),
             IndexedField::Body => add_words(body, text),
             IndexedField::Code => add_words(code, text),
-            IndexedField::Parts => camel_parts(text, |part| section.parts.push(part.to_owned())),
-            IndexedField::Path => {
-                let mut tokens = Tokens::new(text);
-                while tokens.advance() {
-                    section.path.push(tokens.token.clone());
-                }
-            }
+            IndexedField::Parts => section.parts.extend(words_of(text)),
+            IndexedField::Path => section.path.extend(words_of(text)),
             IndexedField::Tag => section.tags.push(text.to_owned()),
             IndexedField::Scope => {}
         });

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::postings::{Entry, List, TEXTS};
 use super::{groups, trigrams};
 use crate::store::SectionId;
-use crate::terms::{DocumentText, IndexedField, TokenBuffers, Tokens, camel_parts};
+use crate::terms::{DocumentText, IndexedField, WrittenTokens};
 
 /// The largest number of bytes of a term. A longer one is stored as its hash.
 const MAX_TERM_BYTES: usize = 1000;
@@ -46,7 +46,6 @@ pub(super) struct SegmentBuilder {
     pub(super) tags: u64,
     words: FxHashMap<Vec<u8>, List>,
     trigrams: trigrams::Lists,
-    buffers: TokenBuffers,
 }
 
 /// The rows of a segment.
@@ -86,17 +85,21 @@ impl SegmentBuilder {
                     _ => 2,
                 };
                 let Some((count, next)) = lengths.get_mut(index) else { return };
-                let (added, last) = self.add_words(&mut section, place, index, text, *next);
-                *count += added;
-                if let Some(last) = last {
+                let first = *next;
+                for (position, word) in WrittenTokens::new(text) {
+                    let position = first + position;
+                    *count += 1;
                     // A phrase never continues in the next text.
-                    *next = last + 2;
+                    *next = position + 2;
+                    section.with(word, place, |entry| {
+                        entry.push(index, u32::try_from(position).unwrap_or(u32::MAX));
+                    });
                 }
             }
-            IndexedField::Parts => {
-                camel_parts(text, |part| section.with(part, place, |entry| entry.is_part = true));
-            }
-            IndexedField::Path => self.each_word(text, |word, _| {
+            IndexedField::Parts => WrittenTokens::new(text).for_each(|(_, part)| {
+                section.with(part, place, |entry| entry.is_part = true);
+            }),
+            IndexedField::Path => WrittenTokens::new(text).for_each(|(_, word)| {
                 section.with(word, place, |entry| entry.is_path = true);
             }),
             IndexedField::Tag => tags.push(tag_term(text)),
@@ -122,35 +125,6 @@ impl SegmentBuilder {
             tagged.is_tag = true;
             self.words.entry(tag).or_default().push(&tagged);
         }
-    }
-
-    /// Calls `visit` with the words of `text` and their positions.
-    fn each_word(&mut self, text: &str, mut visit: impl FnMut(&str, usize)) {
-        let mut tokens = Tokens::with(text, std::mem::take(&mut self.buffers));
-        while tokens.advance() {
-            visit(&tokens.token, tokens.position);
-        }
-        self.buffers = tokens.take_buffers();
-    }
-
-    /// Adds the words of a text whose first position is `first`. Returns their number and the last position.
-    fn add_words(
-        &mut self,
-        section: &mut SectionWords,
-        place: SectionId,
-        index: usize,
-        text: &str,
-        first: usize,
-    ) -> (u64, Option<usize>) {
-        let (mut count, mut last) = (0, None);
-        self.each_word(text, |word, position| {
-            let position = first + position;
-            (count, last) = (count + 1, Some(position));
-            section.with(word, place, |entry| {
-                entry.push(index, u32::try_from(position).unwrap_or(u32::MAX));
-            });
-        });
-        (count, last)
     }
 
     /// Returns the rows of the segment.

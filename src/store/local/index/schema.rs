@@ -17,8 +17,7 @@ use super::directory::IndexFolder;
 use super::postings::FILE_VERSION;
 use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
-use crate::position::ByteSpan;
-use crate::terms::{TokenBuffers, Tokens, camel_parts};
+use crate::terms::WrittenTokens;
 
 /// The version of the tokenizer. It is incremented whenever the same text gives different terms, so
 /// that every index is rebuilt.
@@ -114,97 +113,36 @@ pub(super) fn builder() -> IndexBuilder {
 fn tokenizers() -> TokenizerManager {
     // tantivy also needs its default tokenizers, for fields that are not text.
     let tokenizers = TokenizerManager::default();
-    tokenizers.register("words", WordTokenizer::default());
-    tokenizers.register("parts", PartTokenizer::default());
+    tokenizers.register("words", WrittenTokenizer::default());
+    tokenizers.register("parts", WrittenTokenizer::default());
     tokenizers
 }
 
-/// Produces every token of [`Tokens`]. The buffers are reused for the next text.
+/// Produces the tokens of a text that [`crate::terms::DocumentText`] wrote.
 #[derive(Clone, Default)]
-struct WordTokenizer {
-    buffers: TokenBuffers,
+struct WrittenTokenizer {
     token: Token,
 }
 
-struct WordStream<'a> {
-    tokenizer: &'a mut WordTokenizer,
-    tokens: Tokens<'a>,
-    token: Token,
-}
-
-impl Tokenizer for WordTokenizer {
-    type TokenStream<'a> = WordStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        let tokens = Tokens::with(text, std::mem::take(&mut self.buffers));
-        let token = std::mem::take(&mut self.token);
-        WordStream { tokenizer: self, tokens, token }
-    }
-}
-
-impl Drop for WordStream<'_> {
-    fn drop(&mut self) {
-        self.tokenizer.buffers = self.tokens.take_buffers();
-        self.tokenizer.token = std::mem::take(&mut self.token);
-    }
-}
-
-impl TokenStream for WordStream<'_> {
-    fn advance(&mut self) -> bool {
-        if !self.tokens.advance() {
-            return false;
-        }
-        self.token.position = self.tokens.position;
-        std::mem::swap(&mut self.token.text, &mut self.tokens.token);
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
-}
-
-/// Produces the parts of camel-case identifiers. The parts of a text are computed before the first
-/// token.
-#[derive(Clone, Default)]
-struct PartTokenizer {
-    parts: String,
-    spans: Vec<ByteSpan>,
-    token: Token,
-}
-
-struct PartStream<'a> {
-    parts: &'a str,
-    spans: std::slice::Iter<'a, ByteSpan>,
+struct WrittenStream<'a> {
+    tokens: WrittenTokens<'a>,
     token: &'a mut Token,
 }
 
-impl Tokenizer for PartTokenizer {
-    type TokenStream<'a> = PartStream<'a>;
+impl Tokenizer for WrittenTokenizer {
+    type TokenStream<'a> = WrittenStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> PartStream<'a> {
-        self.parts.clear();
-        self.spans.clear();
-        camel_parts(text, |part| {
-            let start = self.parts.len();
-            self.parts.push_str(part);
-            self.spans.push(ByteSpan::new(start, self.parts.len()));
-        });
-        self.token.reset();
-        PartStream { parts: &self.parts, spans: self.spans.iter(), token: &mut self.token }
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WrittenStream<'a> {
+        WrittenStream { tokens: WrittenTokens::new(text), token: &mut self.token }
     }
 }
 
-impl TokenStream for PartStream<'_> {
+impl TokenStream for WrittenStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(span) = self.spans.next() else { return false };
-        self.token.position = self.token.position.wrapping_add(1);
+        let Some((position, text)) = self.tokens.next() else { return false };
+        self.token.position = position;
         self.token.text.clear();
-        self.token.text.push_str(self.parts.get(span.start..span.end).unwrap_or_default());
+        self.token.text.push_str(text);
         true
     }
 

@@ -24,6 +24,10 @@ use crate::terms::DocumentText;
 /// for every small document would take longer than indexing it.
 const FLUSH_BYTES: usize = 256 << 10;
 
+/// The largest number of threads of tantivy. With more, each would have too little memory to make large
+/// segments.
+const MAX_THREADS: usize = 4;
+
 /// The right to change an index. The caller holds the lock of the store.
 pub(crate) struct IndexWriter {
     writer: tantivy::IndexWriter<SectionEntry>,
@@ -85,9 +89,10 @@ impl IndexWriter {
     }
 
     fn start(folder: &Path, index: &Index, metadata: IndexMetadata) -> Usable<Self> {
-        let threads = cores().min(8);
-        let writer =
-            index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES * threads)?;
+        // Documents arrive as words, so half of the cores index what the others prepare. Fewer threads
+        // share the memory, which makes fewer and larger segments.
+        let threads = cores().div_ceil(2).min(MAX_THREADS);
+        let writer = index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self {
             writer,
