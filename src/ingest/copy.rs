@@ -128,7 +128,7 @@ fn prepared(
             Error::new(ErrorKind::StoreCorrupt, message)
                 .with_hint("run `mdsel verify` on the store, then `mdsel ingest --force`")
         };
-        let prepared = preparation.of_rows(rows, bytes, document.state)?.ok_or_else(damaged)?;
+        let prepared = preparation.of_rows(rows, &bytes, document.state)?.ok_or_else(damaged)?;
         if !document.checksums.are_those_of(&prepared.checksums) {
             return Err(damaged());
         }

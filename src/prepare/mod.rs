@@ -148,7 +148,7 @@ impl Preparation {
     pub(crate) fn of_rows(
         &mut self,
         rows: DerivedRows,
-        bytes: Vec<u8>,
+        bytes: &[u8],
         state: FileState,
     ) -> Result<Option<PreparedDocument>> {
         let Some((outline, links, contents)) = decoded(&rows, bytes.len()) else { return Ok(None) };
@@ -157,7 +157,7 @@ impl Preparation {
         let title = values.as_ref().and_then(front_matter::title);
         let chunks = self
             .compressor
-            .compress(&bytes)
+            .compress(bytes)
             .map_err(|error| Error::io(Path::new(&rows.path), error))?;
         Ok(Some(PreparedDocument {
             state,
@@ -167,7 +167,7 @@ impl Preparation {
             name_keys: links.name_keys(),
             data_keys: contents.keys(),
             values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(&rows.path, &bytes, &outline, rows.tags.clone(), title),
+            text: self.texts.extract(&rows.path, bytes, &outline, rows.tags.clone(), title),
             diagnostics: Vec::new(),
             rows,
         }))
