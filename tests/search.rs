@@ -461,6 +461,25 @@ fn filters_apply_before_the_limit() {
         assert_eq!(count(&["--under", "07.md#low"]), 1);
         assert_eq!(count(&["--under", "07.md::heading:h2[0]/block:code[0]"]), 1);
         assert_eq!(count(&["--under", "07.md::heading:h1[0]/block:code[0]"]), 1);
+        // The globs match all, many and few of the best documents.
+        for (globs, total) in [
+            (&["-g", "*.md"][..], 120),
+            (&["-g", "even/*", "-g", "!*0.md"], 48),
+            (&["-g", "*3.md"], 12),
+            (&["-g", "odd/5*"], 10),
+            (&["--under", "odd", "-g", "*3.md"], 12),
+            (&["-g", "none/*"], 0),
+        ] {
+            assert_eq!(count(globs), total, "{globs:?}");
+            let selectors = |limit: &str| {
+                let rest = ["--keep-duplicates", "--limit", limit];
+                let answer = place.run(&[&["search"], query, globs, &rest].concat()).json();
+                let hits = answer["hits"].as_array().unwrap().iter();
+                hits.map(|hit| hit["selector"].to_string()).collect::<Vec<_>>()
+            };
+            let all = selectors("0");
+            assert_eq!(selectors("5"), all[..all.len().min(5)], "{globs:?}");
+        }
         let five = ["--level", "2", "--limit", "5", "--keep-duplicates"];
         let limited = place.run(&[&["search"], query, &five].concat());
         assert_eq!(limited.json()["hits"].as_array().unwrap().len(), 5);
