@@ -81,10 +81,10 @@ fn keep_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
 }
 
-/// Lowers the priority of this thread, which prepares documents, below that of the threads that index them.
+/// Lowers the priority of this thread, so that the threads of the index run first.
 ///
-/// Otherwise documents wait to be indexed until their queue is full, and at the end all cores but one wait for the
-/// index. Linux has a priority for each thread; elsewhere it would be that of the process.
+/// Otherwise the queue of the index fills up while documents are prepared, and most cores are idle while it is
+/// emptied at the end. Only Linux has a priority for each thread; on other systems it belongs to the process.
 fn yield_to_index() {
     #[cfg(target_os = "linux")]
     if let Ok(priority) = rustix::process::getpriority_process(None) {

@@ -38,12 +38,11 @@ const MOST_LOOKED_UP: usize = 4_000;
 /// are read for all documents.
 const MOST_READ: usize = 500;
 
-/// Number of best sections whose documents are compared with globs. For more, those of all documents are
-/// compared first.
+/// Maximum number of best sections whose documents are matched with globs. For more, all documents are
+/// matched before the sections are ranked.
 const MOST_COMPARED: usize = 2_000;
 
-/// At least one in this number of the best sections must be included, or the documents of the store are
-/// compared.
+/// If fewer than one in this number of the best sections are included, all documents are matched.
 const LEAST_INCLUDED: usize = 8;
 
 /// One open state of a store file.
@@ -381,8 +380,8 @@ impl Reader for LocalReader {
         if globs.is_empty() {
             return ranked(&filter);
         }
-        // The index does not know globs. To compare the documents of the best sections is faster than to
-        // compare those of the store, unless few of them are included.
+        // The index cannot match globs. Matching only the documents of the best sections is faster than
+        // matching every document, unless few of them are included.
         if count <= MOST_COMPARED {
             let mut ranking = ranked(&filter)?;
             ranking.sections.retain(|section| globs.takes(&section.document.path));
