@@ -106,11 +106,15 @@ pub(super) fn run(
     let opened = open_root(&root.folder).map_err(|error| Error::io(&root.folder, error))?;
     keep_memory();
     let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
+    let caller = std::thread::current().id();
     parallel::ordered_within(
         Budget { most, cost: |batch: &&[ChangedFile]| cost(batch, most) },
         &batches(candidates, parallel::cores()),
         || {
-            yield_to_index();
+            // With one batch or core, documents are prepared on the thread of the caller, which keeps its priority.
+            if std::thread::current().id() != caller {
+                yield_to_index();
+            }
             (Files::new(&opened), Preparation::new())
         },
         |(files, preparation), batch| {

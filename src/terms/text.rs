@@ -86,11 +86,14 @@ impl TextExtractor {
         let front_matter = outline.front_matter.map(|span| {
             self.section(&SectionText { body: vec![span], ..SectionText::default() }, &text)
         });
+        let mut words = |text| self.writer.words(std::iter::once(text));
+        let (path_words, name_words) = (words(path), words(stem(path)));
+        let title_words = title.map(words);
         DocumentText {
-            path_words: self.writer.words(std::iter::once(path)),
-            name_words: self.writer.words(std::iter::once(stem(path))),
-            title_words: title.map(|title| self.writer.words(std::iter::once(title))),
             path: path.to_owned(),
+            path_words,
+            name_words,
+            title_words,
             tokens: self.writer.finish(),
             trigrams: self.trigrams.distinct(bytes),
             tags,

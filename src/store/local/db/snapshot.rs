@@ -438,6 +438,7 @@ impl Snapshot {
                 // Most documents are one piece and are read whole, so nothing is copied.
                 content = bytes;
             } else {
+                content.reserve_exact(span.len() - content.len());
                 content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
             }
         }
