@@ -205,7 +205,8 @@ pub trait Progress {
 struct ChangedFile {
     path: String,
     state: FileState,
-    stored: Option<StoredDocument>,
+    /// In a box, because an ingest holds a list of all changed files, most of which are usually new.
+    stored: Option<Box<StoredDocument>>,
 }
 
 /// The differences between the files and the store, before any file is read.
@@ -241,7 +242,7 @@ fn compare(
                 continue;
             }
         }
-        let stored = stored.cloned();
+        let stored = stored.cloned().map(Box::new);
         candidates.push(ChangedFile { path: found.path, state: found.state, stored });
     }
     candidates.sort_by(|one, other| one.path.cmp(&other.path));

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tantivy::index::SegmentComponent;
 use tantivy::{Index, IndexMeta, SegmentMeta};
 
+use super::directory::Access;
 use super::reader::places;
 use super::schema::{open, schema};
 use super::trigram_component::{self, EXTENSION};
@@ -34,7 +35,7 @@ pub(in crate::store) struct Inspection {
 /// Reads and checks the whole index in `folder`.
 pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
     guarded(|| {
-        let index = open(folder)?;
+        let index = open(folder, Access::Read)?;
         let metas = index.load_metas()?;
         let metadata = metadata_of(&metas)?;
         if index.schema() != schema().0 {

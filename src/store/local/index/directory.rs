@@ -1,32 +1,52 @@
 //! The folder of an index as a tantivy directory.
 //!
-//! Invariant: an index on a read-only file system can be read.
+//! Invariants: an index on a read-only file system can be read. A writer does not map the files of the
+//! index into memory.
 
+use std::fs::File;
 use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::Directory;
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
 use tantivy::directory::{
-    DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+    DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes, WatchCallback, WatchHandle,
+    WritePtr,
 };
+use tantivy::{Directory, HasLen};
+
+/// Bytes of a file that are read at once.
+const PIECE_BYTES: usize = 128 << 10;
+
+/// What the files of an index are opened for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Access {
+    /// For searches, which read few of their bytes.
+    Read,
+    /// For merges, which read all of their bytes in order.
+    Write,
+}
 
 /// A folder in which readers work without a lock if the lock file cannot be written, as on a full
 /// disk. No other process can write to the index then either.
 #[derive(Clone, Debug)]
 pub(super) struct IndexFolder {
     inner: MmapDirectory,
+    path: PathBuf,
+    access: Access,
 }
 
 impl IndexFolder {
     /// Opens the folder at `path`. Fails if it does not exist or is a symbolic link.
-    pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
+    pub(super) fn open(path: &Path, access: Access) -> Result<Self, OpenDirectoryError> {
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => {
-                MmapDirectory::open(path).map(|inner| Self { inner })
+                let inner = MmapDirectory::open(path)?;
+                Ok(Self { inner, path: path.to_owned(), access })
             }
             _ => Err(OpenDirectoryError::DoesNotExist(PathBuf::from(path))),
         }
@@ -35,7 +55,10 @@ impl IndexFolder {
 
 impl Directory for IndexFolder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.inner.get_file_handle(path)
+        match self.access {
+            Access::Read => self.inner.get_file_handle(path),
+            Access::Write => Ok(Arc::new(PiecewiseFile::open(&self.path, path)?)),
+        }
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -81,5 +104,99 @@ impl Directory for IndexFolder {
 
     fn watch(&self, _: WatchCallback) -> tantivy::Result<WatchHandle> {
         Ok(WatchHandle::empty())
+    }
+}
+
+/// A file that is read in pieces. A merge reads each file from its beginning to its end, a few bytes at a
+/// time. Mapped into memory, all files of a merge would count as memory of the process.
+#[derive(Debug)]
+struct PiecewiseFile {
+    file: File,
+    length: usize,
+    /// The bytes that were read last, and their offset.
+    piece: Mutex<(usize, OwnedBytes)>,
+}
+
+impl PiecewiseFile {
+    fn open(folder: &Path, name: &Path) -> Result<Self, OpenReadError> {
+        let open = || {
+            let file = File::open(folder.join(name))?;
+            let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+            Ok(Self { file, length, piece: Mutex::new((0, OwnedBytes::empty())) })
+        };
+        open().map_err(|error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
+            _ => OpenReadError::wrap_io_error(error, name.to_owned()),
+        })
+    }
+
+    fn read(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        let mut bytes = vec![0; range.len()];
+        self.file.read_exact_at(&mut bytes, range.start as u64)?;
+        Ok(OwnedBytes::new(bytes))
+    }
+}
+
+impl HasLen for PiecewiseFile {
+    fn len(&self) -> usize {
+        self.length
+    }
+}
+
+impl FileHandle for PiecewiseFile {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        if range.start > range.end || range.end > self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if range.len() > PIECE_BYTES / 2 {
+            return self.read(range);
+        }
+        let mut piece = self.piece.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, bytes) = &*piece;
+        if range.start < *start || range.end > start + bytes.len() {
+            let end = self.length.min(range.start + PIECE_BYTES);
+            *piece = (range.start, self.read(range.start..end)?);
+        }
+        let (start, bytes) = &*piece;
+        Ok(bytes.slice(range.start - start..range.end - start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_read_in_pieces_has_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..PIECE_BYTES * 3).map(|number| (number % 251) as u8).collect();
+        std::fs::write(folder.path().join("a.idx"), &bytes).unwrap();
+        let open = |access| {
+            let folder = IndexFolder::open(folder.path(), access).unwrap();
+            folder.get_file_handle(Path::new("a.idx")).unwrap()
+        };
+        let (mapped, file) = (open(Access::Read), open(Access::Write));
+        assert_eq!(file.len(), mapped.len());
+        let piece = PIECE_BYTES;
+        let end = bytes.len();
+        for range in [
+            0..0,
+            0..10,
+            5..piece,
+            piece - 1..piece + 1,
+            7..12,
+            end - 3..end,
+            end..end,
+            0..end,
+            piece..2 * piece,
+        ] {
+            let read = file.read_bytes(range.clone()).unwrap();
+            assert_eq!(&*read, &bytes[range.clone()], "{range:?}");
+            assert_eq!(&*read, &*mapped.read_bytes(range).unwrap());
+        }
+        assert!(file.read_bytes(0..end + 1).is_err());
+        let missing = IndexFolder::open(folder.path(), Access::Write).unwrap();
+        let missing = missing.get_file_handle(Path::new("b.idx")).unwrap_err();
+        assert!(matches!(missing, OpenReadError::FileDoesNotExist(_)), "{missing:?}");
     }
 }

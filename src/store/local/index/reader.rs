@@ -13,6 +13,7 @@ use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, Segme
 
 use super::byte_budget::ByteBudget;
 use super::check::check_small_files;
+use super::directory::Access;
 use super::entry::entries;
 use super::schema::{Fields, PLACE, builder, open, schema};
 use super::{IndexFilter, IndexMetadata, Usable, guarded, metadata_of, ranking, trigram_component};
@@ -36,14 +37,14 @@ impl std::fmt::Debug for IndexReader {
 
 /// Returns the metadata of the index in `folder` without reading its segments.
 pub(crate) fn index_metadata(folder: &Path) -> Usable<IndexMetadata> {
-    guarded(|| metadata_of(&open(folder)?.load_metas()?))
+    guarded(|| metadata_of(&open(folder, Access::Read)?.load_metas()?))
 }
 
 impl IndexReader {
     /// Opens the last commit of the index in `folder`.
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
-            let index = open(folder)?;
+            let index = open(folder, Access::Read)?;
             let mut metas = index.load_metas()?;
             loop {
                 failpoint!(INDEX_STAMP_READ);

@@ -13,7 +13,7 @@ use tantivy::schema::{
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexBuilder};
 
-use super::directory::IndexFolder;
+use super::directory::{Access, IndexFolder};
 use super::postings::FILE_VERSION;
 use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
@@ -90,11 +90,12 @@ pub(super) fn fingerprint() -> String {
 }
 
 /// Opens the index in `folder`.
-pub(super) fn open(folder: &Path) -> Usable<Index> {
-    let directory = IndexFolder::open(folder).map_err(|_| match folder.symlink_metadata() {
-        Ok(_) => Unusable::Damaged("something else is in the place of its folder".to_owned()),
-        Err(_) => Unusable::Missing,
-    })?;
+pub(super) fn open(folder: &Path, access: Access) -> Usable<Index> {
+    let directory =
+        IndexFolder::open(folder, access).map_err(|_| match folder.symlink_metadata() {
+            Ok(_) => Unusable::Damaged("something else is in the place of its folder".to_owned()),
+            Err(_) => Unusable::Missing,
+        })?;
     let mut index = Index::open(directory)?;
     index.set_tokenizers(tokenizers());
     index.register_plugin(Arc::new(TrigramComponent));

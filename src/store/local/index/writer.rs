@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use tantivy::index::SegmentId;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
-use tantivy::{Index, Term};
+use tantivy::{Index, TantivyError, Term};
 
 use super::byte_budget::ByteBudget;
+use super::directory::{Access, IndexFolder};
 use super::entry::{SectionEntry, entries};
 use super::schema::{Fields, builder, open, schema};
 use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
@@ -57,7 +58,7 @@ impl IndexWriter {
         guarded(|| {
             sweep(folder);
             failpoint!(INDEX_SWEPT);
-            let index = open(folder)?;
+            let index = open(folder, Access::Write)?;
             let metadata = metadata_of(&index.load_metas()?)?;
             if metadata.store != store {
                 return Err(Unusable::Foreign);
@@ -80,7 +81,8 @@ impl IndexWriter {
         std::fs::create_dir(folder).map_err(io)?;
         failpoint!(INDEX_FOLDER_MADE);
         guarded(|| {
-            let index = builder().create_in_dir(folder)?;
+            let folder_of_index = IndexFolder::open(folder, Access::Write);
+            let index = builder().open_or_create(folder_of_index.map_err(TantivyError::from)?)?;
             failpoint!(INDEX_MADE);
             let mut writer = Self::start(folder, &index, IndexMetadata::new(store, 0, 0))?;
             writer.commit(IndexMetadata::new(store, 0, 0))?;
