@@ -44,6 +44,9 @@ impl SectionEntry {
     }
 }
 
+/// Most entries have no more values than this.
+const USUAL_VALUES: usize = 24;
+
 /// A value of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EntryValue<'a> {
@@ -76,11 +79,13 @@ impl Document for SectionEntry {
                 SectionId { document: self.id, section, level: document.level(section) }
             }
         };
-        let mut values = vec![
+        // tantivy asks for the values several times, so the vector should not grow.
+        let mut values = Vec::with_capacity(USUAL_VALUES);
+        values.extend([
             (fields.document, EntryValue::Number(self.id.unsigned_abs())),
             (fields.place, EntryValue::Number(place.to_number())),
             (fields.fingerprint, EntryValue::Number(document.fingerprint(self.section))),
-        ];
+        ]);
         document.each_field(self.section, |field, text| {
             let field = match field {
                 IndexedField::Title => fields.title,
