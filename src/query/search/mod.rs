@@ -132,28 +132,24 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
     if answer.outcome() == Outcome::None && request.form == OutputMode::Hits {
-        answer.advice = Some(advice(library, request)?);
+        answer.advice = Some(advice(request));
     }
     Ok(answer)
 }
 
 /// Returns the text for an empty answer: what was searched and what to try next.
-fn advice(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<String> {
-    let totals = library.reader.totals()?;
-    let searched = if request.filter.is_empty() {
-        format!("{} sections in {} documents", totals.sections, totals.documents)
-    } else {
-        "the sections that the filters allow".to_owned()
-    };
-    Ok(match request.query {
+fn advice(request: &SearchRequest) -> String {
+    let section =
+        if request.filter.is_empty() { "No section" } else { "No section that the filters allow" };
+    match request.query {
         Query::Words(_) => format!(
-            "None of {searched} has these words. Try fewer or other words, --also 'OTHER WORDING', or \
-             mdsel find 'PART OF A TITLE'."
+            "{section} has these words. Try fewer or other words, --also 'OTHER WORDING', or mdsel find 'PART \
+             OF A TITLE'."
         ),
         Query::Patterns(..) => format!(
-            "No match in {searched}. Try -i, a shorter pattern, or a search without -e and -F, which ranks words."
+            "{section} matches. Try -i, a shorter pattern, or a search without -e and -F, which ranks words."
         ),
-    })
+    }
 }
 
 /// A search that is being executed.
