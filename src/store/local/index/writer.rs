@@ -112,9 +112,10 @@ impl IndexWriter {
         &self.metadata
     }
 
-    /// Returns the ids of the documents in the index.
+    /// Returns the ids of the documents in the last commit of the index.
     pub(crate) fn documents(&self) -> Usable<HashSet<i64>> {
-        guarded(|| reader::documents(self.writer.index()))
+        // All segments are open at once. A mapped file needs no file descriptor, and a writer's does.
+        guarded(|| reader::documents(&open(&self.folder, Access::Read)?))
     }
 
     /// Adds a document that is not in the index. Waits until there is room in the queue.
