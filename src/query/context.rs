@@ -104,7 +104,7 @@ pub struct ContextAnswer {
     pub page: Page,
     /// Whether the content was requested.
     pub with_body: bool,
-    /// What was searched and what to try next, if the question found nothing.
+    /// What to try next, if the question found nothing.
     pub advice: Option<String>,
     /// The info string for the fences of all items; `None` to choose one per item.
     pub language: Option<String>,

@@ -80,7 +80,7 @@ pub struct SearchAnswer {
     /// Warnings, the cursor, and the addresses of `under` that were not resolved.
     #[serde(flatten)]
     pub page: Page,
-    /// What was searched and what to try next, if nothing was found.
+    /// What to try next, if nothing was found.
     #[serde(skip)]
     pub advice: Option<String>,
     #[serde(skip)]

@@ -137,7 +137,7 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     Ok(answer)
 }
 
-/// Returns the text for an empty answer: what was searched and what to try next.
+/// Returns the text for an empty answer: what to try next.
 fn advice(request: &SearchRequest) -> String {
     let section =
         if request.filter.is_empty() { "No section" } else { "No section that the filters allow" };

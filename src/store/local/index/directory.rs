@@ -1,7 +1,7 @@
 //! The folder of an index as a tantivy directory.
 //!
-//! Invariants: an index on a read-only file system can be read. A writer does not map the files of the
-//! index into memory.
+//! Invariants: an index on a read-only file system can be read. A merge does not map the files that it
+//! reads into memory.
 
 use std::fs::File;
 use std::io;

@@ -81,8 +81,8 @@ impl IndexWriter {
         std::fs::create_dir(folder).map_err(io)?;
         failpoint!(INDEX_FOLDER_MADE);
         guarded(|| {
-            let folder_of_index = IndexFolder::open(folder, Access::Write);
-            let index = builder().open_or_create(folder_of_index.map_err(TantivyError::from)?)?;
+            let directory = IndexFolder::open(folder, Access::Write).map_err(TantivyError::from)?;
+            let index = builder().open_or_create(directory)?;
             failpoint!(INDEX_MADE);
             let mut writer = Self::start(folder, &index, IndexMetadata::new(store, 0, 0))?;
             writer.commit(IndexMetadata::new(store, 0, 0))?;
@@ -179,7 +179,7 @@ impl IndexWriter {
                 let sizes = sizes(&self.folder);
                 let size = |id: &SegmentId| sizes.get(&id.uuid_string()).copied().unwrap_or(0);
                 for candidate in candidates {
-                    // A merge maps all files that it reads into memory.
+                    // A merge holds the terms and the trigrams of all its segments in memory.
                     let most = limits::INDEX_MERGE_BYTES as u64;
                     let batches = parallel::batches(&candidate.0, usize::MAX, most, size);
                     for batch in batches.filter(|batch| batch.len() > 1) {
