@@ -112,7 +112,7 @@ limits! {
     INDEX_SEGMENTS = 8, "index-segments",
         "segments of similar size that the full-text index keeps unmerged";
     INDEX_CHECK_BYTES = 512 << 10, "index-check-bytes",
-        "bytes of the smallest files of the full-text index whose checksums every search verifies";
+        "bytes of the files of a full-text index that every search compares with their checksums";
     INDEX_MERGE_BYTES = 192 << 20, "index-merge-bytes",
         "bytes of segments of the full-text index that are merged at once; larger segments are not merged";
     MAX_EDITED_FILES = 10_000, "edited-files", "files that one edit changes";

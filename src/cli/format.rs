@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use super::commands::ReadCommands;
+use super::lazy::builds_all_options;
 use super::read_command::ReadCommand as _;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Format, names};
@@ -35,8 +36,12 @@ impl ValueEnum for Format {
             Self::Dot => "A diagram of links, for Graphviz: ",
             Self::Csv => "Comma-separated values, with a header: ",
         };
+        let value = PossibleValue::new(self.name());
+        if !builds_all_options() {
+            return Some(value);
+        }
         let commands = if help.ends_with(": ") { commands_with(*self) } else { String::new() };
-        Some(PossibleValue::new(self.name()).help(format!("{help}{commands}")))
+        Some(value.help(format!("{help}{commands}")))
     }
 }
 

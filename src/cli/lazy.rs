@@ -1,16 +1,18 @@
 //! Commands whose options are built only if they are needed.
 //!
 //! A run of the program needs the options of one command, and to build those of all commands takes longer
-//! than to look up a section. Invariant: the parsed arguments are those of `T`.
+//! than to look up a section. Invariant: the parsed arguments are those that clap parses with the options of
+//! all commands.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
 
 use clap::builder::Resettable;
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{ArgMatches, Args, Command, CommandFactory as _, Error, FromArgMatches};
 
 use super::Status;
-use super::args::Global;
+use super::args::{Cli, Global};
 use super::read_command::{Described, ReadCommand};
 use crate::error::Result;
 use crate::output::Format;
@@ -25,6 +27,28 @@ pub(super) fn with_all_options(build: impl FnOnce() -> Command) -> Command {
     let command = build();
     IS_EAGER.set(before);
     command
+}
+
+/// Returns whether the options of all commands are built, to be listed.
+pub(super) fn builds_all_options() -> bool {
+    IS_EAGER.get()
+}
+
+/// Parses `arguments`. The first is the name of the program.
+///
+/// # Errors
+///
+/// Those of clap, and requests for help.
+pub(super) fn parse(arguments: &[OsString]) -> std::result::Result<Cli, Error> {
+    // clap copies the shared options to every command, so commands that are not named are left out.
+    let is_named = |command: &&Command| arguments.iter().any(|it| it == command.get_name());
+    let all = Cli::command();
+    let named = all.get_subcommands().filter(is_named).cloned();
+    let program = Command::new("mdsel").disable_help_subcommand(true).subcommands(named);
+    let program = Global::augment_args(program);
+    let parsed = program.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it));
+    // Errors and help describe all commands.
+    parsed.or_else(|_| all.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it)))
 }
 
 /// The arguments of a command, whose options are built if the command is run.

@@ -45,7 +45,6 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind as ClapErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -115,11 +114,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(status) = completions::complete(&arguments) {
         return status.into();
     }
-    let matches = Cli::command().try_get_matches_from(&arguments).or_else(|error| {
+    let parsed = lazy::parse(&arguments).map_err(|error| {
         let is_help = error.kind() == ClapErrorKind::DisplayHelp;
-        if is_help { groups::command().try_get_matches_from(&arguments) } else { Err(error) }
+        let help = is_help.then(|| groups::command().try_get_matches_from(&arguments).err());
+        help.flatten().unwrap_or(error)
     });
-    let mut cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let mut cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, &arguments).into(),
     };

@@ -78,6 +78,10 @@ impl FileIdentity {
     }
 }
 
+/// The number of pages that SQLite keeps of the store. The kernel keeps them as well, and to copy a page
+/// again takes less time than to get memory for another one.
+const CACHE_PAGES: i32 = 40;
+
 /// One unchanging state of the store.
 #[derive(Debug)]
 pub(in crate::store) struct Snapshot {
@@ -138,6 +142,7 @@ impl Snapshot {
             move || began.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > most;
         connection
             .progress_handler(100_000, Some(is_too_long))
+            .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_PAGES))
             .and_then(|()| connection.execute_batch("BEGIN"))
             .map_err(|error| store_error(&path, error))?;
         if schema::check(&path, &connection, schema::MIGRATIONS)? != Age::Current {

@@ -71,9 +71,8 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
     })
 }
 
-/// Compares the smallest files of an index with their checksums, up to
-/// [`limits::INDEX_CHECK_BYTES`] in total. These are all files of a small index. In a large one
-/// they are the files through which the others are read.
+/// Compares the files of an index of at most [`limits::INDEX_CHECK_BYTES`] with their checksums. In a larger
+/// index, compares only files that are smaller than an eighth of this, such as lists of deleted rows.
 pub(super) fn check_small_files(index: &Index, metas: &IndexMeta, folder: &Path) -> Usable<()> {
     if index.schema() != schema().0 {
         return Err(Unusable::Foreign);
@@ -82,10 +81,12 @@ pub(super) fn check_small_files(index: &Index, metas: &IndexMeta, folder: &Path)
     let mut files: Vec<(u64, PathBuf)> =
         named.filter_map(|path| Some((folder.join(&path).metadata().ok()?.len(), path))).collect();
     files.sort_unstable();
+    let most = limits::INDEX_CHECK_BYTES as u64;
+    let is_small = files.iter().map(|(size, _)| size).sum::<u64>() <= most;
     let mut bytes = 0;
     for (size, path) in files {
         bytes += size;
-        if bytes > limits::INDEX_CHECK_BYTES as u64 {
+        if bytes > most || (!is_small && size > most / 8) {
             break;
         }
         let is_whole = index.directory().validate_checksum(&path);
