@@ -223,7 +223,7 @@ impl DocumentText {
         self.tokens.len() + self.trigrams.len() * 4
     }
 
-    /// Returns the distinct trigrams of the document, each as a number, ascending.
+    /// Returns the distinct trigrams of the document, each as a number.
     pub(crate) fn trigrams(&self) -> &[u32] {
         &self.trigrams
     }

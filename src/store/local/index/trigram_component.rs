@@ -8,6 +8,8 @@
 //! deleted, also after a merge.
 
 use std::any::Any;
+use std::io::Write;
+use std::ops::RangeInclusive;
 
 use tantivy::directory::TerminatingWrite as _;
 use tantivy::index::SegmentComponent;
@@ -19,12 +21,17 @@ use tantivy::{DocId, Segment, SegmentReader, TantivyError};
 
 use super::entry::SectionEntry;
 use super::postings::{PostingsWriter, TrigramPostings};
+use crate::terms::Trigram;
 
 /// The file extension of the component.
 pub(super) const EXTENSION: &str = "trigrams";
 
 /// An ordinal and the third byte of a trigram share 32 bits.
 const MOST_ROOTS: usize = 1 << 24;
+
+/// The number of postings of a new segment that are sorted at once, unless one bucket has more. To sort all
+/// at once would need more memory than their trigrams.
+const MOST_SORTED: usize = 2 << 20;
 
 fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.to_owned())
@@ -106,8 +113,64 @@ fn ordinal_of(count: usize) -> tantivy::Result<u32> {
 struct Gatherer {
     roots: Vec<DocId>,
     /// The trigrams of all roots, and the end of those of each root.
-    trigrams: Vec<u32>,
+    trigrams: Vec<Trigram>,
     ends: Vec<usize>,
+}
+
+impl Gatherer {
+    /// Returns the number of trigrams that begin with each two bytes.
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; 1 << 16];
+        for trigram in &self.trigrams {
+            if let Some(count) = counts.get_mut(usize::from(prefix(*trigram))) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    /// Writes the buckets of `prefixes` to `file`. `counts` has the number of trigrams of each.
+    fn write_buckets<W: Write>(
+        &self,
+        prefixes: RangeInclusive<u16>,
+        counts: &[usize],
+        file: &mut PostingsWriter<W>,
+    ) -> tantivy::Result<()> {
+        // A counting sort by the first two bytes.
+        let first = *prefixes.start();
+        let mut places = Vec::with_capacity(counts.len());
+        let mut sum = 0;
+        for count in counts {
+            places.push(sum);
+            sum += count;
+        }
+        let mut postings = vec![0_u32; sum];
+        let mut begin = 0;
+        for (ordinal, end) in (0_u32..).zip(&self.ends) {
+            for trigram in self.trigrams.get(begin..*end).unwrap_or_default() {
+                let bucket = prefix(*trigram).wrapping_sub(first);
+                if let Some(place) = places.get_mut(usize::from(bucket))
+                    && let Some(posting) = postings.get_mut(*place)
+                {
+                    *posting = u32::from(trigram[2]) << 24 | ordinal;
+                    *place += 1;
+                }
+            }
+            begin = *end;
+        }
+        let mut rest = postings.as_mut_slice();
+        for (prefix, count) in prefixes.zip(counts) {
+            let Some((bucket, others)) = rest.split_at_mut_checked(*count) else { break };
+            bucket.sort_unstable();
+            file.bucket(prefix, bucket)?;
+            rest = others;
+        }
+        Ok(())
+    }
+}
+
+fn prefix([first, second, _]: Trigram) -> u16 {
+    u16::from_be_bytes([first, second])
 }
 
 impl PluginWriter for Gatherer {
@@ -122,7 +185,8 @@ impl PluginWriter for Gatherer {
         if let Some(trigrams) = trigrams {
             ordinal_of(self.roots.len())?;
             self.roots.push(id);
-            self.trigrams.extend_from_slice(trigrams);
+            let bytes = trigrams.iter().map(|trigram| trigram.to_be_bytes());
+            self.trigrams.extend(bytes.map(|[_, first, second, third]| [first, second, third]));
             self.ends.push(self.trigrams.len());
         }
         Ok(())
@@ -133,43 +197,22 @@ impl PluginWriter for Gatherer {
         segment: &Segment,
         _: Option<&DocIdMapping>,
     ) -> tantivy::Result<()> {
-        // A counting sort by the first two bytes: the start of each bucket.
-        let mut starts = vec![0_usize; (1 << 16) + 1];
-        for trigram in &self.trigrams {
-            if let Some(start) = starts.get_mut((trigram >> 8) as usize + 1) {
-                *start += 1;
-            }
-        }
-        for index in 1..starts.len() {
-            let before = starts.get(index - 1).copied().unwrap_or(0);
-            if let Some(start) = starts.get_mut(index) {
-                *start += before;
-            }
-        }
-        let mut places = starts.clone();
-        let mut postings = vec![0_u32; self.trigrams.len()];
-        let mut begin = 0;
-        for (ordinal, end) in (0_u32..).zip(&self.ends) {
-            for trigram in self.trigrams.get(begin..*end).unwrap_or_default() {
-                let place = places.get_mut((trigram >> 8) as usize);
-                if let Some(place) = place
-                    && let Some(posting) = postings.get_mut(*place)
-                {
-                    *posting = trigram << 24 | ordinal;
-                    *place += 1;
-                }
-            }
-            begin = *end;
-        }
         let mut out = segment.clone().open_write(component())?;
         let mut file = PostingsWriter::new(&mut out, self.roots.len());
-        for (prefix, bounds) in (0..=u16::MAX).zip(starts.windows(2)) {
-            if let [start, end] = bounds
-                && let Some(bucket) = postings.get_mut(*start..*end)
-            {
-                bucket.sort_unstable();
-                file.bucket(prefix, bucket)?;
-            }
+        let all = self.counts();
+        let mut first = 0;
+        while let Some(counts) = all.get(usize::from(first)..).filter(|counts| !counts.is_empty()) {
+            let mut sum = 0;
+            let fits = counts.iter().take_while(|count| {
+                sum += **count;
+                sum <= MOST_SORTED
+            });
+            let counts = counts.get(..fits.count().max(1)).unwrap_or_default();
+            let after = usize::from(first) + counts.len();
+            let last = u16::try_from(after - 1).unwrap_or(u16::MAX);
+            self.write_buckets(first..=last, counts, &mut file)?;
+            let Ok(next) = u16::try_from(after) else { break };
+            first = next;
         }
         file.finish(&self.roots)?;
         out.terminate()?;
@@ -177,8 +220,10 @@ impl PluginWriter for Gatherer {
     }
 
     fn mem_usage(&self) -> usize {
-        // Sorting needs as much memory again.
-        (self.trigrams.len() * 2 + self.roots.len()) * 4 + self.ends.len() * 8
+        size_of_val(&*self.trigrams)
+            + size_of_val(&*self.roots)
+            + size_of_val(&*self.ends)
+            + MOST_SORTED * size_of::<u32>()
     }
 
     fn as_any(&self) -> &dyn Any {
