@@ -20,7 +20,7 @@ use crate::query::library::OpenDocument;
 use crate::store::StoredDocument;
 
 /// Number of best sections that are sorted again by how much of the question their passages cover.
-pub(super) const REORDERED: usize = 32;
+pub(super) const REORDERED: usize = 24;
 /// Score of a section with a piece that covers the whole question; the best score of the index counts 1.
 const COVERAGE: f32 = 2.0;
 /// Factor on the score of a section in another language than the question.

@@ -1,8 +1,9 @@
 //! The folder of an index as a tantivy directory.
 //!
 //! Invariants: an index on a read-only file system can be read. A merge does not map the files that it
-//! reads into memory.
+//! reads into memory. An open file can be read after it was deleted.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -21,6 +22,9 @@ use tantivy::{Directory, HasLen};
 
 /// Bytes of a file that are read at once.
 const PIECE_BYTES: usize = 128 << 10;
+
+/// Bytes of postings that are copied. To copy so few takes less time than to map their page into memory.
+const COPIED_BYTES: usize = 8 << 10;
 
 /// What the files of an index are opened for.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +59,18 @@ impl IndexFolder {
 
 impl Directory for IndexFolder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        match self.access {
-            Access::Read => self.inner.get_file_handle(path),
-            Access::Write => Ok(Arc::new(PiecewiseFile::open(&self.path, path)?)),
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        match (self.access, extension) {
+            // A search reads only the footer of the document store.
+            (Access::Write, _) | (Access::Read, "store") => {
+                Ok(Arc::new(PiecewiseFile::open(&self.path, path)?))
+            }
+            (Access::Read, "idx") => {
+                let (file, _) = open_file(&self.path, path)?;
+                let mapped = self.inner.get_file_handle(path)?;
+                Ok(Arc::new(PostingsFile { file, mapped }))
+            }
+            (Access::Read, _) => self.inner.get_file_handle(path),
         }
     }
 
@@ -117,23 +130,29 @@ struct PiecewiseFile {
     piece: Mutex<(usize, OwnedBytes)>,
 }
 
+/// Opens the file `name` in `folder`. Returns it and its length in bytes.
+fn open_file(folder: &Path, name: &Path) -> Result<(File, usize), OpenReadError> {
+    let open = || {
+        let file = File::open(folder.join(name))?;
+        let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        Ok((file, length))
+    };
+    open().map_err(|error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
+        _ => OpenReadError::wrap_io_error(error, name.to_owned()),
+    })
+}
+
+fn read(file: &File, range: Range<usize>) -> io::Result<OwnedBytes> {
+    let mut bytes = vec![0; range.len()];
+    file.read_exact_at(&mut bytes, range.start as u64)?;
+    Ok(OwnedBytes::new(bytes))
+}
+
 impl PiecewiseFile {
     fn open(folder: &Path, name: &Path) -> Result<Self, OpenReadError> {
-        let open = || {
-            let file = File::open(folder.join(name))?;
-            let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-            Ok(Self { file, length, piece: Mutex::new((0, OwnedBytes::empty())) })
-        };
-        open().map_err(|error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
-            _ => OpenReadError::wrap_io_error(error, name.to_owned()),
-        })
-    }
-
-    fn read(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
-        let mut bytes = vec![0; range.len()];
-        self.file.read_exact_at(&mut bytes, range.start as u64)?;
-        Ok(OwnedBytes::new(bytes))
+        let (file, length) = open_file(folder, name)?;
+        Ok(Self { file, length, piece: Mutex::new((0, OwnedBytes::empty())) })
     }
 }
 
@@ -149,16 +168,38 @@ impl FileHandle for PiecewiseFile {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if range.len() > PIECE_BYTES / 2 {
-            return self.read(range);
+            return read(&self.file, range);
         }
         let mut piece = self.piece.lock().unwrap_or_else(PoisonError::into_inner);
         let (start, bytes) = &*piece;
         if range.start < *start || range.end > start + bytes.len() {
             let end = self.length.min(range.start + PIECE_BYTES);
-            *piece = (range.start, self.read(range.start..end)?);
+            *piece = (range.start, read(&self.file, range.start..end)?);
         }
         let (start, bytes) = &*piece;
         Ok(bytes.slice(range.start - start..range.end - start))
+    }
+}
+
+/// A file of postings. A search reads many short lists that are far apart, and few long ones.
+#[derive(Debug)]
+struct PostingsFile {
+    file: File,
+    mapped: Arc<dyn FileHandle>,
+}
+
+impl HasLen for PostingsFile {
+    fn len(&self) -> usize {
+        self.mapped.len()
+    }
+}
+
+impl FileHandle for PostingsFile {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        if range.len() > COPIED_BYTES || range.start > range.end || range.end > self.len() {
+            return self.mapped.read_bytes(range);
+        }
+        read(&self.file, range)
     }
 }
 

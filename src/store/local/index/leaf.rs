@@ -163,8 +163,10 @@ impl QueryTermState {
         ordinal: usize,
         segment: &SegmentReader,
     ) -> Usable<SegmentLeaf<'a>> {
-        let mut words = Vec::new();
-        for found in self.found.get(ordinal).into_iter().flatten() {
+        let found = self.found.get(ordinal).map_or(&[][..], Vec::as_slice);
+        // The postings of a word hold a decoded block, so the vector should not grow.
+        let mut words = Vec::with_capacity(found.len());
+        for found in found {
             let Some(weighed) = table.weighed.get(found.field) else { continue };
             let index = segment.inverted_index(weighed.field)?;
             let option = IndexRecordOption::WithFreqs;
