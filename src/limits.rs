@@ -107,7 +107,7 @@ limits! {
         "bytes of text that wait to be indexed; the ingest waits while there are more";
     INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",
         "bytes of text and trigrams in one commit of the full-text index";
-    INDEX_MEMORY_BYTES = 112 << 20, "index-memory-bytes",
+    INDEX_MEMORY_BYTES = 144 << 20, "index-memory-bytes",
         "bytes of memory of the threads that write the full-text index";
     INDEX_SEGMENTS = 8, "index-segments",
         "segments of similar size that the full-text index keeps unmerged";

@@ -48,7 +48,8 @@ pub(super) fn parse(arguments: &[OsString]) -> std::result::Result<Cli, Error> {
     let program = Global::augment_args(program);
     let parsed = program.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it));
     // Errors and help describe all commands.
-    parsed.or_else(|_| all.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it)))
+    parsed
+        .or_else(|_| all.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it)))
 }
 
 /// The arguments of a command, whose options are built if the command is run.

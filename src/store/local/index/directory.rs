@@ -23,8 +23,9 @@ use tantivy::{Directory, HasLen};
 /// Bytes of a file that are read at once.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// Bytes of postings that are copied. To copy so few takes less time than to map their page into memory.
-const COPIED_BYTES: usize = 8 << 10;
+/// The maximum number of bytes that a search copies out of a file. To copy so few takes less time than to
+/// map their pages into memory.
+const COPIED_BYTES: usize = 16 << 10;
 
 /// What the files of an index are opened for.
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +66,11 @@ impl Directory for IndexFolder {
             (Access::Write, _) | (Access::Read, "store") => {
                 Ok(Arc::new(PiecewiseFile::open(&self.path, path)?))
             }
-            (Access::Read, "idx") => {
+            // A search reads few blocks of terms and few lists of postings, which are far apart.
+            (Access::Read, "term" | "idx") => {
                 let (file, _) = open_file(&self.path, path)?;
                 let mapped = self.inner.get_file_handle(path)?;
-                Ok(Arc::new(PostingsFile { file, mapped }))
+                Ok(Arc::new(SearchedFile { file, mapped }))
             }
             (Access::Read, _) => self.inner.get_file_handle(path),
         }
@@ -181,20 +183,20 @@ impl FileHandle for PiecewiseFile {
     }
 }
 
-/// A file of postings. A search reads many short lists that are far apart, and few long ones.
+/// A file of which short ranges are copied. Longer ones are mapped.
 #[derive(Debug)]
-struct PostingsFile {
+struct SearchedFile {
     file: File,
     mapped: Arc<dyn FileHandle>,
 }
 
-impl HasLen for PostingsFile {
+impl HasLen for SearchedFile {
     fn len(&self) -> usize {
         self.mapped.len()
     }
 }
 
-impl FileHandle for PostingsFile {
+impl FileHandle for SearchedFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         if range.len() > COPIED_BYTES || range.start > range.end || range.end > self.len() {
             return self.mapped.read_bytes(range);
@@ -208,16 +210,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_read_in_pieces_has_the_same_bytes() {
+    fn a_file_has_the_same_bytes_however_it_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let bytes: Vec<u8> = (0..251).cycle().take(PIECE_BYTES * 3).collect();
-        std::fs::write(folder.path().join("a.idx"), &bytes).unwrap();
-        let open = |access| {
+        for extension in ["pos", "idx"] {
+            std::fs::write(folder.path().join(format!("a.{extension}")), &bytes).unwrap();
+        }
+        let open = |access, name| {
             let folder = IndexFolder::open(folder.path(), access).unwrap();
-            folder.get_file_handle(Path::new("a.idx")).unwrap()
+            folder.get_file_handle(Path::new(name)).unwrap()
         };
-        let (mapped, file) = (open(Access::Read), open(Access::Write));
-        assert_eq!(file.len(), mapped.len());
+        let mapped = open(Access::Read, "a.pos");
+        let others = [open(Access::Write, "a.pos"), open(Access::Read, "a.idx")];
+        assert!(others.iter().all(|file| file.len() == mapped.len()));
         let piece = PIECE_BYTES;
         let end = bytes.len();
         for range in [
@@ -230,12 +235,16 @@ mod tests {
             end..end,
             0..end,
             piece..2 * piece,
+            1..COPIED_BYTES + 1,
+            1..COPIED_BYTES + 2,
         ] {
-            let read = file.read_bytes(range.clone()).unwrap();
-            assert_eq!(&*read, &bytes[range.clone()], "{range:?}");
-            assert_eq!(&*read, &*mapped.read_bytes(range).unwrap());
+            for file in &others {
+                let read = file.read_bytes(range.clone()).unwrap();
+                assert_eq!(&*read, &bytes[range.clone()], "{range:?}");
+                assert_eq!(&*read, &*mapped.read_bytes(range.clone()).unwrap());
+            }
         }
-        assert!(file.read_bytes(0..end + 1).is_err());
+        assert!(others[0].read_bytes(0..end + 1).is_err());
         let missing = IndexFolder::open(folder.path(), Access::Write).unwrap();
         let missing = missing.get_file_handle(Path::new("b.idx")).unwrap_err();
         assert!(matches!(missing, OpenReadError::FileDoesNotExist(_)), "{missing:?}");

@@ -21,7 +21,7 @@ use crate::terms::WrittenTokens;
 
 /// The version of the tokenizer. It is incremented whenever the same text gives different terms, so
 /// that every index is rebuilt.
-const TOKENIZER_VERSION: u32 = 4;
+const TOKENIZER_VERSION: u32 = 5;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
