@@ -634,8 +634,10 @@ fn a_thousand_calls_leak_nothing() {
         memory = now;
         assert!(grown.len() < 5, "each 500 calls keep so many pages: {grown:?}");
     }
-    // With each new generation everything is opened again.
-    for number in 0..10 {
+    // With each new generation everything is opened again. An index has at most nine small segments, with two
+    // open files each.
+    let most = files_before + 18;
+    for number in 0..most + 1 {
         let edit = json!({ "document": "guide.md", "edits": [
             { "operation": "replace", "section": "Options", "content": format!("{number}\n") },
         ]});
@@ -643,7 +645,8 @@ fn a_thousand_calls_leak_nothing() {
         assert!(!is_error, "{text}");
         round(&mut server, calls.len());
     }
-    assert_eq!(round(&mut server, calls.len()).1, files_before);
+    let files = round(&mut server, calls.len()).1;
+    assert!(files <= most, "{files} of {most}");
 }
 
 #[test]

@@ -62,10 +62,7 @@ impl Directory for IndexFolder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         match (self.access, extension) {
-            // A search reads only the footer of the document store.
-            (Access::Write, _) | (Access::Read, "store") => {
-                Ok(Arc::new(PiecewiseFile::open(&self.path, path)?))
-            }
+            (Access::Write, _) => Ok(Arc::new(PiecewiseFile::open(&self.path, path)?)),
             // A search reads few blocks of terms and few lists of postings, which are far apart.
             (Access::Read, "term" | "idx") => {
                 let (file, _) = open_file(&self.path, path)?;

@@ -114,7 +114,7 @@ impl IndexWriter {
 
     /// Returns the ids of the documents in the last commit of the index.
     pub(crate) fn documents(&self) -> Usable<HashSet<i64>> {
-        // All segments are open at once. A mapped file needs no file descriptor, and a writer's does.
+        // All segments are open at once. Mapped files need no file descriptors, and those of a writer do.
         guarded(|| reader::documents(&open(&self.folder, Access::Read)?))
     }
 
