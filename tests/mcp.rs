@@ -637,7 +637,7 @@ fn a_thousand_calls_leak_nothing() {
     // With each new generation everything is opened again. An index has at most nine small segments, with two
     // open files each.
     let most = files_before + 18;
-    for number in 0..most + 1 {
+    for number in 0..=most {
         let edit = json!({ "document": "guide.md", "edits": [
             { "operation": "replace", "section": "Options", "content": format!("{number}\n") },
         ]});

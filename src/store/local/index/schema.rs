@@ -19,9 +19,9 @@ use super::trigram_component::TrigramComponent;
 use super::{Unusable, Usable};
 use crate::terms::WrittenTokens;
 
-/// The version of the tokenizer. It is incremented whenever the same text gives different terms, so
-/// that every index is rebuilt.
-const TOKENIZER_VERSION: u32 = 5;
+/// The version of the terms. It is incremented whenever the same text gives different terms, or tantivy is
+/// built to store them in another way, so that every index is rebuilt.
+const TERMS_VERSION: u32 = 5;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
@@ -81,11 +81,11 @@ pub(super) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// Returns a hash of the schema, the tokenizer version and the version of the trigram files.
+/// Returns a hash of the schema, the version of the terms and the version of the trigram files.
 pub(super) fn fingerprint() -> String {
     let (schema, _) = schema();
     let text = serde_json::to_string(&schema).unwrap_or_default();
-    let hash = blake3::hash(format!("{TOKENIZER_VERSION} {FILE_VERSION} {text}").as_bytes());
+    let hash = blake3::hash(format!("{TERMS_VERSION} {FILE_VERSION} {text}").as_bytes());
     hash.to_hex().chars().take(16).collect()
 }
 
