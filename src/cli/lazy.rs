@@ -46,10 +46,12 @@ pub(super) fn parse(arguments: &[OsString]) -> std::result::Result<Cli, Error> {
     let named = all.get_subcommands().filter(is_named).cloned();
     let program = Command::new("mdsel").disable_help_subcommand(true).subcommands(named);
     let program = Global::augment_args(program);
-    let parsed = program.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it));
+    let parse = |program: Command| {
+        let matches = program.try_get_matches_from(arguments)?;
+        Cli::from_arg_matches(&matches)
+    };
     // Errors and help describe all commands.
-    parsed
-        .or_else(|_| all.try_get_matches_from(arguments).and_then(|it| Cli::from_arg_matches(&it)))
+    parse(program).or_else(|_| parse(all))
 }
 
 /// The arguments of a command, whose options are built if the command is run.

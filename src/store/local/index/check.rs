@@ -72,7 +72,7 @@ pub(in crate::store) fn inspect(folder: &Path) -> Usable<Inspection> {
 }
 
 /// Compares the files of an index of at most [`limits::INDEX_CHECK_BYTES`] with their checksums. In a larger
-/// index, compares only files that are smaller than an eighth of this, such as lists of deleted rows.
+/// index, compares only files of at most an eighth of this, such as lists of deleted rows.
 pub(super) fn check_small_files(index: &Index, metas: &IndexMeta, folder: &Path) -> Usable<()> {
     if index.schema() != schema().0 {
         return Err(Unusable::Foreign);
