@@ -29,10 +29,9 @@ pub(super) const EXTENSION: &str = "trigrams";
 /// An ordinal and the third byte of a trigram share 32 bits.
 const MOST_ROOTS: usize = 1 << 24;
 
-/// The number of postings of a new segment that are sorted at once, unless one bucket has more. Each time all
-/// trigrams are read. By then tantivy has freed the terms of the segment, so the postings take their memory,
-/// but all at once would need more.
-const MOST_SORTED: usize = 8 << 20;
+/// The number of postings of a new segment that are sorted at once, unless one bucket has more. To sort all
+/// at once would need more memory than their trigrams.
+const MOST_SORTED: usize = 2 << 20;
 
 fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.to_owned())
@@ -221,7 +220,10 @@ impl PluginWriter for Gatherer {
     }
 
     fn mem_usage(&self) -> usize {
-        size_of_val(&*self.trigrams) + size_of_val(&*self.roots) + size_of_val(&*self.ends)
+        size_of_val(&*self.trigrams)
+            + size_of_val(&*self.roots)
+            + size_of_val(&*self.ends)
+            + MOST_SORTED * size_of::<u32>()
     }
 
     fn as_any(&self) -> &dyn Any {
