@@ -97,12 +97,12 @@ fn sources(folder: PathBuf, texts: &mut String) {
 fn codes() -> BTreeSet<String> {
     let mut text = String::new();
     sources(repository().join("src"), &mut text);
+    let others =
+        ["MDSEL_", "CARGO_", "RUSTC_", "OUT_DIR", "XDG_", "NO_COLOR", "SCREAMING_", "PGCONNECT_"];
     let is_code = |text: &&str| {
         text.contains('_')
             && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-            && !["MDSEL_", "CARGO_", "XDG_", "NO_COLOR", "SCREAMING_", "PGCONNECT_", "OUT_DIR"]
-                .iter()
-                .any(|other| text.starts_with(other))
+            && !others.iter().any(|other| text.starts_with(other))
     };
     text.split('"').filter(is_code).map(str::to_owned).collect()
 }
