@@ -15,6 +15,7 @@ mod term;
 mod text;
 mod token_text;
 mod tokens;
+mod trigram_set;
 mod trigrams;
 
 pub(crate) use fingerprint::{is_near, is_similar};
@@ -27,4 +28,5 @@ pub use term::{QueryTerm, TextField};
 pub(crate) use text::{DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text};
 pub(crate) use token_text::WrittenTokens;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
+pub(crate) use trigram_set::{Members, TrigramSet};
 pub use trigrams::{Trigram, TrigramQuery, trigram};

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::fingerprint::Fingerprint;
 use super::token_text::TokenWriter;
-use super::trigrams::TrigramCollector;
+use super::trigram_set::{TrigramCollector, TrigramSet};
 use crate::links::split_extension;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
@@ -19,7 +19,7 @@ pub(crate) struct DocumentText {
     path: String,
     /// The tokens of all texts, as [`super::WrittenTokens`] reads them.
     tokens: String,
-    trigrams: Vec<u32>,
+    trigrams: TrigramSet,
     tags: Vec<String>,
     /// The words of the path, of the file name, and of the title in the front matter.
     path_words: ByteSpan,
@@ -220,11 +220,11 @@ pub(crate) const FRONT_MATTER: &str = "//";
 impl DocumentText {
     /// Returns the approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.tokens.len() + self.trigrams.len() * 4
+        self.tokens.len() + self.trigrams.gaps().len()
     }
 
-    /// Returns the distinct trigrams of the document, each as a number.
-    pub(crate) fn trigrams(&self) -> &[u32] {
+    /// Returns the distinct trigrams of the document.
+    pub(crate) fn trigrams(&self) -> &TrigramSet {
         &self.trigrams
     }
 

@@ -113,75 +113,9 @@ pub fn trigram(bytes: &[u8]) -> Option<Trigram> {
     is_plain.then(|| [one, two, three].map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// Collects the distinct trigrams of documents with one bit for each possible trigram.
-pub(crate) struct TrigramCollector {
-    seen: Vec<u64>,
-    found: Vec<u32>,
-}
-
-impl TrigramCollector {
-    pub(crate) fn new() -> Self {
-        Self { seen: vec![0; 1 << 18], found: Vec::new() }
-    }
-
-    /// Returns the distinct trigrams of `bytes` in the order of their first occurrence. Each is a
-    /// big-endian number of three bytes.
-    pub(crate) fn distinct(&mut self, bytes: &[u8]) -> Vec<u32> {
-        let mut value = 0;
-        // The number of consecutive bytes without control characters so far.
-        let mut plain = 0;
-        for &byte in bytes {
-            if byte < b' ' {
-                plain = 0;
-                continue;
-            }
-            plain += 1;
-            value = (value << 8 | u32::from(byte.to_ascii_lowercase())) & 0xFF_FFFF;
-            if plain < 3 {
-                continue;
-            }
-            let bit = 1 << (value & 63);
-            if let Some(word) = self.seen.get_mut((value >> 6) as usize)
-                && *word & bit == 0
-            {
-                *word |= bit;
-                self.found.push(value);
-            }
-        }
-        for value in &self.found {
-            if let Some(word) = self.seen.get_mut((value >> 6) as usize) {
-                *word = 0;
-            }
-        }
-        let distinct = self.found.clone();
-        self.found.clear();
-        distinct
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn distinct(bytes: &[u8]) -> Vec<Trigram> {
-        let distinct = TrigramCollector::new().distinct(bytes);
-        distinct.iter().map(|value| value.to_be_bytes()[1..].try_into().unwrap()).collect()
-    }
-
-    #[test]
-    fn trigrams_are_distinct_lower_case_and_without_control_characters() {
-        assert_eq!(distinct(b"abCabc"), [*b"abc", *b"bca", *b"cab"]);
-        assert_eq!(distinct(b"ab\ncd\tefg"), [*b"efg"]);
-        assert_eq!(distinct("é!".as_bytes()), [*b"\xc3\xa9!"]);
-        assert_eq!(distinct(b"\xff\xfe\xfd"), [*b"\xff\xfe\xfd"]);
-        assert!(distinct(b"ab").is_empty());
-    }
-
-    #[test]
-    fn a_collector_is_reset_after_each_document() {
-        let mut collector = TrigramCollector::new();
-        assert_eq!(collector.distinct(b"abc"), collector.distinct(b"abc"));
-    }
 
     #[test]
     fn queries_simplify() {

@@ -357,11 +357,7 @@ impl Reader for MemoryReader {
         let documents = Lookup::Matching(filter);
         let may_match = |entry: &&Arc<MemoryDocument>| {
             let trigrams = entry.prepared.text.trigrams();
-            let has = |trigram: [u8; 3]| {
-                let [one, two, three] = trigram.map(u32::from);
-                trigrams.contains(&(one << 16 | two << 8 | three))
-            };
-            is_meant(&documents, entry) && query.is_met_by(&has)
+            is_meant(&documents, entry) && query.is_met_by(&|trigram| trigrams.contains(trigram))
         };
         let entries = self.0.documents.values().filter(may_match);
         Ok(entries.map(|entry| entry.stored.clone()).collect())

@@ -59,8 +59,8 @@ impl SegmentBuilder {
     pub(super) fn add(&mut self, document: i64, text: &DocumentText) {
         let ordinal = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
         self.documents.push(document);
-        for trigram in text.trigrams() {
-            self.trigrams.entry(*trigram).or_default().push(ordinal);
+        for trigram in text.trigrams().iter() {
+            self.trigrams.entry(trigram).or_default().push(ordinal);
         }
         for part in text.sections() {
             let place = match part {

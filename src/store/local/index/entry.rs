@@ -11,7 +11,7 @@ use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Va
 use super::byte_budget::Permit;
 use super::schema::Fields;
 use crate::store::SectionId;
-use crate::terms::{DocumentText, IndexedField};
+use crate::terms::{DocumentText, IndexedField, TrigramSet};
 
 /// Returns the entries of the document with this id. `permit` is released when the last of them is
 /// dropped.
@@ -39,7 +39,7 @@ pub(super) struct SectionEntry {
 
 impl SectionEntry {
     /// Returns the trigrams of the document if this is the entry of its root.
-    pub(super) fn trigrams(&self) -> Option<&[u32]> {
+    pub(super) fn trigrams(&self) -> Option<&TrigramSet> {
         (self.section == Some(0)).then(|| self.document.0.trigrams())
     }
 }

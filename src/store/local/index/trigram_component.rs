@@ -8,8 +8,7 @@
 //! deleted, also after a merge.
 
 use std::any::Any;
-use std::io::Write;
-use std::ops::RangeInclusive;
+use std::iter::Peekable;
 
 use tantivy::directory::TerminatingWrite as _;
 use tantivy::index::SegmentComponent;
@@ -21,7 +20,7 @@ use tantivy::{DocId, Segment, SegmentReader, TantivyError};
 
 use super::entry::SectionEntry;
 use super::postings::{PostingsWriter, TrigramPostings};
-use crate::terms::Trigram;
+use crate::terms::Members;
 
 /// The file extension of the component.
 pub(super) const EXTENSION: &str = "trigrams";
@@ -30,7 +29,7 @@ pub(super) const EXTENSION: &str = "trigrams";
 const MOST_ROOTS: usize = 1 << 24;
 
 /// The number of postings of a new segment that are sorted at once, unless one bucket has more. To sort all
-/// at once would need more memory than their trigrams.
+/// at once would need several times the memory of their gaps.
 const MOST_SORTED: usize = 2 << 20;
 
 fn component() -> SegmentComponent {
@@ -112,65 +111,76 @@ fn ordinal_of(count: usize) -> tantivy::Result<u32> {
 #[derive(Default)]
 struct Gatherer {
     roots: Vec<DocId>,
-    /// The trigrams of all roots, and the end of those of each root.
-    trigrams: Vec<Trigram>,
+    /// The gaps of the trigrams of all roots, and the end of those of each root.
+    gaps: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Gatherer {
+    /// Returns an iterator over the trigrams of each root.
+    fn members(&self) -> Vec<Peekable<Members<'_>>> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let gaps = starts.zip(&self.ends).map(|(start, end)| self.gaps.get(*start..*end));
+        gaps.map(|gaps| Members::of(gaps.unwrap_or_default()).peekable()).collect()
+    }
+
     /// Returns the number of trigrams that begin with each two bytes.
     fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; 1 << 16];
-        for trigram in &self.trigrams {
-            if let Some(count) = counts.get_mut(usize::from(prefix(*trigram))) {
+        for trigram in self.members().into_iter().flatten() {
+            if let Some(count) = counts.get_mut((trigram >> 8) as usize) {
                 *count += 1;
             }
         }
         counts
     }
+}
 
-    /// Writes the buckets of `prefixes` to `file`. `counts` has the number of trigrams of each.
-    fn write_buckets<W: Write>(
-        &self,
-        prefixes: RangeInclusive<u16>,
-        counts: &[usize],
-        file: &mut PostingsWriter<W>,
-    ) -> tantivy::Result<()> {
-        // A counting sort by the first two bytes.
-        let first = *prefixes.start();
-        let mut places = Vec::with_capacity(counts.len());
+/// Sorts postings by a small number, the key of each. Postings with the same key stay in their order.
+struct CountingSort<'a> {
+    sorted: &'a mut Vec<u32>,
+    /// The place of the next posting with each key.
+    places: Vec<usize>,
+}
+
+impl<'a> CountingSort<'a> {
+    /// Creates a sort into `sorted` of as many postings with each key as `counts` says.
+    fn new(counts: &[usize], sorted: &'a mut Vec<u32>) -> Self {
         let mut sum = 0;
-        for count in counts {
-            places.push(sum);
+        let place = |count: &usize| {
+            let place = sum;
             sum += count;
+            place
+        };
+        let places = counts.iter().map(place).collect();
+        sorted.clear();
+        sorted.resize(sum, 0);
+        Self { sorted, places }
+    }
+
+    fn put(&mut self, key: usize, posting: u32) {
+        if let Some(place) = self.places.get_mut(key)
+            && let Some(slot) = self.sorted.get_mut(*place)
+        {
+            *slot = posting;
+            *place += 1;
         }
-        let mut postings = vec![0_u32; sum];
-        let mut begin = 0;
-        for (ordinal, end) in (0_u32..).zip(&self.ends) {
-            for trigram in self.trigrams.get(begin..*end).unwrap_or_default() {
-                let bucket = prefix(*trigram).wrapping_sub(first);
-                if let Some(place) = places.get_mut(usize::from(bucket))
-                    && let Some(posting) = postings.get_mut(*place)
-                {
-                    *posting = u32::from(trigram[2]) << 24 | ordinal;
-                    *place += 1;
-                }
-            }
-            begin = *end;
-        }
-        let mut rest = postings.as_mut_slice();
-        for (prefix, count) in prefixes.zip(counts) {
-            let Some((bucket, others)) = rest.split_at_mut_checked(*count) else { break };
-            bucket.sort_unstable();
-            file.bucket(prefix, bucket)?;
-            rest = others;
-        }
-        Ok(())
     }
 }
 
-fn prefix([first, second, _]: Trigram) -> u16 {
-    u16::from_be_bytes([first, second])
+/// Sorts the postings of a bucket, whose ordinals are ascending, by their third byte.
+fn sort_by_third(bucket: &[u32], sorted: &mut Vec<u32>) {
+    let third = |posting: u32| (posting >> 24) as usize;
+    let mut counts = [0; 1 << 8];
+    for posting in bucket {
+        if let Some(count) = counts.get_mut(third(*posting)) {
+            *count += 1;
+        }
+    }
+    let mut sort = CountingSort::new(&counts, sorted);
+    for posting in bucket {
+        sort.put(third(*posting), *posting);
+    }
 }
 
 impl PluginWriter for Gatherer {
@@ -185,9 +195,8 @@ impl PluginWriter for Gatherer {
         if let Some(trigrams) = trigrams {
             ordinal_of(self.roots.len())?;
             self.roots.push(id);
-            let bytes = trigrams.iter().map(|trigram| trigram.to_be_bytes());
-            self.trigrams.extend(bytes.map(|[_, first, second, third]| [first, second, third]));
-            self.ends.push(self.trigrams.len());
+            self.gaps.extend_from_slice(trigrams.gaps());
+            self.ends.push(self.gaps.len());
         }
         Ok(())
     }
@@ -199,20 +208,30 @@ impl PluginWriter for Gatherer {
     ) -> tantivy::Result<()> {
         let mut out = segment.clone().open_write(component())?;
         let mut file = PostingsWriter::new(&mut out, self.roots.len());
-        let all = self.counts();
-        let mut first = 0;
-        while let Some(counts) = all.get(usize::from(first)..).filter(|counts| !counts.is_empty()) {
-            let mut sum = 0;
-            let fits = counts.iter().take_while(|count| {
-                sum += **count;
-                sum <= MOST_SORTED
-            });
-            let counts = counts.get(..fits.count().max(1)).unwrap_or_default();
-            let after = usize::from(first) + counts.len();
-            let last = u16::try_from(after - 1).unwrap_or(u16::MAX);
-            self.write_buckets(first..=last, counts, &mut file)?;
-            let Ok(next) = u16::try_from(after) else { break };
-            first = next;
+        let (mut postings, mut bucket) = (Vec::new(), Vec::new());
+        let mut members = self.members();
+        let mut counts = self.counts().into_iter().enumerate().peekable();
+        while let Some((first, count)) = counts.next() {
+            let mut counts_of_part = vec![count];
+            let mut sum = count;
+            while let Some((_, count)) = counts.next_if(|(_, count)| sum + count <= MOST_SORTED) {
+                counts_of_part.push(count);
+                sum += count;
+            }
+            let end = (first + counts_of_part.len()) << 8;
+            let mut sort = CountingSort::new(&counts_of_part, &mut postings);
+            for (ordinal, members) in (0_u32..).zip(&mut members) {
+                while let Some(trigram) = members.next_if(|trigram| (*trigram as usize) < end) {
+                    sort.put((trigram >> 8) as usize - first, trigram << 24 | ordinal);
+                }
+            }
+            let mut rest = postings.as_slice();
+            for (prefix, count) in (first..).zip(&counts_of_part) {
+                let Some((unsorted, others)) = rest.split_at_checked(*count) else { break };
+                sort_by_third(unsorted, &mut bucket);
+                file.bucket(u16::try_from(prefix).unwrap_or(u16::MAX), &bucket)?;
+                rest = others;
+            }
         }
         file.finish(&self.roots)?;
         out.terminate()?;
@@ -220,10 +239,10 @@ impl PluginWriter for Gatherer {
     }
 
     fn mem_usage(&self) -> usize {
-        size_of_val(&*self.trigrams)
+        size_of_val(&*self.gaps)
             + size_of_val(&*self.roots)
             + size_of_val(&*self.ends)
-            + MOST_SORTED * size_of::<u32>()
+            + 2 * MOST_SORTED * size_of::<u32>()
     }
 
     fn as_any(&self) -> &dyn Any {
