@@ -89,7 +89,7 @@ fn yield_to_index() {
     #[cfg(target_os = "linux")]
     if let Ok(priority) = rustix::process::getpriority_process(None) {
         // A failure costs only time.
-        let _ = rustix::process::setpriority_process(None, (priority + 5).min(19));
+        let _ = rustix::process::setpriority_process(None, (priority + 10).min(19));
     }
 }
 
