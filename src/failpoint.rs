@@ -115,7 +115,7 @@ mod injected {
         INDEX_MERGED = "index-merged", "segments of the index are merged";
         INDEX_STAMP_READ = "index-stamp-read",
             "a reader has read the metadata of the index, and has not opened the index";
-        INDEX_CLOSED = "index-closed", "the index is closed, and the store is not";
+        INDEX_CLOSED = "index-closed", "the index is closed";
         BEFORE_CHECKPOINT = "before-checkpoint", "the write-ahead log is about to be checkpointed";
         AFTER_CHECKPOINT = "after-checkpoint", "the write-ahead log is empty";
         EDIT_NOTED = "edit-noted", "the intent of an edit is stored";

@@ -209,7 +209,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     let unclaimed = old.unclaimed().map(|hash| LostDocument { path: None, hash: Some(hash) });
     report.lost.extend(unclaimed);
     writer.set_generation_after(old.generation())?;
-    writer.close()?;
+    writer.checkpoint()?;
     report.lost.sort();
     report.lost.dedup();
     Ok(report)

@@ -248,7 +248,7 @@ impl Writer for LocalWriter {
     }
 
     /// Brings the index up to date if necessary, and writes the log back so that the store is one
-    /// file.
+    /// file. That comes first, because meanwhile the threads of the index index what waits.
     fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
         // A transaction that is still open has failed.
         self.rows.roll_back()?;
@@ -270,6 +270,7 @@ impl Writer for LocalWriter {
                 self.open_index()?;
             }
         }
+        let checkpointed = self.rows.checkpoint();
         self.commit_index()?;
         if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
             && let Err(error) = index.close()
@@ -277,7 +278,7 @@ impl Writer for LocalWriter {
             self.fail(&error);
         }
         failpoint!(INDEX_CLOSED);
-        self.rows.close()?;
+        checkpointed?;
         Ok(self.warnings)
     }
 }

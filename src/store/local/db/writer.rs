@@ -556,7 +556,7 @@ impl RowWriter {
 
     /// Writes the log back into the store file. A reader of an older state prevents this; the
     /// writer waits for it at most [`limits::CLOSE_WAIT_MILLISECONDS`].
-    pub(in crate::store) fn close(self) -> Result<()> {
+    pub(in crate::store) fn checkpoint(&self) -> Result<()> {
         if !self.has_written {
             return Ok(());
         }
