@@ -4,6 +4,7 @@
 //! so the sets of all documents of an index segment fit into memory until the segment is written.
 
 use super::Trigram;
+use crate::codec::varint;
 
 /// The distinct trigrams of a document, each as a big-endian number of three bytes. Every gap is a varint
 /// (LEB128); the first is that from zero.
@@ -46,18 +47,8 @@ impl Iterator for Members<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        let mut gap = 0;
-        let mut shift = 0;
-        loop {
-            let (&byte, rest) = self.gaps.split_first()?;
-            self.gaps = rest;
-            gap |= u32::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                self.last += gap;
-                return Some(self.last);
-            }
-            shift += 7;
-        }
+        self.last += u32::try_from(varint::take(&mut self.gaps)?).ok()?;
+        Some(self.last)
     }
 }
 
@@ -97,7 +88,7 @@ impl TrigramCollector {
             for group in take(&mut self.groups, index) {
                 for word in take(&mut self.words, group) {
                     for trigram in take(&mut self.found, word) {
-                        put_varint(&mut self.gaps, trigram - last);
+                        varint::put(&mut self.gaps, (trigram - last) as u64);
                         last = trigram;
                     }
                 }
@@ -126,14 +117,6 @@ fn take(bits: &mut [u64], word: usize) -> impl Iterator<Item = usize> + use<> {
         rest &= rest.wrapping_sub(1);
         (bit < 64).then_some(word << 6 | bit)
     })
-}
-
-fn put_varint(bytes: &mut Vec<u8>, mut value: usize) {
-    while value >= 0x80 {
-        bytes.extend((value | 0x80).to_le_bytes().first());
-        value >>= 7;
-    }
-    bytes.extend(value.to_le_bytes().first());
 }
 
 #[cfg(test)]

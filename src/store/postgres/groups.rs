@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::varint::{put, take};
+use crate::codec::varint::{put, take};
 
 /// The first byte of the key of a group. No UTF-8 text contains it.
 const GROUP: u8 = 0xff;

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use postgres::types::Type;
 
 use super::connection::Connection;
+use super::packed_ids::{pack, unpack};
 use super::postings::{Entry, List, decode};
 use super::query::order;
 use super::rows::{column, damaged, number};
 use super::segment::{SegmentBuilder, SegmentRows};
-use super::varint::{pack, unpack};
 use super::{groups, trigrams};
 use crate::error::Result;
 

@@ -16,6 +16,7 @@ mod engine;
 mod groups;
 mod lookup;
 mod merge;
+mod packed_ids;
 mod postings;
 mod query;
 mod question;
@@ -27,7 +28,6 @@ mod segment;
 mod shard;
 mod tls;
 mod trigrams;
-mod varint;
 mod writer;
 
 pub use address::Address;

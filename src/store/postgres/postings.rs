@@ -5,7 +5,7 @@
 //! words in the text and the positions of the word. Invariants: decoding an encoded list returns the same
 //! list. Decoding any other bytes returns `None` or a list, and uses no more memory than the bytes allow.
 
-use super::varint::{put, take};
+use crate::codec::varint::{put, take};
 use crate::store::SectionId;
 
 /// The number of texts of a section whose words have positions: title, body and code.

@@ -11,12 +11,12 @@ use postgres::types::Type;
 
 use super::groups;
 use super::lookup::WITH_DERIVED;
+use super::packed_ids::unpack;
 use super::query::{IndexTotals, Lists, StoredList, TermRange, is_meant, named, order, range};
 use super::question::Question;
 use super::reader::State;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, document};
 use super::trigrams::{self, Segment};
-use super::varint::unpack;
 use crate::error::Result;
 use crate::store::{
     DocumentFilter, Lookup, Ranked, RankedSection, Ranking, SectionFilter, SectionId,

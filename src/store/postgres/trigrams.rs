@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rustc_hash::FxHashMap;
 
-use super::varint::{put, take};
+use crate::codec::varint::{put, take};
 use crate::terms::{Trigram, TrigramQuery};
 
 /// The documents of a segment by trigram, while they are collected.

@@ -119,16 +119,6 @@ impl Directory for IndexFolder {
     }
 }
 
-/// A file that is read in pieces. A merge reads each file from its beginning to its end, a few bytes at a
-/// time. Mapped into memory, all files of a merge would count as memory of the process.
-#[derive(Debug)]
-struct PiecewiseFile {
-    file: File,
-    length: usize,
-    /// The bytes that were read last, and their offset.
-    piece: Mutex<(usize, OwnedBytes)>,
-}
-
 /// Opens the file `name` in `folder`. Returns it and its length in bytes.
 fn open_file(folder: &Path, name: &Path) -> Result<(File, usize), OpenReadError> {
     let open = || {
@@ -146,6 +136,16 @@ fn read(file: &File, range: Range<usize>) -> io::Result<OwnedBytes> {
     let mut bytes = vec![0; range.len()];
     file.read_exact_at(&mut bytes, range.start as u64)?;
     Ok(OwnedBytes::new(bytes))
+}
+
+/// A file that is read in pieces. A merge reads each file from its beginning to its end, a few bytes at a
+/// time. Mapped into memory, all files of a merge would count as memory of the process.
+#[derive(Debug)]
+struct PiecewiseFile {
+    file: File,
+    length: usize,
+    /// The bytes that were read last, and their offset.
+    piece: Mutex<(usize, OwnedBytes)>,
 }
 
 impl PiecewiseFile {

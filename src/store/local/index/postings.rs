@@ -22,6 +22,7 @@ use std::io::{self, Write};
 use tantivy::directory::OwnedBytes;
 use tantivy::{DocId, TantivyError};
 
+use crate::codec::varint;
 use crate::terms::{Trigram, TrigramQuery};
 
 /// The version of the file format. It is incremented whenever the format changes, so that every index is
@@ -75,11 +76,11 @@ impl<W: Write> PostingsWriter<W> {
             self.gaps.clear();
             let mut expected = 0;
             for ordinal in ordinals.clone() {
-                put_varint(&mut self.gaps, u64::from(ordinal - expected));
+                varint::put(&mut self.gaps, u64::from(ordinal - expected));
                 expected = ordinal + 1;
             }
             let is_bits = self.bits_length < self.gaps.len();
-            put_varint(&mut self.bytes, (entry.len() as u64) << 1 | u64::from(is_bits));
+            varint::put(&mut self.bytes, (entry.len() as u64) << 1 | u64::from(is_bits));
             if is_bits {
                 let start = self.bytes.len();
                 self.bytes.resize(start + self.bits_length, 0);
@@ -89,7 +90,7 @@ impl<W: Write> PostingsWriter<W> {
                     }
                 }
             } else {
-                put_varint(&mut self.bytes, self.gaps.len() as u64);
+                varint::put(&mut self.bytes, self.gaps.len() as u64);
                 self.bytes.extend_from_slice(&self.gaps);
             }
         }
@@ -118,28 +119,6 @@ impl<W: Write> PostingsWriter<W> {
         }
         Ok(())
     }
-}
-
-fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.extend((value | 0x80).to_le_bytes().first());
-        value >>= 7;
-    }
-    bytes.extend(value.to_le_bytes().first());
-}
-
-/// Removes a varint from the front of `bytes`; `None` if there is no complete one.
-fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7F) << shift;
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 /// The trigrams of a segment, read from a file.
@@ -234,7 +213,7 @@ impl TrigramPostings {
         let mut gaps = entry.postings;
         let mut expected = 0_u32;
         while !gaps.is_empty() {
-            let gap = take_varint(&mut gaps).and_then(|gap| u32::try_from(gap).ok());
+            let gap = varint::take(&mut gaps).and_then(|gap| u32::try_from(gap).ok());
             let ordinal = gap.and_then(|gap| expected.checked_add(gap)).ok_or_else(broken)?;
             ordinals.push(ordinal);
             expected = ordinal.checked_add(1).ok_or_else(broken)?;
@@ -336,9 +315,9 @@ fn take_entry<'a>(
     third: u8,
     bits_length: usize,
 ) -> Option<StoredPostings<'a>> {
-    let header = take_varint(bytes)?;
+    let header = varint::take(bytes)?;
     let is_bits = header & 1 == 1;
-    let length = if is_bits { bits_length } else { usize::try_from(take_varint(bytes)?).ok()? };
+    let length = if is_bits { bits_length } else { usize::try_from(varint::take(bytes)?).ok()? };
     let (postings, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
     Some(StoredPostings { third, count: usize::try_from(header >> 1).ok()?, is_bits, postings })
@@ -442,15 +421,5 @@ mod tests {
                 drop(flipped.documents(&TrigramQuery::Has(*b"abd")));
             }
         }
-    }
-
-    #[test]
-    fn varints_round_trip() {
-        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
-            let mut bytes = Vec::new();
-            put_varint(&mut bytes, value);
-            assert_eq!(take_varint(&mut &bytes[..]), Some(value));
-        }
-        assert_eq!(take_varint(&mut &[0x80; 20][..]), None);
     }
 }
