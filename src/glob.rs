@@ -31,6 +31,8 @@ pub struct Globs {
     list: Vec<(bool, Glob)>,
     /// A folder that contains every document that is included, if the globs name one.
     folder: Option<String>,
+    /// The file name of every document that is included, if the globs name one.
+    file_name: Option<String>,
 }
 
 impl Globs {
@@ -43,16 +45,22 @@ impl Globs {
         };
         let list = patterns.iter().map(read).collect::<Result<_>>()?;
         let mut including = patterns.iter().filter(|pattern| !pattern.starts_with('!'));
-        let folder = match (including.next(), including.next()) {
-            (Some(only), None) => literal_folder(only).map(str::to_owned),
-            _ => None,
+        let (folder, file_name) = match (including.next(), including.next()) {
+            (Some(only), None) => (literal_folder(only), literal_file_name(only)),
+            _ => (None, None),
         };
-        Ok(Self { list, folder })
+        let [folder, file_name] = [folder, file_name].map(|name| name.map(str::to_owned));
+        Ok(Self { list, folder, file_name })
     }
 
     /// Returns a folder that contains every document that is included, if the globs name one.
     pub(crate) fn folder(&self) -> Option<&str> {
         self.folder.as_deref()
+    }
+
+    /// Returns the file name of every document that is included, if the globs name one.
+    pub(crate) fn file_name(&self) -> Option<&str> {
+        self.file_name.as_deref()
     }
 
     /// Returns whether there are no globs.
@@ -156,6 +164,13 @@ fn literal_folder(pattern: &str) -> Option<&str> {
     Some(folder).filter(|folder| !folder.is_empty())
 }
 
+/// Returns the file name of every path that a glob over paths matches.
+fn literal_file_name(pattern: &str) -> Option<&str> {
+    let name = pattern.rsplit('/').next()?;
+    Some(name)
+        .filter(|name| !name.is_empty() && !name.contains(['*', '?', '[', ']', '{', '}', '\\']))
+}
+
 /// Parses the set after a `[`. Returns it as a regular expression, and the text after it.
 fn set(text: &str) -> Option<(String, &str)> {
     let (negation, text) = match text.strip_prefix(['!', '^']) {
@@ -209,6 +224,29 @@ mod tests {
         assert_eq!(folder(&["docs/**", "!docs/old/**"]).as_deref(), Some("docs"));
         assert_eq!(folder(&["docs/**", "notes/**"]), None);
         assert_eq!(folder(&["!docs/**"]), None);
+    }
+
+    #[test]
+    fn a_file_name_that_one_glob_names_is_that_of_every_document() {
+        let name = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|&one| one.to_owned()).collect();
+            Globs::new(&patterns).unwrap().file_name().map(str::to_owned)
+        };
+        for (pattern, expected) in [
+            ("README.md", Some("README.md")),
+            ("**/README.md", Some("README.md")),
+            ("/docs/*/a.md", Some("a.md")),
+            ("{a,b}/c.md", Some("c.md")),
+            ("*.md", None),
+            ("docs/", None),
+            ("{a/b.md,c/d.md}", None),
+            ("[a/b]", None),
+            ("a\\*.md", None),
+        ] {
+            assert_eq!(name(&[pattern]).as_deref(), expected, "{pattern}");
+        }
+        assert_eq!(name(&["a.md", "!docs/**"]).as_deref(), Some("a.md"));
+        assert_eq!(name(&["a.md", "b.md"]), None);
     }
 
     fn is_match(pattern: &str, text: &str) -> bool {

@@ -53,6 +53,8 @@ fn filters_have_the_same_meaning_on_every_command() {
             (&["-g", "!docs/"], &["notes/c.md"]),
             (&["-g", "!*a.md", "-g", "!c.md"], &["docs/old/b.md"]),
             (&["-g", "docs/**", "-g", "!b.md"], &["docs/a.md"]),
+            (&["-g", "b.md"], &["docs/old/b.md"]),
+            (&["-g", "**/old/b.md", "-g", "!notes/**"], &["docs/old/b.md"]),
             (&["--tag", "red"], &["docs/a.md", "docs/old/b.md"]),
             (&["--tag", "red", "--tag", "blue"], &["docs/old/b.md"]),
             (&["--type", "code"], &["docs/a.md"]),

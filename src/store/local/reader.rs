@@ -18,7 +18,7 @@ use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::glob::Globs;
 use crate::ldmd::Markup;
-use crate::links::Outgoing;
+use crate::links::{Outgoing, split_extension};
 use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
@@ -227,6 +227,15 @@ impl StoreState {
 
     /// Returns the ids of the documents that `globs` include.
     fn included(&self, globs: &Globs) -> Result<HashSet<i64>> {
+        if let Some(name) = globs.file_name() {
+            let names = &[split_extension(name).0];
+            let named = self.snapshot.documents(&Lookup::Names(names), None, usize::MAX)?;
+            return Ok(named
+                .iter()
+                .filter(|one| globs.takes(&one.path))
+                .map(|one| one.id)
+                .collect());
+        }
         let paths = self.snapshot.paths()?.into_iter();
         Ok(paths.filter(|(_, path)| globs.takes(path)).map(|(id, _)| id).collect())
     }
@@ -382,7 +391,7 @@ impl Reader for LocalReader {
         }
         // The index cannot match globs. Matching only the documents of the best sections is faster than
         // matching every document, unless few of them are included.
-        if count <= MOST_COMPARED {
+        if count <= MOST_COMPARED && globs.file_name().is_none() {
             let mut ranking = ranked(&filter)?;
             ranking.sections.retain(|section| globs.takes(&section.document.path));
             if ranking.is_complete || ranking.sections.len() * LEAST_INCLUDED >= count {
