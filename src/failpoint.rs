@@ -110,6 +110,8 @@ mod injected {
         CATCH_UP_COMMITTED = "catch-up-committed",
             "some of the missing documents are committed to the index";
         INDEX_PUT = "index-put", "a document is added to the index, and not committed";
+        INDEX_SEGMENTS_WRITTEN = "index-segments-written",
+            "the index has written its last segments, and has not committed them";
         INDEX_PREPARED = "index-prepared", "a commit of the index is prepared";
         INDEX_COMMITTED = "index-committed", "the index has committed";
         INDEX_MERGED = "index-merged", "segments of the index are merged";

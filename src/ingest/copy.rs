@@ -102,7 +102,7 @@ pub fn copy(
             Ok(())
         },
     )?;
-    writer.commit()?;
+    writer.commit_last()?;
     if source.facts().has_current_parser && !writer.has_current_parser()? {
         writer.set_current_parser()?;
     }

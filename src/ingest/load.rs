@@ -72,7 +72,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     for item in pack::PackReader::new(BufReader::new(&file)).map_err(|problem| refused(&problem))? {
         load.take(item.map_err(|problem| refused(&problem))?, writer.as_mut())?;
     }
-    writer.commit()?;
+    writer.commit_last()?;
     let Load { mut report, left_out, .. } = load;
     if left_out > 0 {
         let message = format!(

@@ -476,7 +476,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         for (scopes, comparison) in plan.scopes.iter().zip(&comparisons) {
             run.apply(&scopes.root, comparison, &mut batches)?;
         }
-        writer.commit()?;
+        writer.commit_last()?;
     }
     let mut report = run.report;
     // Each part knows only its own files.

@@ -57,6 +57,11 @@ pub trait Writer: Debug {
     /// document changed.
     fn commit(&mut self) -> Result<()>;
 
+    /// Commits when no more documents follow, so that an engine can finish its index at the same time.
+    fn commit_last(&mut self) -> Result<()> {
+        self.commit()
+    }
+
     /// Records that this part of an ingest by several workers is complete. Other writers have no parts.
     fn complete(&mut self) -> Result<()> {
         Ok(())

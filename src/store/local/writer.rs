@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use super::Snapshot;
@@ -20,6 +21,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::markdown::front_matter;
+use crate::parallel::thread_failed;
 use crate::position::ByteSpan;
 use crate::prepare::PreparedDocument;
 use crate::store::{EditIntent, StoredDocument, Writer};
@@ -243,6 +245,29 @@ impl Writer for LocalWriter {
         }
         if self.index_bytes >= batch_bytes(limits::INDEX_BATCH_BYTES) {
             self.commit_index()?;
+        }
+        Ok(())
+    }
+
+    /// While SQLite writes to the disk, the index writes its segments. Nobody sees them until
+    /// [`Self::close`] commits the index.
+    fn commit_last(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.has_begun) {
+            return Ok(());
+        }
+        let Self { rows, index, .. } = self;
+        let (committed, written) = std::thread::scope(|scope| {
+            let written = match index {
+                IndexState::Open(index) => Some(scope.spawn(|| index.write_segments())),
+                IndexState::Closed | IndexState::Failed => None,
+            };
+            (rows.commit(), written.map(ScopedJoinHandle::join))
+        });
+        committed?;
+        match written {
+            Some(Ok(written)) => self.with_index(|_| written),
+            Some(Err(_)) => return Err(thread_failed()),
+            None => {}
         }
         Ok(())
     }

@@ -152,6 +152,16 @@ impl IndexWriter {
         self.waiting.push(UserOperation::Delete(term));
     }
 
+    /// Writes the segments of all operations so far, which no reader sees before [`Self::commit`].
+    pub(crate) fn write_segments(&mut self) -> Usable<()> {
+        guarded(|| {
+            self.flush_waiting()?;
+            drop(self.writer.prepare_commit()?);
+            failpoint!(INDEX_SEGMENTS_WRITTEN);
+            Ok(())
+        })
+    }
+
     /// Commits all operations with this metadata.
     pub(crate) fn commit(&mut self, metadata: IndexMetadata) -> Usable<()> {
         guarded(|| {
