@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::harness::fixtures;
+use crate::harness::{fixtures, repeats};
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -20,7 +20,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// Every document.
-pub(crate) fn all() -> Vec<PathBuf> {
+fn all() -> Vec<PathBuf> {
     let mut files = Vec::new();
     collect(&fixtures(), &mut files);
     if let Some(folder) = std::env::var_os("MDSEL_CORPORA") {
@@ -30,9 +30,10 @@ pub(crate) fn all() -> Vec<PathBuf> {
     files
 }
 
-/// All fixtures, and about `count` documents of the corpora, evenly spread.
-pub(crate) fn sample(count: usize) -> Vec<PathBuf> {
+/// All fixtures, and about `few` documents of the corpora, times `MDSEL_SOAK` if it is set, evenly spread.
+pub(crate) fn sample(few: u64) -> Vec<PathBuf> {
     let all = all();
+    let count = usize::try_from(repeats(few)).unwrap();
     let step = (all.len() / count).max(1);
     let fixtures = fixtures();
     all.into_iter()

@@ -346,7 +346,7 @@ fn every_name_of_every_document_means_that_document_or_is_ambiguous() {
     }
     every_name(place.path(), usize::MAX);
     if let Some(folder) = std::env::var_os("MDSEL_CORPORA") {
-        let most = usize::try_from(repeats(2_000)).unwrap();
+        let most = usize::try_from(repeats(500)).unwrap();
         every_name(Path::new(&folder), most);
     }
 }
