@@ -103,7 +103,7 @@ limits! {
         "bytes of documents in one commit of an ingest";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
         "bytes of a document that are compressed and read together";
-    INDEX_QUEUE_BYTES = 32 << 20, "index-queue-bytes",
+    INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
         "bytes of text that wait to be indexed; the ingest waits while there are more";
     INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",
         "bytes of text and trigrams in one commit of the full-text index";

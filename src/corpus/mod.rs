@@ -27,4 +27,4 @@ pub(crate) use rules::IGNORE_FILES;
 pub use state::FileState;
 pub(crate) use state::{FolderHandle, file_state, is_racy};
 pub use walk::Skipped;
-pub(crate) use walk::{Walk, WalkResult};
+pub(crate) use walk::{Walk, WalkResult, WalkedFile};

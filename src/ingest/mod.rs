@@ -6,6 +6,7 @@
 //! new store of the same files. If a run is killed, the store has only complete documents, and the next run
 //! continues from there.
 
+mod candidates;
 mod copy;
 mod load;
 mod pipeline;
@@ -36,6 +37,7 @@ use crate::parallel::thread_failed;
 use crate::prepare::PreparedDocument;
 use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
+use candidates::Candidates;
 use pipeline::PreparedFile;
 use plan::{IngestPlan, Scopes};
 
@@ -202,33 +204,35 @@ pub trait Progress {
 
 /// A file that is new or may have changed.
 #[derive(Debug)]
-struct ChangedFile {
+struct ChangedFile<'a> {
     path: String,
     state: FileState,
-    /// In a box, because an ingest holds a list of all changed files, most of which are usually new.
-    stored: Option<Box<StoredDocument>>,
+    stored: Option<&'a StoredDocument>,
 }
 
 /// The differences between the files and the store, before any file is read.
-struct FileComparison {
-    candidates: Vec<ChangedFile>,
-    removed: Vec<StoredDocument>,
+struct FileComparison<'a> {
+    candidates: Candidates<'a>,
+    removed: Vec<&'a StoredDocument>,
 }
 
-impl FileComparison {
+impl FileComparison<'_> {
     fn is_empty(&self) -> bool {
-        self.candidates.is_empty() && self.removed.is_empty()
+        self.candidates.len() == 0 && self.removed.is_empty()
     }
 }
 
+/// The number of files that are unpacked and processed together.
+const FILES_AT_ONCE: usize = 8192;
+
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
-fn compare(
+fn compare<'a>(
     walked: WalkResult,
-    stored: &[StoredDocument],
+    stored: &'a [StoredDocument],
     scopes: &Scopes,
     is_forced: bool,
     report: &mut IngestReport,
-) -> FileComparison {
+) -> FileComparison<'a> {
     let mut known: HashMap<&str, &StoredDocument> = HashMap::with_capacity(stored.len());
     let within = stored.iter().filter(|document| scopes.contain(&document.path));
     known.extend(within.map(|document| (document.path.as_str(), document)));
@@ -242,10 +246,8 @@ fn compare(
                 continue;
             }
         }
-        let stored = stored.cloned().map(Box::new);
-        candidates.push(ChangedFile { path: found.path, state: found.state, stored });
+        candidates.push((found, stored));
     }
-    candidates.sort_by(|one, other| one.path.cmp(&other.path));
     let is_unreadable =
         |path: &str| walked.unreadable.iter().any(|unreadable| is_at_or_below(path, unreadable));
     let mut removed = Vec::new();
@@ -254,12 +256,12 @@ fn compare(
             report.unchanged += 1;
             report.has_kept = true;
         } else {
-            removed.push(document.clone());
+            removed.push(document);
         }
     }
     removed.sort_by(|one, other| one.path.cmp(&other.path));
     report.skipped.extend(walked.skipped);
-    FileComparison { candidates, removed }
+    FileComparison { candidates: Candidates::new(candidates), removed }
 }
 
 /// Receives the changes of an ingest.
@@ -324,26 +326,30 @@ impl Run<'_> {
     fn apply(
         &mut self,
         root: &Root,
-        comparison: &FileComparison,
+        comparison: &FileComparison<'_>,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         for document in &comparison.removed {
             sink.remove(document)?;
             self.report.count(&document.path, ChangeKind::Removed);
         }
-        if comparison.candidates.is_empty() {
-            return Ok(());
+        let mut candidates = comparison.candidates.iter();
+        loop {
+            let part: Vec<_> = candidates.by_ref().take(FILES_AT_ONCE).collect();
+            if part.is_empty() {
+                return Ok(());
+            }
+            pipeline::run(root, &part, self.is_forced, |candidate, outcome| {
+                self.progress.advance();
+                self.take(candidate, outcome, sink)
+            })?;
         }
-        pipeline::run(root, &comparison.candidates, self.is_forced, |candidate, outcome| {
-            self.progress.advance();
-            self.take(candidate, outcome, sink)
-        })
     }
 
     /// Reports the outcome of a candidate, and sends its change, if any, to `sink`.
     fn take(
         &mut self,
-        candidate: &ChangedFile,
+        candidate: &ChangedFile<'_>,
         outcome: PreparedFile,
         sink: &mut dyn Sink,
     ) -> Result<()> {
@@ -363,7 +369,7 @@ impl Run<'_> {
             }
             PreparedFile::Same(state) => {
                 self.report.unchanged += 1;
-                return match stored.as_ref().filter(|stored| stored.state != state) {
+                return match stored.filter(|stored| stored.state != state) {
                     Some(stored) => sink.note_state(stored, state),
                     None => Ok(()),
                 };
@@ -404,15 +410,15 @@ fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
 }
 
 /// Compares the files of all scopes with the store.
-fn compare_all(
+fn compare_all<'a>(
     plan: &IngestPlan,
     walked: Vec<WalkResult>,
-    stored: &[StoredDocument],
+    stored: &'a [StoredDocument],
     is_forced: bool,
     report: &mut IngestReport,
-) -> Result<Vec<FileComparison>> {
+) -> Result<Vec<FileComparison<'a>>> {
     let pairs = plan.scopes.iter().zip(walked);
-    let comparisons: Vec<FileComparison> =
+    let comparisons: Vec<FileComparison<'_>> =
         pairs.map(|(scopes, walked)| compare(walked, stored, scopes, is_forced, report)).collect();
     for name in &plan.missing {
         let reason = "the folder of the collection does not exist; its documents stay".to_owned();
@@ -422,9 +428,8 @@ fn compare_all(
         report.has_kept = true;
         report.missing.push(name.clone());
     }
-    let removed: Vec<StoredDocument> =
-        comparisons.iter().flat_map(|comparison| comparison.removed.clone()).collect();
-    plan.refuse_missing(&removed)?;
+    let removed = comparisons.iter().flat_map(|comparison| &comparison.removed);
+    plan.refuse_missing(&removed.map(|document| document.path.as_str()).collect::<Vec<_>>())?;
     Ok(comparisons)
 }
 
@@ -478,6 +483,9 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         }
         writer.commit_last()?;
     }
+    // Segments are merged next, which takes memory, too.
+    drop(comparisons);
+    drop(stored);
     let mut report = run.report;
     // Each part knows only its own files.
     if !is_current && plan.is_whole() && !report.has_kept && request.shard.is_none() {

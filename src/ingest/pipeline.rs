@@ -44,7 +44,7 @@ const KEPT_BYTES: usize = 16 << 20;
 /// Returns the cost of a batch in bytes, of a budget of `most`. A file costs its size and a constant. A large
 /// file costs the whole budget. A heavy file costs more than half of it, because a parsed document takes many
 /// times its size in memory; so only one is processed at a time.
-fn cost(batch: &[ChangedFile], most: u64) -> u64 {
+fn cost(batch: &[ChangedFile<'_>], most: u64) -> u64 {
     let of_one = |candidate: &ChangedFile| {
         let size = candidate.state.size;
         if is_large(candidate) {
@@ -58,16 +58,16 @@ fn cost(batch: &[ChangedFile], most: u64) -> u64 {
     batch.iter().map(of_one).sum()
 }
 
-fn is_heavy(candidate: &ChangedFile) -> bool {
+fn is_heavy(candidate: &ChangedFile<'_>) -> bool {
     candidate.state.size > limits::HEAVY_DOCUMENT_BYTES as u64
 }
 
-fn is_large(candidate: &ChangedFile) -> bool {
+fn is_large(candidate: &ChangedFile<'_>) -> bool {
     candidate.state.size > limits::LARGE_DOCUMENT_BYTES as u64
 }
 
 /// Divides `candidates` into batches, enough to give every thread work. A large file is a batch of its own.
-fn batches(candidates: &[ChangedFile], threads: usize) -> Vec<&[ChangedFile]> {
+fn batches<'a>(candidates: &'a [ChangedFile<'a>], threads: usize) -> Vec<&'a [ChangedFile<'a>]> {
     let most = candidates.len().div_ceil(threads * 4).min(BATCH_FILES);
     parallel::batches(candidates, most, BATCH_BYTES, |candidate| candidate.state.size).collect()
 }
@@ -99,16 +99,16 @@ fn yield_to_index() {
 /// which `write` is not called again.
 pub(super) fn run(
     root: &Root,
-    candidates: &[ChangedFile],
+    candidates: &[ChangedFile<'_>],
     is_forced: bool,
-    mut write: impl FnMut(&ChangedFile, PreparedFile) -> Result<()>,
+    mut write: impl FnMut(&ChangedFile<'_>, PreparedFile) -> Result<()>,
 ) -> Result<()> {
     let opened = open_root(&root.folder).map_err(|error| Error::io(&root.folder, error))?;
     keep_memory();
     let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
     let caller = std::thread::current().id();
     parallel::ordered_within(
-        Budget { most, cost: |batch: &&[ChangedFile]| cost(batch, most) },
+        Budget { most, cost: |batch: &&[ChangedFile<'_>]| cost(batch, most) },
         &batches(candidates, parallel::cores()),
         || {
             // With one batch or core, documents are prepared on the thread of the caller, which keeps its priority.
@@ -139,7 +139,7 @@ pub(super) fn run(
 fn take(
     files: &mut Files<'_>,
     root: &Root,
-    candidate: &ChangedFile,
+    candidate: &ChangedFile<'_>,
     is_forced: bool,
     preparation: &mut Preparation,
 ) -> Result<PreparedFile> {
@@ -157,7 +157,7 @@ fn take(
         Err(error) => return Ok(PreparedFile::Unreadable(error.to_string())),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
-    if !is_forced && candidate.stored.as_ref().is_some_and(|stored| stored.hash == hash) {
+    if !is_forced && candidate.stored.is_some_and(|stored| stored.hash == hash) {
         return Ok(PreparedFile::Same(state));
     }
     Ok(match preparation.of_bytes(candidate.path.clone(), bytes, hash, state)? {
@@ -198,7 +198,7 @@ fn read(
 mod tests {
     use super::*;
 
-    fn candidates(sizes: &[u64]) -> Vec<ChangedFile> {
+    fn candidates(sizes: &[u64]) -> Vec<ChangedFile<'static>> {
         let candidate = |(number, size): (usize, &u64)| ChangedFile {
             path: number.to_string(),
             state: FileState { size: *size, mtime_ns: 0, ctime_ns: 0 },

@@ -12,7 +12,6 @@ use crate::corpus::{
     root_from_store,
 };
 use crate::error::{Error, ErrorKind, Result, shell_word};
-use crate::store::StoredDocument;
 
 /// What an ingest is to do: the folders of the store after it, and the scopes.
 #[derive(Debug)]
@@ -237,7 +236,7 @@ impl IngestPlan {
     }
 
     /// Fails if a named path does not exist and this ingest removes no document of it from the store.
-    pub(super) fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
+    pub(super) fn refuse_missing(&self, removed: &[&str]) -> Result<()> {
         self.scopes.iter().try_for_each(|scopes| scopes.refuse_missing(removed))
     }
 }
@@ -374,11 +373,11 @@ impl Scopes {
         WalkResult { found: kept, skipped, unreadable }
     }
 
-    fn refuse_missing(&self, removed: &[StoredDocument]) -> Result<()> {
+    fn refuse_missing(&self, removed: &[&str]) -> Result<()> {
         for below in &self.must_exist {
             let path = self.root.path_of(below);
             let full = self.root.folder.join(below);
-            let is_forgotten = removed.iter().any(|document| is_at_or_below(&document.path, &path));
+            let is_forgotten = removed.iter().any(|removed| is_at_or_below(removed, &path));
             if full.symlink_metadata().is_err() && !is_forgotten {
                 return Err(Error::new(
                     ErrorKind::Io,

@@ -69,7 +69,7 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
 
 /// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
 /// A batch changes more than the default of 2 MB.
-const CACHE_KIBIBYTES: i32 = -(32 << 10);
+const CACHE_KIBIBYTES: i32 = -(16 << 10);
 
 /// The right to change a store file: holds its lock.
 #[derive(Debug)]
