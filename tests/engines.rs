@@ -112,13 +112,20 @@ fn words_and_patterns_find_the_same() {
         "read-only",
         "nothing-like-this-exists",
     ];
+    let of_types = |types: &[&str]| FilterRequest {
+        types: types.iter().map(|name| (*name).to_owned()).collect(),
+        ..Default::default()
+    };
     let mut found = 0;
     for text in words {
         for filter in [
             FilterRequest::default(),
             FilterRequest { globs: vec!["*.md".to_owned()], level: Some(2), ..Default::default() },
             FilterRequest { under: vec!["guide.md".to_owned()], ..Default::default() },
-            FilterRequest { types: vec!["paragraph".to_owned()], ..Default::default() },
+            of_types(&["paragraph"]),
+            of_types(&["code"]),
+            of_types(&["item", "blockquote"]),
+            of_types(&["frontmatter", "table", "html"]),
         ] {
             let query = Query::Words(vec![text.to_owned()]);
             let rows = same(&engines, &format!("{text} {filter:?}"), |library| {

@@ -430,7 +430,7 @@ fn hits(
 ) -> Vec<(String, f32)> {
     let reader = store.reader(Purpose::Search).unwrap();
     if let Query::Words(words) = query {
-        let filter = SectionFilter { documents: filter, level, front_matter: None };
+        let filter = SectionFilter { documents: filter, level, front_matter: None, types: &[] };
         let ranking = reader.ranked(&WordQuery::parse(&words[0]), &filter, usize::MAX).unwrap();
         let hit = |section: &RankedSection| {
             let place = section.ranked.place;

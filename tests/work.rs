@@ -11,14 +11,15 @@ use mdsel::store::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
 
-/// A store of `count` documents that link to each other in a ring.
+/// A store of `count` documents that link to each other in a ring. One of them has a table.
 fn store(count: usize) -> Place {
     let place = Place::new();
     for number in 0..count {
         let next = (number + 1) % count;
+        let table = if number == 3 { "| common |\n| --- |\n| cell |\n\n" } else { "" };
         let text = format!(
             "---\ntags: [t{number}]\n---\n# Document {number}\n\nSee [the next]({next}.md).\n\n\
-             ## Options\n\nA common line.\n\nrare{number}x is here.\n\n## Number {number}\n\ntext\n"
+             ## Options\n\nA common line.\n\n{table}rare{number}x is here.\n\n## Number {number}\n\ntext\n"
         );
         place.write(&format!("docs/{number}.md"), text);
     }
@@ -125,6 +126,17 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             hits(&search(library, &search_request(query, 20)).unwrap())
         },
         4,
+        1,
+        false,
+    ),
+    (
+        "a common word in a rare block",
+        |library| {
+            let mut request = search_request(Query::Words(vec!["common".to_owned()]), 20);
+            request.filter.types = vec!["table".to_owned()];
+            hits(&search(library, &request).unwrap())
+        },
+        5,
         1,
         false,
     ),

@@ -331,6 +331,18 @@ impl Filter {
                 }))
     }
 
+    /// Returns whether `span` of a document contains part of a block of a type that matches.
+    pub(super) fn may_take_type_in(&self, document: &OpenDocument, span: ByteSpan) -> bool {
+        let is_wanted = |name: &str| self.types.iter().any(|wanted| wanted == name);
+        self.types.is_empty()
+            || is_wanted(BlockType::Heading.name())
+            || document.tree.outline().nodes.iter().any(|node| {
+                node.bytes.start < span.end
+                    && span.start < node.bytes.end
+                    && type_name(node.kind).is_some_and(is_wanted)
+            })
+    }
+
     /// Returns whether blocks of the type with that name match.
     pub(super) fn takes_type(&self, name: &str) -> bool {
         self.types.is_empty() || self.types.iter().any(|wanted| wanted == name)
@@ -367,6 +379,7 @@ impl Filter {
                 1 if wants_front_matter => Some(true),
                 _ => (!wants_front_matter).then_some(false),
             },
+            types: &self.types,
         }
     }
 }

@@ -163,6 +163,9 @@ pub struct SectionFilter<'a> {
     pub level: Option<u8>,
     /// `Some(true)` admits only front matter, `Some(false)` no front matter.
     pub front_matter: Option<bool>,
+    /// The section must have a block of one of these types, as they are called in an address; any if empty. A
+    /// store may also return sections without such a block.
+    pub types: &'a [String],
 }
 
 /// The result of a word query.

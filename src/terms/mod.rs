@@ -25,7 +25,9 @@ pub use query::WordQuery;
 pub use stems::StemClass;
 pub(crate) use stop_words::{LANGUAGES, LanguageSet};
 pub use term::{QueryTerm, TextField};
-pub(crate) use text::{DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text};
+pub(crate) use text::{
+    DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text, type_mark,
+};
 pub(crate) use token_text::WrittenTokens;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
 pub(crate) use trigram_set::{Members, TrigramSet};

@@ -38,6 +38,7 @@ struct SectionWords {
     level: u8,
     /// Index of the parent section; 0 if it has none.
     above: usize,
+    types: BlockTypes,
     title: ByteSpan,
     body: ByteSpan,
     code: ByteSpan,
@@ -53,8 +54,16 @@ struct SectionText<'a> {
     level: u8,
     /// Index of the parent section; 0 if it has none.
     above: usize,
+    types: BlockTypes,
     body: Vec<ByteSpan>,
     code: Vec<ByteSpan>,
+}
+
+/// The types of the blocks of a section, as bits.
+type BlockTypes = u16;
+
+const fn bit(block: BlockType) -> BlockTypes {
+    1 << block as u8
 }
 
 /// Extracts the words of documents for the index. Each thread uses its own extractor.
@@ -105,7 +114,7 @@ impl TextExtractor {
 
     /// Writes the words of a section of `text`.
     fn section(&mut self, section: &SectionText<'_>, text: &str) -> SectionWords {
-        let SectionText { title, level, above, body, code } = section;
+        let SectionText { title, level, above, types, body, code } = section;
         let text = |span: &ByteSpan| text.get(span.start..span.end).unwrap_or_default();
         let mut fingerprint = Fingerprint::new();
         for text in body.iter().chain(code).map(text) {
@@ -114,6 +123,7 @@ impl TextExtractor {
         SectionWords {
             level: *level,
             above: *above,
+            types: *types,
             title: self.writer.words(std::iter::once(*title)),
             body: self.writer.words(body.iter().map(text)),
             code: self.writer.words(code.iter().map(text)),
@@ -159,8 +169,12 @@ fn sections(outline: &Outline) -> Vec<SectionText<'_>> {
                 current = index + 1;
                 position = bounds.get(current).map_or(0, |bounds| bounds.start);
             }
-            NodeKind::Block(BlockType::Code) => {
+            NodeKind::Block(block) => {
                 let Some(section) = sections.get_mut(current) else { continue };
+                section.types |= bit(block);
+                if block != BlockType::Code {
+                    continue;
+                }
                 if position < node.bytes.start {
                     section.body.push(ByteSpan::new(position, node.bytes.start));
                 }
@@ -210,12 +224,29 @@ pub(crate) enum IndexedField {
     Path,
     /// A tag of the document, as a whole.
     Tag,
-    /// A folder that contains the file, as a whole. For front matter also [`FRONT_MATTER`].
+    /// A folder that contains the file, as a whole. For front matter also [`FRONT_MATTER`], and for a section
+    /// the [`type_mark`] of each type of its blocks.
     Scope,
 }
 
 /// The value of [`IndexedField::Scope`] that marks front matter. No folder has this name.
 pub(crate) const FRONT_MATTER: &str = "//";
+
+/// Returns the value of [`IndexedField::Scope`] that marks sections with blocks of this type. Paragraphs have none,
+/// because nearly every section has one, and neither have headings. No folder has these names.
+pub(crate) const fn type_mark(block: BlockType) -> Option<&'static str> {
+    match block {
+        BlockType::Paragraph | BlockType::Heading => None,
+        BlockType::List => Some("//list"),
+        BlockType::Code => Some("//code"),
+        BlockType::Table => Some("//table"),
+        BlockType::Blockquote => Some("//blockquote"),
+        BlockType::Html => Some("//html"),
+        BlockType::Rule => Some("//rule"),
+        BlockType::Definition => Some("//definition"),
+        BlockType::Footnote => Some("//footnote"),
+    }
+}
 
 impl DocumentText {
     /// Returns the approximate memory use in bytes.
@@ -267,6 +298,8 @@ impl DocumentText {
         if part.is_none() {
             add(IndexedField::Scope, FRONT_MATTER);
         }
+        let types = BlockType::ALL.into_iter().filter(|block| section.types & bit(*block) != 0);
+        types.filter_map(type_mark).for_each(|mark| add(IndexedField::Scope, mark));
         for (end, _) in self.path.match_indices('/') {
             add(IndexedField::Scope, self.path.get(..end).unwrap_or_default());
         }

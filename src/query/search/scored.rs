@@ -59,28 +59,34 @@ pub(super) struct ScoredSection<'a> {
 }
 
 impl Search<'_> {
-    /// Groups the best candidates by nearly equal text. Returns the groups and the remaining candidates.
+    /// Groups the best candidates by nearly equal text, without those in which the filter accepts no block, which
+    /// not every store leaves out. Returns the groups and the remaining candidates.
     pub(super) fn distinct<'a>(
         &self,
         candidates: &'a [RankedCandidate],
-    ) -> (Vec<Group<'a>>, &'a [RankedCandidate]) {
+    ) -> Result<(Vec<Group<'a>>, &'a [RankedCandidate])> {
         // A filter inside documents may accept another section of a group than the best.
         let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
+        let has_types = !self.filter.types.is_empty();
         for (index, candidate) in candidates.iter().enumerate() {
+            if has_types && index % REORDERED == 0 {
+                let next = candidates.iter().skip(index).take(REORDERED);
+                self.library.open_together(next.map(|candidate| &*candidate.document))?;
+            }
             let is_twin = |group: &Group<'_>| {
                 group.first().is_some_and(|first| first.found.is_near_duplicate(&candidate.found))
             };
             let twin = groups.iter().position(is_twin).filter(|_| folds);
             if let Some(group) = twin.and_then(|twin| groups.get_mut(twin)) {
                 group.push(candidate);
-            } else if groups.len() < REORDERED {
+            } else if groups.len() == REORDERED {
+                return Ok((groups, candidates.get(index..).unwrap_or_default()));
+            } else if !has_types || self.section(candidate)?.is_some() {
                 groups.push(vec![candidate]);
-            } else {
-                return (groups, candidates.get(index..).unwrap_or_default());
             }
         }
-        (groups, &[])
+        Ok((groups, &[]))
     }
 
     /// Returns the best candidates, sorted by score and coverage, one for each group of nearly equal
@@ -170,8 +176,22 @@ impl Search<'_> {
         Ok(of_language * of_links)
     }
 
-    /// Returns the section of a candidate, or `None` if the document does not contain it.
+    /// Returns the section of a candidate. Returns `None` if the document does not contain it, or the filter
+    /// accepts no block in it.
     pub(super) fn section(&self, candidate: &RankedCandidate) -> Result<Option<ScoredText>> {
+        let text = self.text(candidate)?;
+        let is_taken = |text: &ScoredText| {
+            if text.is_front_matter {
+                self.filter.takes_type("frontmatter")
+            } else {
+                self.filter.may_take_type_in(&text.document, text.own)
+            }
+        };
+        Ok(text.filter(is_taken))
+    }
+
+    /// Returns the section of a candidate, or `None` if the document does not contain it.
+    fn text(&self, candidate: &RankedCandidate) -> Result<Option<ScoredText>> {
         let document = self.library.open(&candidate.document)?;
         let outline = document.tree.outline();
         let place = candidate.found.place;

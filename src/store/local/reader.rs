@@ -20,7 +20,7 @@ use crate::glob::Globs;
 use crate::ldmd::Markup;
 use crate::links::{Outgoing, split_extension};
 use crate::markdown::contents::Table;
-use crate::markdown::outline::Outline;
+use crate::markdown::outline::{BlockType, Outline};
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
 use crate::store::reader::{retain_by_rows, values_in_rows};
@@ -28,7 +28,7 @@ use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Ranking, Reader,
     SectionFilter, StoredDocument, Totals,
 };
-use crate::terms::{TrigramQuery, WordQuery};
+use crate::terms::{FRONT_MATTER, TrigramQuery, WordQuery, type_mark};
 
 /// Number of documents whose paths are looked up one by one. For more, the paths of all documents are read
 /// in order until enough of them are found.
@@ -44,6 +44,18 @@ const MOST_COMPARED: usize = 2_000;
 
 /// If fewer than one in this number of the best sections are included, all documents are matched.
 const LEAST_INCLUDED: usize = 8;
+
+/// Returns the values of the index that mark sections with a block of one of `types`; `None` if there are no types,
+/// or one of them has no mark.
+fn marks(types: &[String]) -> Option<Vec<String>> {
+    let mark = |name: &String| match name.as_str() {
+        "frontmatter" => Some(FRONT_MATTER),
+        "item" => type_mark(BlockType::List),
+        name => BlockType::named(name).and_then(type_mark),
+    };
+    let marks = types.iter().map(|name| mark(name).map(str::to_owned));
+    marks.collect::<Option<Vec<_>>>().filter(|marks| !marks.is_empty())
+}
 
 /// One open state of a store file.
 #[derive(Debug)]
@@ -206,9 +218,12 @@ impl StoreState {
                 }
             });
         }
+        index.scopes.extend(marks(filter.types));
+        let mut is_in_folders = false;
         if let Some(under) = &filter.documents.under {
             if under.documents.is_empty() && !under.folders.is_empty() {
-                index.folders.clone_from(&under.folders);
+                index.scopes.push(under.folders.clone());
+                is_in_folders = true;
             } else {
                 let mut documents = under.documents.clone();
                 for folder in &under.folders {
@@ -219,8 +234,8 @@ impl StoreState {
                 index.documents.push(documents);
             }
         }
-        if index.folders.is_empty() {
-            index.folders.extend(filter.documents.globs.folder().map(str::to_owned));
+        if let Some(folder) = filter.documents.globs.folder().filter(|_| !is_in_folders) {
+            index.scopes.push(vec![folder.to_owned()]);
         }
         Ok(index)
     }
@@ -228,8 +243,8 @@ impl StoreState {
     /// Returns the ids of the documents that `globs` include.
     fn included(&self, globs: &Globs) -> Result<HashSet<i64>> {
         if let Some(name) = globs.file_name() {
-            let names = &[split_extension(name).0];
-            let named = self.snapshot.documents(&Lookup::Names(names), None, usize::MAX)?;
+            let lookup = Lookup::Names(&[split_extension(name).0]);
+            let named = self.snapshot.documents(&lookup, None, usize::MAX)?;
             return Ok(named
                 .iter()
                 .filter(|one| globs.takes(&one.path))

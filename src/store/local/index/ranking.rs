@@ -24,8 +24,8 @@ use crate::terms::{Clause, QueryTerm, score};
 /// Conditions on the sections of a result, in the terms of the index.
 #[derive(Debug, Default)]
 pub(crate) struct IndexFilter {
-    /// The document must be in one of these folders; any folder if empty.
-    pub(crate) folders: Vec<String>,
+    /// The section must have a value of each of these lists in the field [`Fields::scope`].
+    pub(crate) scopes: Vec<Vec<String>>,
     /// The id of the document must be in each of these sets.
     pub(crate) documents: Vec<HashSet<i64>>,
     /// The level of the section must be this one.
@@ -35,12 +35,12 @@ pub(crate) struct IndexFilter {
 }
 
 impl IndexFilter {
-    /// Returns whether there are conditions other than folders.
+    /// Returns whether there are conditions other than scopes.
     fn looks_at_places(&self) -> bool {
         !self.documents.is_empty() || self.level.is_some() || self.front_matter.is_some()
     }
 
-    /// Returns whether the section at `place` meets all conditions except the folders.
+    /// Returns whether the section at `place` meets all conditions except the scopes.
     fn admits(&self, place: SectionId) -> bool {
         self.level.is_none_or(|level| level == place.level)
             && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
@@ -164,8 +164,8 @@ pub(super) fn ranked(
             leaves.push(leaf.in_segment(&table, ordinal, segment)?);
         }
         let place = if filter.looks_at_places() { Some(column(segment, PLACE)?) } else { None };
-        let folders = folders(segment, fields, filter)?;
-        let scan = SegmentScan { plan: &plan, filter, segment, ordinal, leaves, folders, place };
+        let scopes = scopes(segment, fields, filter)?;
+        let scan = SegmentScan { plan: &plan, filter, segment, ordinal, leaves, scopes, place };
         scan.run(&mut best);
         places.push(None);
     }
@@ -194,23 +194,22 @@ fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
     Ok(segment.fast_fields().u64(name)?)
 }
 
-/// Returns the postings of each folder of `filter`; `None` if it has no folders.
-fn folders(
+/// Returns the postings of the values in each list of the scopes of `filter`.
+fn scopes(
     segment: &SegmentReader,
     fields: Fields,
     filter: &IndexFilter,
-) -> Usable<Option<Vec<SegmentPostings>>> {
-    if filter.folders.is_empty() {
-        return Ok(None);
-    }
-    let index = segment.inverted_index(fields.scope)?;
-    let mut postings = Vec::new();
-    for folder in &filter.folders {
-        let term = Term::from_field_text(fields.scope, folder);
-        let found = index.read_postings(&term, IndexRecordOption::Basic);
-        postings.extend(found?);
-    }
-    Ok(Some(postings))
+) -> Usable<Vec<Vec<SegmentPostings>>> {
+    let postings = |values: &Vec<String>| {
+        let index = segment.inverted_index(fields.scope)?;
+        let mut postings = Vec::with_capacity(values.len());
+        for value in values {
+            let term = Term::from_field_text(fields.scope, value);
+            postings.extend(index.read_postings(&term, IndexRecordOption::Basic)?);
+        }
+        Ok(postings)
+    };
+    filter.scopes.iter().map(postings).collect()
 }
 
 /// The search of one segment.
@@ -220,7 +219,8 @@ struct SegmentScan<'a> {
     segment: &'a SegmentReader,
     ordinal: usize,
     leaves: Vec<SegmentLeaf<'a>>,
-    folders: Option<Vec<SegmentPostings>>,
+    /// For each condition on the scope, the sections that have one of its values.
+    scopes: Vec<Vec<SegmentPostings>>,
     place: Option<Column>,
 }
 
@@ -253,10 +253,10 @@ impl SegmentScan<'_> {
                 *marks = window.take(leaf, known, *effect);
             }
             let mut matches = self.plan.root.matches(&marks);
-            if let Some(folders) = &mut self.folders {
+            for postings in &mut self.scopes {
                 let mut within = [0; WINDOW / 64];
-                for folder in folders {
-                    each_section(folder, start, |_, slot| mark(&mut within, slot));
+                for postings in postings {
+                    each_section(postings, start, |_, slot| mark(&mut within, slot));
                 }
                 matches = combined(&matches, &within, |a, b| a & b);
             }
@@ -279,9 +279,9 @@ impl SegmentScan<'_> {
                 next = next.min(if set.doc() < from { set.seek(from) } else { set.doc() });
             }
         }
-        if let Some(folders) = &mut self.folders {
+        for postings in &mut self.scopes {
             let target = next;
-            let within = folders.iter_mut().map(|folder| seek(folder, target)).min();
+            let within = postings.iter_mut().map(|postings| seek(postings, target)).min();
             next = within.unwrap_or(TERMINATED);
         }
         (next < TERMINATED).then_some(next / WINDOW_LENGTH * WINDOW_LENGTH)

@@ -21,7 +21,7 @@ use crate::terms::WrittenTokens;
 
 /// The version of the terms. It is incremented whenever the same text gives different terms, or tantivy is
 /// built to store them in another way, so that every index is rebuilt.
-const TERMS_VERSION: u32 = 5;
+const TERMS_VERSION: u32 = 6;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub(super) struct Fields {
     pub(super) path: Field,
     /// The tags of the document.
     pub(super) tags: Field,
-    /// The folders that contain the file. For front matter also [`crate::terms::FRONT_MATTER`].
+    /// The folders that contain the file, and the marks of [`crate::terms::IndexedField::Scope`].
     pub(super) scope: Field,
 }
 
