@@ -4,7 +4,7 @@
 //! of a path is that of the file before it. Invariant: the files are read back as they were given, in the order of
 //! their paths.
 
-use super::ChangedFile;
+use super::comparison::ChangedFile;
 use crate::codec::varint;
 use crate::corpus::{FileState, WalkedFile};
 use crate::store::StoredDocument;

@@ -7,6 +7,7 @@
 //! continues from there.
 
 mod candidates;
+mod comparison;
 mod copy;
 mod load;
 mod pipeline;
@@ -21,7 +22,7 @@ pub use report::{Change, ChangeKind, IngestReport};
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ use crate::parallel::thread_failed;
 use crate::prepare::PreparedDocument;
 use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
-use candidates::Candidates;
+use comparison::{ChangedFile, FileComparison, compare_all};
 use pipeline::PreparedFile;
 use plan::{IngestPlan, Scopes};
 
@@ -202,67 +203,8 @@ pub trait Progress {
     fn advance(&self);
 }
 
-/// A file that is new or may have changed.
-#[derive(Debug)]
-struct ChangedFile<'a> {
-    path: String,
-    state: FileState,
-    stored: Option<&'a StoredDocument>,
-}
-
-/// The differences between the files and the store, before any file is read.
-struct FileComparison<'a> {
-    candidates: Candidates<'a>,
-    removed: Vec<&'a StoredDocument>,
-}
-
-impl FileComparison<'_> {
-    fn is_empty(&self) -> bool {
-        self.candidates.len() == 0 && self.removed.is_empty()
-    }
-}
-
 /// The number of files that are unpacked and processed together.
 const FILES_AT_ONCE: usize = 8192;
-
-/// Compares the files that were found with the store. Counts unchanged documents in `report`.
-fn compare<'a>(
-    walked: WalkResult,
-    stored: &'a [StoredDocument],
-    scopes: &Scopes,
-    is_forced: bool,
-    report: &mut IngestReport,
-) -> FileComparison<'a> {
-    let mut known: HashMap<&str, &StoredDocument> = HashMap::with_capacity(stored.len());
-    let within = stored.iter().filter(|document| scopes.contain(&document.path));
-    known.extend(within.map(|document| (document.path.as_str(), document)));
-    let mut candidates = Vec::new();
-    for found in walked.found {
-        let stored = known.remove(found.path.as_str());
-        if let Some(document) = stored {
-            let is_clean = document.state.mtime_ns != 0 && document.state == found.state;
-            if is_clean && !is_forced {
-                report.unchanged += 1;
-                continue;
-            }
-        }
-        candidates.push((found, stored));
-    }
-    let is_unreadable =
-        |path: &str| walked.unreadable.iter().any(|unreadable| is_at_or_below(path, unreadable));
-    let mut removed = Vec::new();
-    for document in known.into_values() {
-        if is_unreadable(&document.path) {
-            report.unchanged += 1;
-            report.has_kept = true;
-        } else {
-            removed.push(document);
-        }
-    }
-    removed.sort_by(|one, other| one.path.cmp(&other.path));
-    report.skipped.extend(walked.skipped);
-    FileComparison { candidates: Candidates::new(candidates), removed }
-}
 
 /// Receives the changes of an ingest.
 trait Sink {
@@ -407,30 +349,6 @@ fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
         Ok(scopes.named(found))
     };
     plan.scopes.iter().map(walk).collect()
-}
-
-/// Compares the files of all scopes with the store.
-fn compare_all<'a>(
-    plan: &IngestPlan,
-    walked: Vec<WalkResult>,
-    stored: &'a [StoredDocument],
-    is_forced: bool,
-    report: &mut IngestReport,
-) -> Result<Vec<FileComparison<'a>>> {
-    let pairs = plan.scopes.iter().zip(walked);
-    let comparisons: Vec<FileComparison<'_>> =
-        pairs.map(|(scopes, walked)| compare(walked, stored, scopes, is_forced, report)).collect();
-    for name in &plan.missing {
-        let reason = "the folder of the collection does not exist; its documents stay".to_owned();
-        report.skipped.push(Skipped { file: name.clone(), reason });
-        let within = |document: &&StoredDocument| is_at_or_below(&document.path, name);
-        report.unchanged += stored.iter().filter(within).count();
-        report.has_kept = true;
-        report.missing.push(name.clone());
-    }
-    let removed = comparisons.iter().flat_map(|comparison| &comparison.removed);
-    plan.refuse_missing(&removed.map(|document| document.path.as_str()).collect::<Vec<_>>())?;
-    Ok(comparisons)
 }
 
 /// Ingests the requested part of the corpus.

@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::SystemTime;
 
-use super::ChangedFile;
+use super::comparison::ChangedFile;
 use crate::corpus::{FileState, Files, Root, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;

@@ -1,0 +1,98 @@
+//! The differences between the files of a corpus and a store, before any file is read.
+//!
+//! Invariant: a file whose size and times equal those in the store is not read, unless the ingest is forced. A
+//! document is removed only if its file was looked for and not found: a folder that could not be read keeps its
+//! documents.
+
+use std::collections::HashMap;
+
+use super::IngestReport;
+use super::candidates::Candidates;
+use super::plan::{IngestPlan, Scopes};
+use crate::corpus::{FileState, Skipped, WalkResult, is_at_or_below};
+use crate::error::Result;
+use crate::store::StoredDocument;
+
+/// A file that is new or may have changed.
+#[derive(Debug)]
+pub(super) struct ChangedFile<'a> {
+    pub(super) path: String,
+    pub(super) state: FileState,
+    pub(super) stored: Option<&'a StoredDocument>,
+}
+
+/// The differences between the files and the store, before any file is read.
+pub(super) struct FileComparison<'a> {
+    pub(super) candidates: Candidates<'a>,
+    pub(super) removed: Vec<&'a StoredDocument>,
+}
+
+impl FileComparison<'_> {
+    /// Returns whether there is nothing to do.
+    pub(super) fn is_empty(&self) -> bool {
+        self.candidates.len() == 0 && self.removed.is_empty()
+    }
+}
+
+/// Compares the files of all scopes with the store.
+pub(super) fn compare_all<'a>(
+    plan: &IngestPlan,
+    walked: Vec<WalkResult>,
+    stored: &'a [StoredDocument],
+    is_forced: bool,
+    report: &mut IngestReport,
+) -> Result<Vec<FileComparison<'a>>> {
+    let pairs = plan.scopes.iter().zip(walked);
+    let comparisons: Vec<FileComparison<'_>> =
+        pairs.map(|(scopes, walked)| compare(walked, stored, scopes, is_forced, report)).collect();
+    for name in &plan.missing {
+        let reason = "the folder of the collection does not exist; its documents stay".to_owned();
+        report.skipped.push(Skipped { file: name.clone(), reason });
+        let within = |document: &&StoredDocument| is_at_or_below(&document.path, name);
+        report.unchanged += stored.iter().filter(within).count();
+        report.has_kept = true;
+        report.missing.push(name.clone());
+    }
+    let removed = comparisons.iter().flat_map(|comparison| &comparison.removed);
+    plan.refuse_missing(&removed.map(|document| document.path.as_str()).collect::<Vec<_>>())?;
+    Ok(comparisons)
+}
+
+/// Compares the files that were found with the store. Counts unchanged documents in `report`.
+fn compare<'a>(
+    walked: WalkResult,
+    stored: &'a [StoredDocument],
+    scopes: &Scopes,
+    is_forced: bool,
+    report: &mut IngestReport,
+) -> FileComparison<'a> {
+    let mut known: HashMap<&str, &StoredDocument> = HashMap::with_capacity(stored.len());
+    let within = stored.iter().filter(|document| scopes.contain(&document.path));
+    known.extend(within.map(|document| (document.path.as_str(), document)));
+    let mut candidates = Vec::new();
+    for found in walked.found {
+        let stored = known.remove(found.path.as_str());
+        if let Some(document) = stored {
+            let is_clean = document.state.mtime_ns != 0 && document.state == found.state;
+            if is_clean && !is_forced {
+                report.unchanged += 1;
+                continue;
+            }
+        }
+        candidates.push((found, stored));
+    }
+    let is_unreadable =
+        |path: &str| walked.unreadable.iter().any(|unreadable| is_at_or_below(path, unreadable));
+    let mut removed = Vec::new();
+    for document in known.into_values() {
+        if is_unreadable(&document.path) {
+            report.unchanged += 1;
+            report.has_kept = true;
+        } else {
+            removed.push(document);
+        }
+    }
+    removed.sort_by(|one, other| one.path.cmp(&other.path));
+    report.skipped.extend(walked.skipped);
+    FileComparison { candidates: Candidates::new(candidates), removed }
+}
