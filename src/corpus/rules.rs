@@ -76,6 +76,11 @@ impl Rules {
         Self::below(above, IGNORE_FILES.map(rules_of))
     }
 
+    /// Whether there are no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.above.is_none() && self.kinds.iter().all(Option::is_none)
+    }
+
     /// Whether the rules exclude the file or folder at `path`.
     pub(crate) fn ignore(&self, path: &Path, is_folder: bool) -> bool {
         for kind in 0..IGNORE_FILES.len() {

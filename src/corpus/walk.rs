@@ -224,11 +224,9 @@ impl Walk<'_> {
         let mut tasks = Vec::new();
         for (name, mut kind) in entries {
             let name = name.to_bytes();
-            let as_path = Path::new(OsStr::from_bytes(name));
+            let is_taken = self.options.takes(Path::new(OsStr::from_bytes(name)));
             // Checked first, because it is cheap and excludes most files.
-            if !matches!(kind, FileType::Directory | FileType::Unknown)
-                && !self.options.takes(as_path)
-            {
+            if !matches!(kind, FileType::Directory | FileType::Unknown) && !is_taken {
                 continue;
             }
             if kind == FileType::Unknown {
@@ -237,9 +235,7 @@ impl Walk<'_> {
                 };
                 kind = FileType::from_raw_mode(stat.st_mode);
             }
-            if !kind.is_dir() && !self.options.takes(as_path)
-                || self.is_left_out(&full.join(as_path), name, kind.is_dir(), &rules)
-            {
+            if !kind.is_dir() && !is_taken || self.is_left_out(&full, name, kind.is_dir(), &rules) {
                 continue;
             }
             let path =
@@ -278,11 +274,15 @@ impl Walk<'_> {
         }
     }
 
-    fn is_left_out(&self, path: &Path, name: &[u8], is_folder: bool, rules: &Rules) -> bool {
+    /// Whether the entry `name` of `folder` is left out.
+    fn is_left_out(&self, folder: &Path, name: &[u8], is_folder: bool, rules: &Rules) -> bool {
+        let path = || folder.join(OsStr::from_bytes(name));
+        // Paths are compared, and built, only if the cheaper conditions do not decide.
+        let is_own = |own: &PathBuf| own.as_os_str().as_bytes().ends_with(name) && *own == path();
         (name.starts_with(b".") && !self.options.hidden)
             || name == b".git"
-            || self.own_files.iter().any(|own| own == path)
-            || rules.ignore(path, is_folder)
+            || self.own_files.iter().any(is_own)
+            || (!rules.is_empty() && rules.ignore(&path(), is_folder))
     }
 }
 
@@ -332,12 +332,13 @@ pub(crate) fn excluded(
     let mut parts = path.split('/').peekable();
     let mut full = root.to_owned();
     while let Some(part) = parts.next() {
+        let folder = full.clone();
         full.push(part);
         if part.starts_with('.') && !options.hidden {
             return Some(format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files"));
         }
         let rules = if options.no_ignore { Arc::default() } else { Rules::above(root, &full) };
-        if walk.is_left_out(&full, part.as_bytes(), parts.peek().is_some(), &rules) {
+        if walk.is_left_out(&folder, part.as_bytes(), parts.peek().is_some(), &rules) {
             return Some(
                 "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files"
                     .to_owned(),

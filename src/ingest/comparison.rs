@@ -34,22 +34,47 @@ impl FileComparison<'_> {
     }
 }
 
+/// The documents of a store that an ingest covers.
+pub(super) struct Known<'a> {
+    /// Those in each of the scopes of the plan, by their paths.
+    in_scopes: Vec<HashMap<&'a str, &'a StoredDocument>>,
+    /// The number of those in each of the collections whose folders are missing.
+    in_missing: Vec<usize>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(plan: &IngestPlan, stored: &'a [StoredDocument]) -> Self {
+        let in_scope = |scopes: &Scopes| {
+            let mut known = HashMap::with_capacity(stored.len());
+            let within = stored.iter().filter(|document| scopes.contain(&document.path));
+            known.extend(within.map(|document| (document.path.as_str(), document)));
+            known
+        };
+        let in_missing = |name: &String| {
+            stored.iter().filter(|document| is_at_or_below(&document.path, name)).count()
+        };
+        Self {
+            in_scopes: plan.scopes.iter().map(in_scope).collect(),
+            in_missing: plan.missing.iter().map(in_missing).collect(),
+        }
+    }
+}
+
 /// Compares the files of all scopes with the store.
 pub(super) fn compare_all<'a>(
     plan: &IngestPlan,
     walked: Vec<WalkResult>,
-    stored: &'a [StoredDocument],
+    known: Known<'a>,
     is_forced: bool,
     report: &mut IngestReport,
 ) -> Result<Vec<FileComparison<'a>>> {
-    let pairs = plan.scopes.iter().zip(walked);
+    let pairs = walked.into_iter().zip(known.in_scopes);
     let comparisons: Vec<FileComparison<'_>> =
-        pairs.map(|(scopes, walked)| compare(walked, stored, scopes, is_forced, report)).collect();
-    for name in &plan.missing {
+        pairs.map(|(walked, known)| compare(walked, known, is_forced, report)).collect();
+    for (name, documents) in plan.missing.iter().zip(known.in_missing) {
         let reason = "the folder of the collection does not exist; its documents stay".to_owned();
         report.skipped.push(Skipped { file: name.clone(), reason });
-        let within = |document: &&StoredDocument| is_at_or_below(&document.path, name);
-        report.unchanged += stored.iter().filter(within).count();
+        report.unchanged += documents;
         report.has_kept = true;
         report.missing.push(name.clone());
     }
@@ -61,14 +86,10 @@ pub(super) fn compare_all<'a>(
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
 fn compare<'a>(
     walked: WalkResult,
-    stored: &'a [StoredDocument],
-    scopes: &Scopes,
+    mut known: HashMap<&'a str, &'a StoredDocument>,
     is_forced: bool,
     report: &mut IngestReport,
 ) -> FileComparison<'a> {
-    let mut known: HashMap<&str, &StoredDocument> = HashMap::with_capacity(stored.len());
-    let within = stored.iter().filter(|document| scopes.contain(&document.path));
-    known.extend(within.map(|document| (document.path.as_str(), document)));
     let mut candidates = Vec::new();
     for found in walked.found {
         let stored = known.remove(found.path.as_str());

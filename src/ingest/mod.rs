@@ -38,7 +38,7 @@ use crate::parallel::thread_failed;
 use crate::prepare::PreparedDocument;
 use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
-use comparison::{ChangedFile, FileComparison, compare_all};
+use comparison::{ChangedFile, FileComparison, Known, compare_all};
 use pipeline::PreparedFile;
 use plan::{IngestPlan, Scopes};
 
@@ -374,20 +374,28 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
     let own_files = request.store.own_files();
-    let (walked, stored) = std::thread::scope(|scope| {
+    let mut stored = Vec::new();
+    let documents = &mut stored;
+    // The documents are read and put in order while the files are looked for.
+    let (walked, known) = std::thread::scope(|scope| {
         let walked = scope.spawn(|| walk(&plan, &own_files));
-        let stored = writer.documents();
-        (walked.join().map_err(|_| thread_failed()).flatten(), stored)
+        let known = writer.documents().map(|read| {
+            *documents = read;
+            if let Some(shard) = request.shard {
+                documents.retain(|document| shard.takes(&document.path));
+            }
+            Known::new(&plan, documents)
+        });
+        (walked.join().map_err(|_| thread_failed()).flatten(), known)
     });
     let mut run = Run { is_forced, progress, report: IngestReport::default() };
-    let (mut walked, mut stored) = (walked?, stored?);
+    let (mut walked, known) = (walked?, known?);
     if let Some(shard) = request.shard {
         for walked in &mut walked {
             walked.found.retain(|found| shard.takes(&found.path));
         }
-        stored.retain(|document| shard.takes(&document.path));
     }
-    let comparisons = compare_all(&plan, walked, &stored, is_forced, &mut run.report)?;
+    let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
     if is_new || stored_options.as_ref() != Some(&plan.options) {
@@ -432,7 +440,8 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
     let walked = walk(&plan, &request.store.own_files())?;
     let report = IngestReport { changes: Some(Vec::new()), ..IngestReport::default() };
     let mut run = Run { is_forced, progress, report };
-    let comparisons = compare_all(&plan, walked, &stored, is_forced, &mut run.report)?;
+    let known = Known::new(&plan, &stored);
+    let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
     progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
     for (scopes, comparison) in plan.scopes.iter().zip(&comparisons) {
         run.apply(&scopes.root, comparison, &mut Nowhere)?;
