@@ -323,23 +323,16 @@ impl Filter {
         let own = tree.outline().own_text(section);
         self.is_under(&document.stored, span)
             && self.level.is_none_or(|level| section.level == level)
-            && (self.types.is_empty()
-                || self.types.iter().any(|name| name == BlockType::Heading.name())
-                || tree.outline().nodes.iter().any(|node| {
-                    own.contains(node.bytes)
-                        && type_name(node.kind).is_some_and(|name| self.takes_type(name))
-                }))
+            && self.takes_type_in(document, own)
     }
 
-    /// Returns whether `span` of a document contains part of a block of a type that matches.
-    pub(super) fn may_take_type_in(&self, document: &OpenDocument, span: ByteSpan) -> bool {
-        let is_wanted = |name: &str| self.types.iter().any(|wanted| wanted == name);
+    /// Returns whether `own`, the own text of a section, has a block of a type that matches.
+    pub(super) fn takes_type_in(&self, document: &OpenDocument, own: ByteSpan) -> bool {
         self.types.is_empty()
-            || is_wanted(BlockType::Heading.name())
+            || self.takes_type(BlockType::Heading.name())
             || document.tree.outline().nodes.iter().any(|node| {
-                node.bytes.start < span.end
-                    && span.start < node.bytes.end
-                    && type_name(node.kind).is_some_and(is_wanted)
+                own.contains(node.bytes)
+                    && type_name(node.kind).is_some_and(|name| self.takes_type(name))
             })
     }
 

@@ -184,7 +184,7 @@ impl Search<'_> {
             if text.is_front_matter {
                 self.filter.takes_type("frontmatter")
             } else {
-                self.filter.may_take_type_in(&text.document, text.own)
+                self.filter.takes_type_in(&text.document, text.own)
             }
         };
         Ok(text.filter(is_taken))
