@@ -13,6 +13,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::corpus;
 use crate::harness::{Place, ingest, reader, search_request, store};
+use crate::verify::tampered;
 
 /// Ingests a folder into a store in it.
 fn ingested(folder: &Path) {
@@ -285,6 +286,50 @@ fn three_hundred_patterns_find_what_a_scan_finds() {
             scope.spawn(move || part.iter().for_each(|sought| searched.check(sought, 20)));
         }
     });
+}
+
+#[test]
+fn documents_of_every_size_are_searched_and_compared_with_their_hashes() {
+    let place = Place::new();
+    let name = |number: usize| format!("{number:02}.md");
+    let text = |number: usize, version: usize| match number % 10 {
+        3 => String::new(),
+        5 => format!("{}line{number} of {version}\n", "long line\n".repeat(30_000)),
+        _ => format!("line{number} of {version}\n"),
+    };
+    (0..60).for_each(|number| place.write(&name(number), text(number, 1)));
+    place.run(&["ingest"]).success();
+    // Changed documents get new ids, so the ids are not in the order of the paths.
+    (0..60).step_by(7).for_each(|number| place.write(&name(number), text(number, 2)));
+    place.run(&["ingest"]).success();
+    let found = place.run(&["search", "-e", "[a-z]+[0-9]+ of [0-9]", "--limit", "0", "-f", "text"]);
+    let found = found.success().text();
+    let hits = (0..60).filter(|number| number % 10 != 3);
+    for (line, number) in found.lines().zip(hits.clone()) {
+        let version = if number % 7 == 0 { 2 } else { 1 };
+        let (path, hit) = (name(number), format!("line{number} of {version}"));
+        assert!(line.starts_with(&path) && line.ends_with(&hit), "{line}: {path}, {hit}");
+    }
+    assert_eq!(found.lines().count(), hits.count());
+
+    let (one, other) = ("path = '11.md'", "path = '12.md'");
+    let chunk = |path| format!("(SELECT id * 4096 FROM document WHERE {path})");
+    tampered(
+        &place,
+        &format!(
+            "UPDATE content SET bytes = (SELECT bytes FROM content WHERE place = {}) \
+             WHERE place = {}",
+            chunk(one),
+            chunk(other)
+        ),
+    );
+    let answer = place.run(&["search", "-e", "[0-9] of"]).ends(2);
+    assert_eq!(answer.code(), "STORE_CORRUPT");
+    assert!(
+        answer.json()["error"]["message"].as_str().unwrap().contains("12.md"),
+        "{}",
+        answer.json()
+    );
 }
 
 /// Pieces of patterns and files.

@@ -32,7 +32,7 @@ fn store(count: usize) -> Place {
 struct Cost {
     statements: u64,
     scanned: u64,
-    /// Documents whose bytes were read.
+    /// Reads of the bytes of documents.
     read: u64,
     steps: u64,
 }
@@ -54,7 +54,7 @@ impl Cost {
 
 type Question = fn(&DocumentCache<'_>) -> usize;
 
-/// A name, a query, the most statements that it may run, the most documents that it may read, and
+/// A name, a query, the most statements that it may run, the most reads of bytes of documents, and
 /// whether it may read every row of one table.
 const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ("select by path", |library| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
@@ -150,6 +150,18 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         4,
         1,
         false,
+    ),
+    (
+        "a pattern without a literal",
+        |library| {
+            let query =
+                Query::Patterns(vec!["[a-z]+[0-9]+x".to_owned()], PatternOptions::default());
+            hits(&search(library, &search_request(query, 0)).unwrap())
+        },
+        // One statement reads the bytes of several documents. Each document with a hit needs its outline.
+        515,
+        30,
+        true,
     ),
     (
         "a page of the index",

@@ -383,7 +383,7 @@ impl Reader for LocalReader {
     }
 
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {
-        parts.iter().map(|(document, span)| self.snapshot.content(document, *span)).collect()
+        self.snapshot.contents(parts)
     }
 
     fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {

@@ -1,13 +1,21 @@
 //! The rows of the chunks that hold the bytes of documents.
 //!
-//! Invariant: a read fetches only the chunks that overlap its span.
+//! Invariants: the bytes of a document are compared with its hash before any of them is returned. After
+//! that, a read fetches only the chunks that overlap its span.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::{MutexGuard, PoisonError};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
+use super::snapshot::Snapshot;
 use super::sql;
 use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan};
-use crate::limits::{CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
+use crate::error::Result;
+use crate::limits::{self, CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
 use crate::position::ByteSpan;
+use crate::store::StoredDocument;
 
 /// Number of row ids reserved for the chunks of a document; enough for the largest one.
 const CHUNKS: usize = 4096;
@@ -42,7 +50,7 @@ pub(super) fn document_of(place: i64) -> i64 {
 }
 
 /// Returns the row ids of all chunks that a document can have.
-pub(super) fn places(document: i64) -> std::ops::Range<i64> {
+pub(super) fn places(document: i64) -> Range<i64> {
     place(document, 0)..place(document.saturating_add(1), 0)
 }
 
@@ -92,4 +100,123 @@ pub(super) fn read(
         }
     }
     Ok(PackedSpan { span, length, chunks })
+}
+
+/// Reads the chunks of the documents with ids in `ids` for which `takes` returns true. A document that has
+/// several chunks must not be taken.
+fn read_all(
+    connection: &Connection,
+    ids: Range<i64>,
+    takes: impl Fn(i64) -> bool,
+) -> rusqlite::Result<HashMap<i64, Vec<u8>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT place, bytes FROM content WHERE place >= ?1 AND place < ?2 AND length(bytes) <= ?3",
+    )?;
+    let bounds = [place(ids.start, 0), place(ids.end, 0), sql(MAX_CHUNK_BYTES)];
+    let mut rows = statement.query(bounds)?;
+    let mut chunks = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let document = document_of(row.get(0)?);
+        if takes(document) {
+            chunks.insert(document, row.get(1)?);
+        }
+    }
+    Ok(chunks)
+}
+
+impl Snapshot {
+    /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
+    /// document compares all of its bytes with its hash.
+    pub(in crate::store) fn content(
+        &self,
+        document: &StoredDocument,
+        span: ByteSpan,
+    ) -> Result<Vec<u8>> {
+        let span = span.clipped(self.length(document)?);
+        if self.checked_documents().contains(&document.id) {
+            return self.unchecked_content(document, span);
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut content = Vec::new();
+        let length = self.length(document)?;
+        for start in (0..length).step_by(limits::CHECK_BYTES) {
+            let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
+            let bytes = self.unchecked_content(document, piece)?;
+            hasher.update(&bytes);
+            let from = span.start.clamp(piece.start, piece.end) - start;
+            let to = span.end.clamp(piece.start, piece.end) - start;
+            if content.is_empty() && to - from == bytes.len() {
+                // Most documents are one piece and are read whole, so nothing is copied.
+                content = bytes;
+            } else {
+                content.reserve_exact(span.len() - content.len());
+                content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
+            }
+        }
+        self.compare(document, &hasher.finalize())?;
+        Ok(content)
+    }
+
+    /// Returns the bytes of each document within its span, like [`Self::content`].
+    pub(in crate::store) fn contents(
+        &self,
+        parts: &[(&StoredDocument, ByteSpan)],
+    ) -> Result<Vec<Vec<u8>>> {
+        let mut chunks = self.lone_chunks(parts)?;
+        let content = |&(document, span): &(&StoredDocument, ByteSpan)| {
+            let Some(chunk) = chunks.remove(&document.id) else {
+                return self.content(document, span);
+            };
+            let length = self.length(document)?;
+            let whole = ByteSpan::new(0, length);
+            let packed = PackedSpan { span: whole, length, chunks: vec![chunk] };
+            let mut bytes = packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))?;
+            self.compare(document, &blake3::hash(&bytes))?;
+            let span = span.clipped(length);
+            bytes.truncate(span.end);
+            bytes.drain(..span.start);
+            Ok(bytes)
+        };
+        parts.iter().map(content).collect()
+    }
+
+    /// Reads the chunks of those documents of `parts` that have only one, if their ids follow each other.
+    /// One statement then takes less time than one for each document.
+    fn lone_chunks(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<HashMap<i64, Vec<u8>>> {
+        if parts.len() < 2 {
+            return Ok(HashMap::new());
+        }
+        let has_one = |document: &StoredDocument| {
+            (1..=CONTENT_CHUNK_BYTES as u64).contains(&document.state.size)
+        };
+        let documents = parts.iter().map(|(document, _)| *document);
+        let ids: HashSet<i64> =
+            documents.filter(|document| has_one(document)).map(|document| document.id).collect();
+        let (Some(&first), Some(&last)) = (ids.iter().min(), ids.iter().max()) else {
+            return Ok(HashMap::new());
+        };
+        if last.abs_diff(first) >= 2 * ids.len() as u64 {
+            return Ok(HashMap::new());
+        }
+        self.wrap(read_all(&self.statement(), first..last + 1, |id| ids.contains(&id)))
+    }
+
+    /// Compares the hash of the bytes of a document with what was written.
+    fn compare(&self, document: &StoredDocument, hash: &blake3::Hash) -> Result<()> {
+        if *hash.as_bytes() != document.hash {
+            return Err(self.damaged(document, "bytes"));
+        }
+        self.checked_documents().insert(document.id);
+        Ok(())
+    }
+
+    fn checked_documents(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unchecked_content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+        let length = self.length(document)?;
+        let packed = self.wrap(read(&self.statement(), document.id, length, span))?;
+        packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))
+    }
 }

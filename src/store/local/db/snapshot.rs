@@ -17,14 +17,13 @@ use serde_json::{Map, Value as Json};
 use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
-    Header, connect, content, corrupt, count, file_name, has_log, has_no_room, lock_path, meta,
-    not_found, peek, schema, sql, store_error, with_suffix,
+    Header, connect, corrupt, count, file_name, has_log, has_no_room, lock_path, meta, not_found,
+    peek, schema, sql, store_error, with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::markdown::outline::Outline;
-use crate::position::ByteSpan;
 use crate::prepare::PARSER_VERSION;
 use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
@@ -96,7 +95,7 @@ pub(in crate::store) struct Snapshot {
     identity: String,
     has_current_parser: bool,
     /// The ids of the documents whose bytes have been compared with their hash.
-    checked: Mutex<HashSet<i64>>,
+    pub(super) checked: Mutex<HashSet<i64>>,
     /// The time at which the current statement started.
     statement_began: Arc<Mutex<Instant>>,
     /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
@@ -417,51 +416,6 @@ impl Snapshot {
             let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
             statement.query_map([sql(most)], row)?.collect()
         }))
-    }
-
-    /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
-    /// document compares all of its bytes with its hash.
-    pub(in crate::store) fn content(
-        &self,
-        document: &StoredDocument,
-        span: ByteSpan,
-    ) -> Result<Vec<u8>> {
-        let span = span.clipped(self.length(document)?);
-        if self.checked_documents().contains(&document.id) {
-            return self.unchecked_content(document, span);
-        }
-        let mut hasher = blake3::Hasher::new();
-        let mut content = Vec::new();
-        let length = self.length(document)?;
-        for start in (0..length).step_by(limits::CHECK_BYTES) {
-            let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
-            let bytes = self.unchecked_content(document, piece)?;
-            hasher.update(&bytes);
-            let from = span.start.clamp(piece.start, piece.end) - start;
-            let to = span.end.clamp(piece.start, piece.end) - start;
-            if content.is_empty() && to - from == bytes.len() {
-                // Most documents are one piece and are read whole, so nothing is copied.
-                content = bytes;
-            } else {
-                content.reserve_exact(span.len() - content.len());
-                content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
-            }
-        }
-        if *hasher.finalize().as_bytes() != document.hash {
-            return Err(self.damaged(document, "bytes"));
-        }
-        self.checked_documents().insert(document.id);
-        Ok(content)
-    }
-
-    fn checked_documents(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn unchecked_content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
-        let length = self.length(document)?;
-        let packed = self.wrap(content::read(&self.statement(), document.id, length, span))?;
-        packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))
     }
 
     /// Returns the length of a document in bytes. Fails if it exceeds the largest possible length,
