@@ -148,7 +148,7 @@ impl<'a> Footer<'a> {
             writer.line(Style::Faint, note);
         }
         for change in self.changes() {
-            writer.line(Style::Warning, &format!("warning: {change}"));
+            writer.line(Style::Warning, format_args!("warning: {change}"));
         }
         writer.messages(self.warnings, self.faults);
         if let Some(end) = self.end().filter(|end| !writer.ends_with(end)) {

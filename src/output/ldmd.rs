@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::text_writer::short_count;
+use super::text_writer::ShortCount;
 use super::{Footer, sanitize};
 use crate::ldmd::{MarkerWriter, Opening};
 
@@ -153,7 +153,7 @@ impl<'a> LdmdRenderer<'a> {
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.open("provenance", "Provenance", 1, "")?;
         self.line("## Provenance")?;
-        self.line(&format!("- documents: {}", short_count(self.files.len())))?;
+        self.line(&format!("- documents: {}", ShortCount(self.files.len())))?;
         for file in std::mem::take(&mut self.files) {
             self.line(&format!("- {}::*", crate::address::namespace::encode(&file)))?;
         }

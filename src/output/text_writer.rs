@@ -3,6 +3,9 @@
 //! Invariant: text of documents passes through [`sanitize`]. Color never carries information that the
 //! text does not.
 
+use std::borrow::Cow;
+use std::fmt::{self, Display, Write as _};
+
 use super::sanitize;
 use crate::address::AddressError;
 use crate::error::Warning;
@@ -57,19 +60,33 @@ impl TextWriter {
     }
 
     /// Appends a piece of a line.
-    pub(super) fn piece(&mut self, style: Style, text: &str) -> &mut Self {
+    pub(super) fn piece(&mut self, style: Style, text: impl Display) -> &mut Self {
         let code = match style {
-            Style::Plain => "",
-            Style::Heading => "1",
-            Style::Faint => "2",
-            Style::Warning => "33",
+            Style::Heading if self.has_color => "1",
+            Style::Faint if self.has_color => "2",
+            Style::Warning if self.has_color => "33",
+            _ => {
+                self.sanitized(text);
+                return self;
+            }
         };
-        if self.has_color && !code.is_empty() {
-            self.text.push_str(&format!("\u{1b}[{code}m{}\u{1b}[0m", sanitize::line(text)));
-        } else {
-            self.text.push_str(&sanitize::line(text));
+        for part in ["\u{1b}[", code, "m"] {
+            self.text.push_str(part);
         }
+        self.sanitized(text);
+        self.text.push_str("\u{1b}[0m");
         self
+    }
+
+    /// Appends a text that must stay on one line. It is formatted in its place, because a list has many.
+    fn sanitized(&mut self, text: impl Display) {
+        let start = self.text.len();
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "{text}");
+        if let Cow::Owned(escaped) = sanitize::line(self.text.get(start..).unwrap_or_default()) {
+            self.text.truncate(start);
+            self.text.push_str(&escaped);
+        }
     }
 
     /// Ends a line.
@@ -78,12 +95,12 @@ impl TextWriter {
     }
 
     /// Appends a line without highlighting.
-    pub fn plain(&mut self, text: &str) {
+    pub fn plain(&mut self, text: impl Display) {
         self.line(Style::Plain, text);
     }
 
     /// Appends a line.
-    pub(super) fn line(&mut self, style: Style, text: &str) {
+    pub(super) fn line(&mut self, style: Style, text: impl Display) {
         self.piece(style, text).end();
     }
 
@@ -115,46 +132,47 @@ impl TextWriter {
                 self.plain("Did you mean:");
             }
             for address in &fault.suggestions {
-                self.plain(&format!("- {address}"));
+                self.plain(format_args!("- {address}"));
             }
             if !fault.candidates.is_empty() {
-                self.plain(&fault.candidates_heading());
+                self.plain(fault.candidates_heading());
             }
             for candidate in &fault.candidates {
-                self.plain(&format!("- {candidate}"));
+                self.plain(format_args!("- {candidate}"));
             }
         }
     }
 }
 
-/// Formats a count for people: 950, 1.2K, 3.4M.
-pub(super) fn short_count(count: usize) -> String {
-    let scaled = |unit: usize, name: &str| {
-        let tenths = (count * 10 + unit / 2) / unit;
-        if tenths.is_multiple_of(10) {
-            format!("{}{name}", tenths / 10)
-        } else {
-            format!("{}.{}{name}", tenths / 10, tenths % 10)
+/// A count for people: 950, 1.2K, 3.4M.
+pub(super) struct ShortCount(pub(super) usize);
+
+impl Display for ShortCount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.0 {
+            0..1000 => return self.0.fmt(formatter),
+            1000..999_950 => (1000, "K"),
+            _ => (1_000_000, "M"),
+        };
+        let tenths = (self.0 * 10 + unit / 2) / unit;
+        match tenths % 10 {
+            0 => write!(formatter, "{}{name}", tenths / 10),
+            tenth => write!(formatter, "{}.{tenth}{name}", tenths / 10),
         }
-    };
-    match count {
-        0..1000 => count.to_string(),
-        1000..999_950 => scaled(1000, "K"),
-        _ => scaled(1_000_000, "M"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::short_count;
+    use super::ShortCount;
 
     #[test]
     fn counts_are_abbreviated() {
-        assert_eq!(short_count(120), "120");
-        assert_eq!(short_count(1200), "1.2K");
-        assert_eq!(short_count(8500), "8.5K");
-        assert_eq!(short_count(999_949), "999.9K");
-        assert_eq!(short_count(999_950), "1M");
-        assert_eq!(short_count(3_400_000), "3.4M");
+        assert_eq!(ShortCount(120).to_string(), "120");
+        assert_eq!(ShortCount(1200).to_string(), "1.2K");
+        assert_eq!(ShortCount(8500).to_string(), "8.5K");
+        assert_eq!(ShortCount(999_949).to_string(), "999.9K");
+        assert_eq!(ShortCount(999_950).to_string(), "1M");
+        assert_eq!(ShortCount(3_400_000).to_string(), "3.4M");
     }
 }

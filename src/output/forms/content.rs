@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
-use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format};
 use super::page::{NoPlaceShape, NoticesShape, WholePageShape};
 use super::value;
@@ -44,17 +44,17 @@ impl NodeAnswer {
             self.selector,
             self.line_start,
             self.line_end,
-            short_count(self.words)
+            ShortCount(self.words)
         )
     }
 
     pub(super) fn write_text(&self, writer: &mut TextWriter) {
-        writer.line(Style::Heading, &self.heading_line());
+        writer.line(Style::Heading, self.heading_line());
         if let Some(content) = &self.content {
             writer.content(&content.shown());
         }
         if let Some(next) = self.pagination.as_ref().and_then(|pages| pages.next.as_ref()) {
-            writer.line(Style::Faint, &format!("more: {next}"));
+            writer.line(Style::Faint, format_args!("more: {next}"));
         }
     }
 }
@@ -67,7 +67,7 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
         let more = node.pagination.as_ref().and_then(|pages| pages.next.as_ref());
         let facts = std::iter::once(node.heading_line())
             .chain(node.children_available.iter().map(|child| {
-                format!("{} {} ({} words)", child.selector, child.title, short_count(child.words))
+                format!("{} {} ({} words)", child.selector, child.title, ShortCount(child.words))
             }))
             .chain(more.map(|more| format!("more: {more}")));
         let title = node.title.as_deref().unwrap_or(&node.selector);

@@ -62,7 +62,7 @@ impl Answer for context::ContextAnswer {
                     }
                 }
                 ContextItem::Outside(outside) => {
-                    writer.line(Style::Heading, &heading(&word(&outside.kind), &origin(outside)));
+                    writer.line(Style::Heading, heading(&word(&outside.kind), &origin(outside)));
                     writer.content(outside.content.as_bytes());
                 }
             }

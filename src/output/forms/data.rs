@@ -34,8 +34,8 @@ fn none(writer: &mut TextWriter, is_empty: bool, what: &str) {
 
 /// Writes the place of an item: its file and line, and the titles of its sections.
 fn place(writer: &mut TextWriter, file: &str, line: usize, titles: &[String]) {
-    writer.piece(Style::Heading, &format!("{file}:{line}"));
-    writer.piece(Style::Faint, &format!("  {}", titles.join(" > ")));
+    writer.piece(Style::Heading, format_args!("{file}:{line}"));
+    writer.piece(Style::Faint, format_args!("  {}", titles.join(" > ")));
 }
 
 /// The last part of a heading path, for the title of a record.
@@ -79,7 +79,7 @@ impl Answer for code::CodeAnswer {
             let info = if info.is_empty() { String::new() } else { format!("  [{info}]") };
             writer.line(Style::Faint, &info);
             if let Some(written) = &code.written {
-                writer.line(Style::Plain, &format!("  {written}"));
+                writer.line(Style::Plain, format_args!("  {written}"));
             }
             for line in code.code.iter().flat_map(|code| code.lines()) {
                 writer.line(Style::Plain, line);
@@ -154,11 +154,11 @@ impl Answer for tables::TableAnswer {
             if last != Some(table) {
                 place(writer, &row.file, row.line, &row.heading_path);
                 let locator = table.split_once("::").map_or(table, |(_, locator)| locator);
-                writer.line(Style::Faint, &format!("  {locator}"));
+                writer.line(Style::Faint, format_args!("  {locator}"));
                 last = Some(table);
             }
-            writer.piece(Style::Faint, &format!("  {step}  "));
-            writer.line(Style::Plain, &entries(&row.row));
+            writer.piece(Style::Faint, format_args!("  {step}  "));
+            writer.line(Style::Plain, entries(&row.row));
         }
     }
 
@@ -208,8 +208,8 @@ impl Answer for tasks::TaskAnswer {
                 writer.line(Style::Plain, "");
                 last = Some(section);
             }
-            writer.piece(Style::Faint, &format!("  {}  ", task.line));
-            writer.line(Style::Plain, &task_line(task));
+            writer.piece(Style::Faint, format_args!("  {}  ", task.line));
+            writer.line(Style::Plain, task_line(task));
         }
     }
 
@@ -252,8 +252,8 @@ impl Answer for meta::MetaAnswer {
         for document in &self.documents {
             writer.line(Style::Heading, &document.file);
             for (key, value) in &document.meta {
-                writer.piece(Style::Faint, &format!("  {key}: "));
-                writer.line(Style::Plain, &line_of(value));
+                writer.piece(Style::Faint, format_args!("  {key}: "));
+                writer.line(Style::Plain, line_of(value));
             }
         }
     }
@@ -299,7 +299,7 @@ impl Answer for meta::Types {
     fn text(&self, writer: &mut TextWriter) {
         none(writer, self.keys.is_empty(), "key of front matter");
         for key in &self.keys {
-            writer.line(Style::Plain, &key_line(key));
+            writer.line(Style::Plain, key_line(key));
         }
     }
 

@@ -54,10 +54,11 @@ impl Answer for IngestReport {
 
     fn text(&self, writer: &mut TextWriter) {
         for change in self.changes.iter().flatten() {
-            writer.line(Style::Plain, &format!("{} {}", sign(change.change), change.file));
+            writer.line(Style::Plain, format_args!("{} {}", sign(change.change), change.file));
         }
         for skipped in &self.skipped {
-            writer.line(Style::Warning, &format!("skipped {}: {}", skipped.file, skipped.reason));
+            writer
+                .line(Style::Warning, format_args!("skipped {}: {}", skipped.file, skipped.reason));
         }
         let summary = format!(
             "{} added, {} changed, {} removed, {} unchanged, {} skipped; generation {}",
@@ -70,7 +71,7 @@ impl Answer for IngestReport {
         );
         writer.line(Style::Plain, &summary);
         if self.attachments > 0 {
-            writer.line(Style::Plain, &format!("{} attachments written", self.attachments));
+            writer.line(Style::Plain, format_args!("{} attachments written", self.attachments));
         }
     }
 
@@ -124,7 +125,7 @@ impl Answer for Value {
         let facts = facts(self);
         let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, shown) in facts {
-            writer.line(Style::Plain, &format!("{name:<width$}  {shown}"));
+            writer.line(Style::Plain, format_args!("{name:<width$}  {shown}"));
         }
     }
 
@@ -158,7 +159,7 @@ impl Answer for Findings {
 
     fn text(&self, writer: &mut TextWriter) {
         for finding in &self.findings {
-            writer.line(Style::Plain, &line(finding));
+            writer.line(Style::Plain, line(finding));
         }
     }
 

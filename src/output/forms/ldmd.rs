@@ -111,9 +111,9 @@ impl Body for Index {
         for section in &self.sections {
             let indent = "  ".repeat(section.depth.min(32));
             writer
-                .piece(Style::Plain, &format!("{indent}{}", section.id))
-                .piece(Style::Heading, &spaced(&section.title))
-                .line(Style::Faint, &format!(" ({})", extent(section)));
+                .piece(Style::Plain, format_args!("{indent}{}", section.id))
+                .piece(Style::Heading, spaced(&section.title))
+                .line(Style::Faint, format_args!(" ({})", extent(section)));
         }
     }
 
@@ -191,12 +191,12 @@ impl Body for Matches {
 
     fn text(&self, writer: &mut TextWriter) {
         if self.matches.is_empty() {
-            writer.plain(&format!("No line in a section of {} contains this text.", self.file));
+            writer.plain(format_args!("No line in a section of {} contains this text.", self.file));
         }
         for found in &self.matches {
             writer
-                .piece(Style::Faint, &format!("{}:{}:", self.file, found.doc_line))
-                .piece(Style::Heading, &format!("{}: ", found.section_id()))
+                .piece(Style::Faint, format_args!("{}:{}:", self.file, found.doc_line))
+                .piece(Style::Heading, format_args!("{}: ", found.section_id()))
                 .line(Style::Plain, &found.text);
         }
     }

@@ -99,11 +99,13 @@ impl Answer for list::LinkListAnswer {
             let whole = node.selector.split("::").next().map(|name| format!("{name}::*"));
             let other = whole.filter(|whole| *whole != node.selector);
             let other = other.map(|whole| format!(" Try {whole}.")).unwrap_or_default();
-            writer.plain(&format!("No links of {}.{other}", node.selector));
+            writer.plain(format_args!("No links of {}.{other}", node.selector));
         }
         for edge in &self.edges {
-            writer
-                .line(Style::Plain, &format!("{}:{}: {}", file(edge), edge.link.line, line(edge)));
+            writer.line(
+                Style::Plain,
+                format_args!("{}:{}: {}", file(edge), edge.link.line, line(edge)),
+            );
         }
     }
 
@@ -179,10 +181,10 @@ impl Answer for walk::LinkWalkAnswer {
         for WalkedNode { node, edges, .. } in &self.steps {
             let indent = "  ".repeat(node.hop.unwrap_or(0));
             writer
-                .piece(Style::Heading, &format!("{indent}{}", node.title))
-                .line(Style::Faint, &format!("  {}", node.selector));
+                .piece(Style::Heading, format_args!("{indent}{}", node.title))
+                .line(Style::Faint, format_args!("  {}", node.selector));
             for walked in edges {
-                writer.line(Style::Plain, &format!("{indent}  - {}", walked_line(walked)));
+                writer.line(Style::Plain, format_args!("{indent}  - {}", walked_line(walked)));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
-use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::value;
 use crate::query::prime;
@@ -30,22 +30,27 @@ impl Answer for prime::PrimeAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        writer.line(Style::Heading, &totals(self));
+        writer.line(Style::Heading, totals(self));
         for folder in &self.folders {
             writer.line(
                 Style::Plain,
-                &format!("  {}/  {} documents{}", folder.folder, folder.documents, kind(folder)),
+                format_args!(
+                    "  {}/  {} documents{}",
+                    folder.folder,
+                    folder.documents,
+                    kind(folder)
+                ),
             );
         }
         for linked in &self.most_linked {
             writer
-                .piece(Style::Plain, &format!("  {}", linked.node.title))
-                .line(Style::Faint, &format!("  {}", linked.node.selector));
+                .piece(Style::Plain, format_args!("  {}", linked.node.title))
+                .line(Style::Faint, format_args!("  {}", linked.node.selector));
         }
         for advice in &self.commands {
             writer
-                .piece(Style::Plain, &format!("  {:<30}", advice.command))
-                .line(Style::Faint, &format!("  {}", advice.what));
+                .piece(Style::Plain, format_args!("  {:<30}", advice.command))
+                .line(Style::Faint, format_args!("  {}", advice.what));
         }
     }
 
@@ -96,6 +101,6 @@ fn totals(answer: &prime::PrimeAnswer) -> String {
         "{} documents, {} sections, {} words",
         totals.documents,
         totals.sections,
-        short_count(totals.words)
+        ShortCount(totals.words)
     )
 }

@@ -77,14 +77,14 @@ impl Answer for search::SearchAnswer {
                         last.file == hit.file && last.heading_path == hit.heading_path
                     });
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
-                        writer.line(Style::Heading, &hit.heading_path.join(" > "));
+                        writer.line(Style::Heading, hit.heading_path.join(" > "));
                     }
                     hit.write_text(writer);
                 });
             }
             Items::Counts(counts) => {
                 for count in counts {
-                    writer.line(Style::Plain, &format!("{}:{}", count.file, count.count));
+                    writer.line(Style::Plain, format_args!("{}:{}", count.file, count.count));
                 }
             }
             Items::Files(files) => files.iter().for_each(|file| writer.line(Style::Plain, file)),
@@ -196,9 +196,9 @@ impl Hit {
     /// Writes the address and the titles of the passage, its windows, and the number of similar
     /// sections with the folder of one of them.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
-        writer.piece(Style::Heading, &self.passage_address());
+        writer.piece(Style::Heading, self.passage_address());
         if !self.heading_path.is_empty() {
-            writer.piece(Style::Faint, &format!("  {}", self.heading_path.join(" > ")));
+            writer.piece(Style::Faint, format_args!("  {}", self.heading_path.join(" > ")));
         }
         writer.end();
         writer.content(self.passage_text().as_bytes());
@@ -230,7 +230,7 @@ impl Hit {
         let context = |first: usize, lines: &[String], writer: &mut TextWriter| {
             for (number, line) in (first..).zip(lines) {
                 writer
-                    .piece(Style::Faint, &format!("{}-{number}-", self.file))
+                    .piece(Style::Faint, format_args!("{}-{number}-", self.file))
                     .line(Style::Plain, line);
             }
         };
@@ -245,7 +245,7 @@ impl Hit {
             writer.line(Style::Plain, lines.next().unwrap_or_default());
             for (number, line) in (self.line + 1..).zip(lines) {
                 writer
-                    .piece(Style::Faint, &format!("{}:{number}:", self.file))
+                    .piece(Style::Faint, format_args!("{}:{number}:", self.file))
                     .line(Style::Plain, line);
             }
         }

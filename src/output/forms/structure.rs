@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
-use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer};
 use super::page::{NoPlaceShape, NoticesShape};
 use super::{locator, value};
@@ -27,11 +27,10 @@ impl Answer for index::IndexAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         for document in &self.documents {
-            let size =
-                format!(" ({} lines, {} words)", document.lines, short_count(document.words));
+            let size = format!(" ({} lines, {} words)", document.lines, ShortCount(document.words));
             writer.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
             if document.root.words > 0 {
-                let words = format!("  root  {} words", short_count(document.root.words));
+                let words = format!("  root  {} words", ShortCount(document.root.words));
                 writer.line(Style::Plain, &words);
             }
             let width = document.headings.iter().map(|h| locator(&h.selector).len()).max();
@@ -39,13 +38,13 @@ impl Answer for index::IndexAnswer {
                 let indent = "  ".repeat(usize::from(heading.level));
                 let locator = format!("{:<1$}", locator(&heading.selector), width.unwrap_or(0));
                 writer
-                    .piece(Style::Faint, &format!("  {locator}"))
-                    .piece(Style::Plain, &format!("{indent}{}", heading.text))
-                    .line(Style::Faint, &format!("  {} words", short_count(heading.words)));
+                    .piece(Style::Faint, format_args!("  {locator}"))
+                    .piece(Style::Plain, format_args!("{indent}{}", heading.text))
+                    .line(Style::Faint, format_args!("  {} words", ShortCount(heading.words)));
             }
             for block in document.block_list.iter().flatten() {
                 writer
-                    .piece(Style::Faint, &format!("  {}  ", locator(&block.selector)))
+                    .piece(Style::Faint, format_args!("  {}  ", locator(&block.selector)))
                     .line(Style::Plain, &block.preview);
             }
         }
@@ -59,13 +58,13 @@ impl Answer for index::IndexAnswer {
         let facts = [("documents", self.documents.len().to_string())];
         renderer.summary(&facts)?;
         let documents = self.documents.iter().map(|document| {
-            let words = short_count(document.words);
+            let words = ShortCount(document.words);
             format!("{}::* ({} lines, {words} words)", document.namespace, document.lines)
         });
         renderer.key_findings(self.documents.len(), documents)?;
         for document in &self.documents {
             let headings = document.headings.iter().map(|heading| {
-                let words = short_count(heading.words);
+                let words = ShortCount(heading.words);
                 format!("{} ({words} words) @ {}", heading.text, heading.selector)
             });
             let blocks = document.block_list.iter().flatten();
@@ -96,10 +95,10 @@ impl Answer for find::FindAnswer {
             writer
                 .piece(
                     Style::Plain,
-                    &format!("{}:{}-{}: ", found.file, found.line_start, found.line_end),
+                    format_args!("{}:{}-{}: ", found.file, found.line_start, found.line_end),
                 )
-                .piece(Style::Heading, &format!("{marks} {}", found.title))
-                .line(Style::Faint, &format!("  {}", locator(&found.selector)));
+                .piece(Style::Heading, format_args!("{marks} {}", found.title))
+                .line(Style::Faint, format_args!("  {}", locator(&found.selector)));
         }
     }
 
@@ -139,11 +138,11 @@ impl Answer for neighbors::NeighborsAnswer {
             writer.line(Style::Heading, &around.selector);
             for (name, neighbor) in all_around(around) {
                 writer
-                    .piece(Style::Faint, &format!("{name:<13}  "))
+                    .piece(Style::Faint, format_args!("{name:<13}  "))
                     .piece(Style::Plain, &neighbor.selector)
                     .line(
                         Style::Plain,
-                        &neighbor.title.iter().map(|t| format!("  {t}")).collect::<String>(),
+                        neighbor.title.iter().map(|t| format!("  {t}")).collect::<String>(),
                     );
             }
         }

@@ -1,5 +1,6 @@
 //! Formats `toc`.
 
+use std::fmt::{self, Display};
 use std::io;
 
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
-use super::super::text_writer::{Style, TextWriter, short_count};
+use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::value;
 use crate::query::Page;
@@ -55,20 +56,20 @@ impl Answer for toc::TocAnswer {
                 writer.line(Style::Heading, &file.file);
             }
             if let Some(front_matter) = &file.front_matter {
-                let size = size(front_matter.char_count);
-                let lines =
-                    format!("({}-{}, {size})", front_matter.line_start, front_matter.line_end);
-                writer.line(Style::Plain, &format!("[frontmatter] {lines}"));
+                let FrontMatterSize { line_start, line_end, char_count } = *front_matter;
+                let size = Size(char_count);
+                writer.plain(format_args!("[frontmatter] ({line_start}-{line_end}, {size})"));
             }
             for entry in &file.entries {
-                let section = &entry.section;
-                let marks = "#".repeat(usize::from(section.level));
-                let indent = "  ".repeat(entry.depth);
-                let lines = format!("{}-{}", section.line_start, section.line_end);
-                writer.piece(Style::Plain, &format!("{indent}{marks} {}", section.title)).line(
-                    Style::Faint,
-                    &format!(" ({lines}, {}){}", size(section.char_count), omitted(section)),
-                );
+                let TocSection { title, line_start, line_end, .. } = &entry.section;
+                let (indent, level) = (entry.depth * 2, usize::from(entry.section.level));
+                let (size, omitted) = (Size(entry.section.char_count), omitted(&entry.section));
+                writer
+                    .piece(Style::Plain, format_args!("{:indent$}{:#>level$} {title}", "", ""))
+                    .line(
+                        Style::Faint,
+                        format_args!(" ({line_start}-{line_end}, {size}){omitted}"),
+                    );
             }
         });
     }
@@ -87,7 +88,7 @@ impl Answer for toc::TocAnswer {
             format!(
                 "{} ({lines}, {}){} @ {}",
                 section.title,
-                size(section.char_count),
+                Size(section.char_count),
                 omitted(section),
                 section.selector
             )
@@ -125,13 +126,14 @@ fn omitted(section: &toc::TocSection) -> String {
     }
 }
 
-/// Formats a number of characters as `400B` or `1.2K`.
-fn size(chars: usize) -> String {
-    let mut text = short_count(chars);
-    if text.ends_with(|c: char| c.is_ascii_digit()) {
-        text.push('B');
+/// A number of characters, written as `400B` or `1.2K`.
+struct Size(usize);
+
+impl Display for Size {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = if self.0 < 1000 { "B" } else { "" };
+        write!(formatter, "{}{unit}", ShortCount(self.0))
     }
-    text
 }
 
 /// A section and its listed subsections.
