@@ -8,6 +8,11 @@ use crate::visible::is_unsafe;
 /// Returns the namespace of the document at `path`. Percent-encodes `%`, whitespace, unprintable
 /// characters, and the second colon of `::`.
 pub fn encode(path: &str) -> String {
+    // Most paths stay as they are.
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"%:".contains(byte);
+    if path.as_bytes().iter().all(is_plain) {
+        return path.to_owned();
+    }
     let mut result = String::with_capacity(path.len());
     let mut previous_was_colon = false;
     for scalar in path.chars() {

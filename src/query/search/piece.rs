@@ -218,7 +218,12 @@ fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        if let Some(stop) = STOPS.iter().find(|stop| rest.starts_with(stop.as_bytes())) {
+        let stop = match rest.first() {
+            // The first bytes of the full stops.
+            Some(0xE3 | 0xEF) => STOPS.iter().find(|stop| rest.starts_with(stop.as_bytes())),
+            _ => None,
+        };
+        if let Some(stop) = stop {
             at += stop.len();
             ends.push(at);
             continue;
