@@ -71,6 +71,41 @@ fn a_rename_rewrites_anchors_and_headings() {
 }
 
 #[test]
+fn links_to_what_is_missing_stay_as_they_are_written() {
+    let links = "[x](../sub/gone.md#z) [y](../sub/b.md) ![i](../sub/./i.png) [w]: <../sub/no.md>";
+    let a = format!("# A\n\n{links}\n\n## I\n\n[self](#i) [[../sub/none]]\n");
+    let c = format!("# C\n\n[to](../sub/a.md#i) {links}\n");
+    let place = Place::ingested(&[("sub/a.md", &a), ("sub/b.md", "# B\n"), ("sub/c.md", &c)]);
+    let renamed = place.run(&["rename", "sub/a.md", "I", "--title", "J"]).success().json();
+    assert_eq!(renamed["rewritten_links"], 2, "{renamed}");
+    assert_eq!(text(&place, "sub/a.md"), a.replace("## I", "## J").replace("#i)", "#j)"));
+    assert_eq!(text(&place, "sub/c.md"), c.replace("a.md#i", "a.md#j"));
+    let (a, c) = (text(&place, "sub/a.md"), text(&place, "sub/c.md"));
+    place.run(&["move", "sub/a.md", "sub/d.md"]).success();
+    assert_eq!(text(&place, "sub/d.md"), a);
+    let found = text(&place, "sub/c.md");
+    assert_eq!(found.split_once(") ").unwrap().1, c.split_once(") ").unwrap().1);
+    assert!(found.contains("d.md#j)"), "{found}");
+}
+
+#[test]
+fn a_title_that_ends_with_number_signs_is_written_so_that_it_keeps_them() {
+    for (heading, title, written) in [
+        ("## B", "C #", "## C \\#"),
+        ("## B", "C ###", "## C \\###"),
+        ("## B", "C#", "## C#"),
+        ("## B ##", "C #", "## C # ##"),
+        ("B\n-", "C #", "C #\n-"),
+    ] {
+        let place = Place::ingested(&[("a.md", &format!("# A\n\n{heading}\n\ntext\n"))]);
+        place.run(&["rename", "a.md", "B", "--title", title]).success();
+        assert_eq!(text(&place, "a.md"), format!("# A\n\n{written}\n\ntext\n"));
+        let toc = place.run(&["toc", "a.md"]).json();
+        assert_eq!(toc["sections"][0]["children"][0]["title"], title, "{toc}");
+    }
+}
+
+#[test]
 fn headings_keep_their_form() {
     for (from, to) in [
         ("  ##  Old  ##\r\ntext\r\n", "  ##  New  ##\r\ntext\r\n"),

@@ -68,16 +68,32 @@ pub fn candidates(
 /// Returns the target of a link whose file stays where it is while the document with the link moves from the
 /// folder `from` to the folder `to`. Returns `None` if the target does not depend on the folder.
 pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
-    let end = link.target.find(['?', '#']).unwrap_or(link.target.len());
-    let (path, rest) = link.target.split_at(end);
-    let is_relative = match link.kind {
-        Kind::Markdown | Kind::Image | Kind::Ldmd(_) => !path.is_empty() && !path.starts_with('/'),
-        _ => path.starts_with("./") || path.starts_with("../"),
-    };
-    let whole = is_relative.then(|| normalized(from, &decode(path)))?;
+    let (path, rest) = relative_target(link)?;
+    let whole = normalized(from, &decode(path));
     let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
     let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole };
     Some(format!("{}{end}{rest}", relative(to, &written, path.starts_with("./"))))
+}
+
+/// Returns whether a link means the same path in a document in the folder `to` as in one in the folder `from`.
+pub fn keeps_path(link: &StoredLink, from: &str, to: &str) -> bool {
+    relative_target(link).is_none_or(|(path, _)| {
+        let path = decode(path);
+        normalized(from, &path) == normalized(to, &path)
+    })
+}
+
+/// Returns the path of a target that is relative to the folder of its document, and the query and fragment
+/// after it. Returns `None` for other targets.
+fn relative_target(link: &StoredLink) -> Option<(&str, &str)> {
+    let end = link.target.find(['?', '#']).unwrap_or(link.target.len());
+    let (path, rest) = link.target.split_at(end);
+    let is_relative = if is_reference(&link.kind) {
+        !path.is_empty() && !path.starts_with('/')
+    } else {
+        path.starts_with("./") || path.starts_with("../")
+    };
+    is_relative.then_some((path, rest))
 }
 
 /// Returns `path`, which is relative to `folder`, relative to the root. It begins with `..` if it leads above.
@@ -160,7 +176,12 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
             }
             all.push(format!("/{}", encoded(path, old)));
         } else {
-            all.push(relative(folder, &encoded(path, old), old.starts_with("./")));
+            let is_the_old = normalized(folder, &decoded) == path.trim_end_matches('/');
+            all.push(if is_the_old {
+                old.to_owned()
+            } else {
+                relative(folder, &encoded(path, old), old.starts_with("./"))
+            });
         }
     }
     all.extend(paths.iter().map(|path| relative(folder, &encoded(path, old), false)));
@@ -175,7 +196,12 @@ fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
     let path = if has_extension { to.path } else { stem };
     let mut all = Vec::new();
     if old.starts_with("./") || old.starts_with("../") {
-        all.push(relative(folder, path, old.starts_with("./")));
+        let is_the_old = normalized(folder, old) == path;
+        all.push(if is_the_old {
+            old.to_owned()
+        } else {
+            relative(folder, path, old.starts_with("./"))
+        });
     }
     if old.starts_with('/') {
         all.push(format!("/{path}"));
@@ -263,6 +289,8 @@ mod tests {
         for (old, folder, to, expected) in [
             ("b.md", "", "c/d.md", "c/d.md"),
             ("b.md", "a", "c/d.md", "../c/d.md"),
+            ("../a/./b.md#x", "a", "a/b.md", "../a/./b.md#x"),
+            ("../a/b/", "a", "a/b.md", "../a/b/"),
             ("../b.md", "a/b", "a/d.md", "../d.md"),
             ("./b.md", "a", "a/d.md", "./d.md"),
             ("b", "", "c/d.md", "c/d"),
@@ -291,6 +319,7 @@ mod tests {
             ("x/B", "", "c/d/E.md", "d/E"),
             ("./B", "a", "a/D.md", "./D"),
             ("../B", "a/b", "a/D.md", "../D"),
+            ("../b/B", "a/b", "a/b/B.md", "../b/B"),
             ("/B", "", "c/D.md", "/c/D"),
             ("B#h", "", "c/D.md", "D#h"),
         ] {

@@ -42,9 +42,23 @@ pub(super) fn renamed(
     let before = bytes.get(..start + text.start).unwrap_or_default();
     // A heading without text may lack the blank after its marks.
     let blank: &[u8] = if text.is_empty() && before.ends_with(b"#") { b" " } else { b"" };
-    let parts =
-        [before, blank, title.as_bytes(), bytes.get(start + text.end..).unwrap_or_default()];
-    let version = Version::read_as(parts.concat(), Dialect::of(&old.stored.path));
+    let after = bytes.get(start + text.end..).unwrap_or_default();
+    let own_after = heading.get(text.end..).unwrap_or_default();
+    let with = |title: &str, after| [before, blank, title.as_bytes(), after].concat();
+    let is_whole = |title: &str| {
+        let heading = with(title, own_after);
+        text_of_heading(heading.get(start..).unwrap_or_default()).len() == title.len()
+    };
+    let escaped;
+    let written = if is_whole(title) {
+        title
+    } else {
+        // Number signs at the end would be the closing sequence of the heading.
+        let words = title.trim_end_matches('#');
+        escaped = format!("{words}\\{}", title.get(words.len()..).unwrap_or_default());
+        &escaped
+    };
+    let version = Version::read_as(with(written, after), Dialect::of(&old.stored.path));
     let address = found.address();
     if !is_same_structure(old.tree.outline(), version.outline(), node) {
         let message = format!("{address}: {title:?} would not be the title of that section alone");
