@@ -56,6 +56,16 @@ fn lines_parts_and_ranges_select_their_text() {
     assert_eq!(selector(&place, "guide.md::@5"), "guide.md::root");
     assert_eq!(place.run(&["select", "guide.md::@9999"]).ends(1).code(), "INDEX_OUT_OF_RANGE");
     assert_eq!(place.run(&["select", "guide.md::@0"]).ends(1).code(), "INDEX_OUT_OF_RANGE");
+    let message = |address: &str| {
+        let answer = place.run(&["select", address]).ends(1);
+        assert_eq!(answer.code(), "INDEX_OUT_OF_RANGE", "{address}");
+        answer.json()["unresolved_selectors"][0]["message"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(message("guide.md:0"), "the first line is 1");
+    assert_eq!(message("guide.md:9-3"), "the range of lines 9-3 ends before it begins");
+    assert!(message("guide.md:900-903").starts_with("guide.md has "));
+    let past_end = place.run(&["select", "guide.md:20-999"]).success().json();
+    assert_eq!(past_end["warnings"][0]["code"], "RANGE_PAST_END", "{past_end}");
     // Every line of a setext heading belongs to the heading.
     for line in ["@1", "@2", "@3"] {
         let found = resolved(&place, &format!("headings.md::{line}"));

@@ -85,7 +85,7 @@ impl<'a> FileHandle<'a> {
 
     fn refused(&self, what: &str, hint: &str) -> Error {
         let message = format!("{}: {what}", self.path.display());
-        Error::new(ErrorKind::EditRefused, message).with_hint(hint)
+        Error::new(ErrorKind::EditRefused, message).with_reason("UNSAFE_FILE").with_hint(hint)
     }
 
     /// Opens the file. Refuses a symbolic link, a FIFO and a device, and a file with another hard link, which

@@ -1,5 +1,7 @@
 //! The answer of an edit.
 
+use std::borrow::Cow;
+
 use super::EditReport;
 use crate::address::AddressError;
 use crate::error::Warning;
@@ -46,13 +48,41 @@ pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8>
     let mut bytes = Vec::new();
     for hunk in diff.unified_diff().iter_hunks() {
         if bytes.is_empty() {
-            bytes = format!("--- a/{from}\n+++ b/{to}\n").into_bytes();
+            let [from, to] = [format!("a/{from}"), format!("b/{to}")];
+            bytes = format!("--- {}\n+++ {}\n", quoted(&from), quoted(&to)).into_bytes();
         }
         // Writing to memory cannot fail. Writing the whole diff at once would replace invalid UTF-8; writing a
         // hunk does not.
         drop(hunk.to_writer(&mut bytes));
     }
     bytes
+}
+
+/// Returns a path as git writes it in a diff: in quotation marks and with escapes, if it contains control
+/// characters, quotation marks or backslashes.
+pub(super) fn quoted(path: &str) -> Cow<'_, str> {
+    let is_escaped = |scalar: char| scalar.is_control() || "\"\\".contains(scalar);
+    if !path.contains(is_escaped) {
+        return Cow::Borrowed(path);
+    }
+    let mut result = String::from('"');
+    for scalar in path.chars() {
+        match scalar {
+            '"' | '\\' => result.extend(['\\', scalar]),
+            '\n' => result.push_str("\\n"),
+            '\r' => result.push_str("\\r"),
+            '\t' => result.push_str("\\t"),
+            scalar if scalar.is_control() => {
+                let mut buffer = [0; 4];
+                for byte in scalar.encode_utf8(&mut buffer).bytes() {
+                    result.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+            scalar => result.push(scalar),
+        }
+    }
+    result.push('"');
+    Cow::Owned(result)
 }
 
 /// The only item of the list is the old content, which is left out if it does not fit the budget.
@@ -67,5 +97,23 @@ impl List for EditAnswer {
 
     fn first(&self, count: usize) -> Self {
         Self { with_content: count > 0, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_names_files_on_one_line_each() {
+        for (path, expected) in [
+            ("docs/My notes é.md", "docs/My notes é.md"),
+            ("a\nmore: x.md", r#""a\nmore: x.md""#),
+            ("a\u{1b}\u{85}\t\"\\.md", r#""a\033\302\205\t\"\\.md""#),
+        ] {
+            assert_eq!(quoted(path), expected);
+        }
+        let diff = diff("a\n.md", "b.md", b"x\n", b"y\n");
+        assert!(diff.starts_with(b"--- \"a/a\\n.md\"\n+++ b/b.md\n@@ "));
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::library::OpenDocument;
 use super::place::{ResolvedNode, Target};
 use super::section_path::{SectionPath, Tier};
-use super::steps::{continued, follow};
+use super::steps::{RANGE_PAST_END, continued, follow};
 use super::suggestion;
 use crate::address::{
     AddressError, FaultCode, Locator, Params, ParsedPlace, SectionPart, StepScope, namespace,
@@ -215,10 +215,11 @@ pub(super) fn in_tiers(
 fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located {
     let outline = document.tree.outline();
     if line == 0 || line > outline.lines {
-        let message = format!("{} has {} lines", document.stored.path, outline.lines);
-        let last = (outline.lines > 0).then(|| document.address(&format!("@{}", outline.lines)));
+        let message = out_of_range(document, LineSpan { start: line, end: line });
+        let nearest = line.clamp(1, outline.lines.max(1));
+        let nearest = (outline.lines > 0).then(|| document.address(&format!("@{nearest}")));
         let fault = AddressError::new(FaultCode::IndexOutOfRange, message);
-        return Located::fault(fault.suggest(last.into_iter().collect()));
+        return Located::fault(fault.suggest(nearest.into_iter().collect()));
     }
     let first_line = |node: usize| outline.nodes.get(node).map_or(1, |node| node.lines.start);
     let section = document.tree.section_at_line(line);
@@ -245,9 +246,15 @@ fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located 
 fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Located {
     let outline = document.tree.outline();
     if lines.start == 0 || lines.start > lines.end || lines.start > outline.lines {
-        let message = format!("{} has {} lines", document.stored.path, outline.lines);
-        return fault(FaultCode::IndexOutOfRange, message);
+        return fault(FaultCode::IndexOutOfRange, out_of_range(document, lines));
     }
+    let past_end = (lines.end > outline.lines).then(|| {
+        let LineSpan { start, end } = lines;
+        let (path, last) = (&document.stored.path, outline.lines);
+        let message =
+            format!("{path}: lines {start}-{end} reach past the last line, which is {last}");
+        Warning::new(RANGE_PAST_END, message)
+    });
     let lines = LineSpan { start: lines.start, end: lines.end.min(outline.lines) };
     let span_of = |node: usize| outline.nodes.get(node).map(|node| node.lines).unwrap_or_default();
     let contains =
@@ -264,7 +271,19 @@ fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Loc
     };
     let mut place = ResolvedNode::new(Rc::clone(document), target, params);
     place.resolved = Some("lines");
-    Located::place(place)
+    let mut located = Located::place(place);
+    located.warnings.extend(past_end);
+    located
+}
+
+/// Returns why lines, 1-based, are not in a document.
+fn out_of_range(document: &OpenDocument, lines: LineSpan) -> String {
+    let LineSpan { start, end } = lines;
+    match start {
+        0 => "the first line is 1".to_owned(),
+        _ if start > end => format!("the range of lines {start}-{end} ends before it begins"),
+        _ => format!("{} has {} lines", document.stored.path, document.tree.outline().lines),
+    }
 }
 
 /// Resolves `#0/#1` by index. Ambiguous if it is also the anchor of another section.

@@ -21,6 +21,7 @@ use std::time::Duration;
 use super::files::{self, FileChange, OldFile};
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::AddressError;
+use crate::edit::answer::{diff, quoted};
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
@@ -311,15 +312,11 @@ impl RelocateReport {
         let mut bytes = Vec::new();
         for file in &self.files {
             if file.from != file.file {
-                let names = format!("rename from {}\nrename to {}\n", file.from, file.file);
+                let [from, to] = [&file.from, &file.file].map(|path| quoted(path));
+                let names = format!("rename from {from}\nrename to {to}\n");
                 bytes.extend_from_slice(names.as_bytes());
             }
-            bytes.extend(crate::edit::answer::diff(
-                &file.from,
-                &file.file,
-                &file.before,
-                &file.after,
-            ));
+            bytes.extend(diff(&file.from, &file.file, &file.before, &file.after));
         }
         bytes
     }
