@@ -115,6 +115,8 @@ limits! {
         "bytes of the files of a full-text index that every search compares with their checksums";
     INDEX_MERGE_BYTES = 192 << 20, "index-merge-bytes",
         "bytes of segments of the full-text index that are merged at once; larger segments are not merged";
+    INDEX_ERROR_CHARS = 120, "index-error-chars",
+        "characters of an error of the full-text index that a message repeats";
     MAX_EDITED_FILES = 10_000, "edited-files", "files that one edit changes";
     MAX_QUERY_BYTES = 2048, "query-bytes",
         "bytes of a query; of a longer query only the words are searched, without its operators";

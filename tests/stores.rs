@@ -1,5 +1,6 @@
 //! Files that are not stores, newer, damaged and locked stores; and how a store is found.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::harness::{Place, reader};
@@ -92,6 +93,18 @@ fn damaged_rows_are_reported_without_a_panic() {
         let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
         tampered(&place, sql);
         assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_CORRUPT", "{sql}");
+    }
+}
+
+#[test]
+fn whoever_may_read_the_store_may_read_its_index() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let of_store = mode(&place.join(".mdsel.db"));
+    for entry in std::fs::read_dir(place.join(".mdsel.db-fts")).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), of_store, "{}", path.display());
     }
 }
 

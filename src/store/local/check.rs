@@ -238,7 +238,7 @@ impl<'a> IndexComparison<'a> {
                 let kind = match reason {
                     Unusable::Missing => FaultKind::IndexMissing,
                     Unusable::Foreign => FaultKind::IndexForeign,
-                    Unusable::Damaged(_) => FaultKind::IndexDamaged,
+                    Unusable::Unreadable(_) | Unusable::Damaged(_) => FaultKind::IndexDamaged,
                 };
                 (kind, reason.to_string())
             }

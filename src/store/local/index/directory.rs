@@ -4,10 +4,10 @@
 //! reads into memory. An open file can be read after it was deleted.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
+use std::fs::{File, Permissions};
+use std::io::{self, Write as _};
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -90,7 +90,15 @@ impl Directory for IndexFolder {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.inner.atomic_write(path, data)
+        // tantivy would make these files readable for their owner only. Like all others, they get the
+        // permissions that the umask leaves.
+        let mut file = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(&self.path)?;
+        file.write_all(data)?;
+        file.as_file().sync_data()?;
+        file.persist(self.path.join(path))?;
+        Ok(())
     }
 
     fn sync_directory(&self) -> io::Result<()> {

@@ -37,6 +37,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
+
 /// The metadata of an index: the store that it belongs to and the state that it matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexMetadata {
@@ -69,7 +71,9 @@ pub(crate) enum Unusable {
     Missing,
     /// It belongs to another store or another state of this store, or another version wrote it.
     Foreign,
-    /// It cannot be read. The text says what is damaged.
+    /// The system does not let it be read. The text says which file, and why.
+    Unreadable(String),
+    /// Its content cannot be read. The text says what is damaged.
     Damaged(String),
 }
 
@@ -79,6 +83,9 @@ impl std::fmt::Display for Unusable {
             Self::Missing => formatter.write_str("the full-text index does not exist"),
             Self::Foreign => {
                 formatter.write_str("the full-text index belongs to another store or version")
+            }
+            Self::Unreadable(why) => {
+                write!(formatter, "the full-text index cannot be read: {why}")
             }
             Self::Damaged(what) => write!(formatter, "the full-text index is damaged: {what}"),
         }
@@ -103,7 +110,13 @@ impl From<tantivy::TantivyError> for Unusable {
                 Self::Missing
             }
             TantivyError::OpenDirectoryError(_) => Self::Missing,
-            error => Self::Damaged(error.to_string()),
+            TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath }) => {
+                Self::Unreadable(format!("{}: {io_error}", filepath.display()))
+            }
+            // The error of a damaged file repeats all of it.
+            error => {
+                Self::Damaged(error.to_string().chars().take(limits::INDEX_ERROR_CHARS).collect())
+            }
         }
     }
 }
