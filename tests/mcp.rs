@@ -289,6 +289,8 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
     let errors = [
         ("read", json!({}), "missing field `addresses`"),
         ("read", json!({ "adresses": "a" }), "did you mean"),
+        ("search", json!({ "query": 5 }), "queries: a text or a list of texts"),
+        ("find", json!({ "pattern": "a", "max_chars": "50" }), "max_chars: invalid type"),
         ("search", json!({}), "give queries or patterns"),
         ("search", json!({ "patterns": "(" }), "INVALID_PATTERN"),
         ("search", json!({ "query": "a", "types": "verse" }), "use one of paragraph"),

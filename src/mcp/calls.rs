@@ -99,7 +99,21 @@ impl From<OneOrMany> for OneOrManyTexts {
 
 /// Deserializes arguments. An unknown argument is an error.
 fn parse<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| usage(&error))
+    let parsed =
+        |arguments: &Value| Arguments::deserialize(arguments).map_err(|error| error.to_string());
+    let arguments = Value::Object(arguments);
+    parsed(&arguments).map_err(|error| {
+        // serde does not say at which argument it failed: it is the one without which it fails otherwise.
+        let is_at = |name: &&String| {
+            let mut others = arguments.clone();
+            others.as_object_mut().and_then(|others| others.shift_remove(*name));
+            parsed(&others).err().as_ref() != Some(&error)
+        };
+        match arguments.as_object().and_then(|given| given.keys().find(is_at)) {
+            Some(name) => usage(&format!("{name}: {error}")),
+            None => usage(&error),
+        }
+    })
 }
 
 fn usage(message: &dyn std::fmt::Display) -> Error {

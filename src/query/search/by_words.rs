@@ -18,6 +18,7 @@ use super::scored::{DocumentTexts, REORDERED, ScoredSection};
 use super::{OutputMode, Search};
 use crate::error::Result;
 use crate::limits;
+use crate::query::page::shorten;
 use crate::store::Ranked;
 use crate::terms::{QueryTerm, WordQuery};
 
@@ -40,7 +41,9 @@ impl Search<'_> {
                 continue;
             }
             if let Some(notice) = &query.notice {
-                self.warn("QUERY_AS_WORDS", format!("{text:?}: {notice}"));
+                let mut shown = text.clone();
+                shorten(&mut shown, limits::MAX_HINT_CHARS);
+                self.warn("QUERY_AS_WORDS", format!("{shown:?}: {notice}"));
             }
             if !query.excluded.is_empty() {
                 let excluded = query.excluded.join(", ");

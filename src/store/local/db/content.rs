@@ -102,9 +102,8 @@ pub(super) fn read(
     Ok(PackedSpan { span, length, chunks })
 }
 
-/// Reads the chunks of the documents with ids in `ids` for which `takes` returns true. A document that has
-/// several chunks must not be taken.
-fn read_all(
+/// Reads the first chunk of each document with an id in `ids` for which `takes` returns true.
+fn read_first(
     connection: &Connection,
     ids: Range<i64>,
     takes: impl Fn(i64) -> bool,
@@ -116,8 +115,9 @@ fn read_all(
     let mut rows = statement.query(bounds)?;
     let mut chunks = HashMap::new();
     while let Some(row) = rows.next()? {
-        let document = document_of(row.get(0)?);
-        if takes(document) {
+        let found = row.get(0)?;
+        let document = document_of(found);
+        if found == place(document, 0) && takes(document) {
             chunks.insert(document, row.get(1)?);
         }
     }
@@ -180,8 +180,8 @@ impl Snapshot {
         parts.iter().map(content).collect()
     }
 
-    /// Reads the chunks of those documents of `parts` that have only one, if their ids follow each other.
-    /// One statement then takes less time than one for each document.
+    /// Reads the chunks of those documents of `parts` that have only one, if few other documents have ids
+    /// between theirs. One statement then takes less time than one for each document.
     fn lone_chunks(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<HashMap<i64, Vec<u8>>> {
         if parts.len() < 2 {
             return Ok(HashMap::new());
@@ -198,7 +198,7 @@ impl Snapshot {
         if last.abs_diff(first) >= 2 * ids.len() as u64 {
             return Ok(HashMap::new());
         }
-        self.wrap(read_all(&self.statement(), first..last + 1, |id| ids.contains(&id)))
+        self.wrap(read_first(&self.statement(), first..last + 1, |id| ids.contains(&id)))
     }
 
     /// Compares the hash of the bytes of a document with what was written.

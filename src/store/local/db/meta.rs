@@ -82,26 +82,26 @@ pub(super) fn options(connection: &Connection) -> rusqlite::Result<Option<Ingest
 
 /// Reads the metadata of the store at `path`; `None` if nothing has been ingested yet.
 pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<StoreMetadata>> {
-    let read = || -> rusqlite::Result<_> {
-        let value = |key| value::<Value>(connection, key);
-        let has_documents: bool = connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM document)")?
-            .query_row([], |row| row.get(0))?;
-        Ok((value("generation")?, value("identity")?, value("root")?, has_documents))
-    };
     let wrap = |error| store_error(path, error);
-    let (generation, identity, root) = match read().map_err(wrap)? {
-        // The first ingest was killed before it wrote any metadata.
-        (None, None, None, false) => return Ok(None),
-        (
-            Some(Value::Integer(generation)),
-            Some(Value::Text(identity)),
-            Some(Value::Text(root)),
-            _,
-        ) => (generation.unsigned_abs(), identity, root),
-        _ => return Err(corrupt(path, "its metadata cannot be read")),
+    let value = |key| value::<Value>(connection, key).map_err(wrap);
+    let has_documents = || {
+        connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM document)")
+            .and_then(|mut exists| exists.query_row([], |row| row.get::<_, bool>(0)))
+            .map_err(wrap)
     };
-    let parser_version = match value(connection, "parser_version").map_err(wrap)? {
+    let (generation, identity, root) =
+        match (value("generation")?, value("identity")?, value("root")?) {
+            // The first ingest was killed before it wrote any metadata.
+            (None, None, None) if !has_documents()? => return Ok(None),
+            (
+                Some(Value::Integer(generation)),
+                Some(Value::Text(identity)),
+                Some(Value::Text(root)),
+            ) => (generation.unsigned_abs(), identity, root),
+            _ => return Err(corrupt(path, "its metadata cannot be read")),
+        };
+    let parser_version = match value("parser_version")? {
         Some(Value::Integer(version)) => Some(version),
         _ => None,
     };
