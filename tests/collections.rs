@@ -214,7 +214,8 @@ fn files_of_another_collection_are_looked_up() {
     assert_eq!(check["findings"][0]["code"], "BROKEN_FILE");
     run(&place, &["move", "docs/a.md::Z", "--to", "wiki/Home.md::*", "--position", "last_child"]);
     assert!(
-        text(&place, "wiki/Home.md").ends_with("![p](../p.png) [i](../wiki/i.png) [n](none.md)\n"),
+        text(&place, "wiki/Home.md")
+            .ends_with("![p](../p.png) [i](../wiki/i.png) [n](../wiki/none.md)\n"),
         "{}",
         text(&place, "wiki/Home.md")
     );
