@@ -108,10 +108,10 @@ mod tests {
     use super::parse;
     use crate::position::{ByteSpan, next_line_start};
 
-    /// The depth of nested sections in tests.
-    pub(super) const DEEP: usize = 10_000;
+    /// The depth of nested sections in tests. Work on each pair of so many takes longer than a test allows.
+    pub(super) const DEEP: usize = 40_000;
     /// The number of sibling sections in tests.
-    pub(super) const FLAT: usize = 10_000;
+    pub(super) const FLAT: usize = 40_000;
 
     /// Returns nested sections `s0`, `s1` and so on, with a line of text each.
     pub(super) fn nested(depth: usize) -> String {

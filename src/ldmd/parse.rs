@@ -359,6 +359,6 @@ mod tests {
         let deep = parse(nested(DEEP).as_bytes(), &[]);
         assert_eq!((deep.sections.len(), deep.sections[DEEP - 1].depth), (DEEP, DEEP - 1));
         assert_eq!(deep.ancestors(DEEP - 1).len(), DEEP - 1);
-        assert!(started.elapsed().as_millis() < 1000, "{:?}", started.elapsed());
+        assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
     }
 }

@@ -126,7 +126,7 @@ needle after
                     .enumerate()
                     .all(|(at, found)| (found.section, found.line) == (at, 0))
             );
-            assert!(started.elapsed().as_millis() < 1000, "{:?}", started.elapsed());
+            assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
         }
     }
 

@@ -362,7 +362,7 @@ Apart
                 let slice = markup.slice(0, &request);
                 assert!(slice.spans.len() <= 2 * FLAT + 1);
             }
-            assert!(started.elapsed().as_millis() < 1000, "{:?}", started.elapsed());
+            assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
         }
     }
 }

@@ -172,7 +172,7 @@ mod tests {
             let start = std::time::Instant::now();
             let raw = raw.repeat(100_000);
             assert!(title(&raw).len() <= limits::MAX_TITLE_BYTES);
-            assert!(start.elapsed().as_secs() < 2, "{}", &raw[..10]);
+            assert!(start.elapsed().as_secs() < 5, "{}", &raw[..10]);
         }
     }
 }
