@@ -168,3 +168,20 @@ fn completions_are_printed_for_four_shells() {
     }
     assert_eq!(place.run(&["completions", "tcsh"]).ends(2).code(), "USAGE");
 }
+
+#[test]
+fn help_and_schemas_respect_the_budget() {
+    let place = Place::new();
+    for command in
+        [&["help", "search"][..], &["help"], &["schema", "search"], &["prime", "--skill"]]
+    {
+        let whole = place.run(command).success().text();
+        let chars = whole.chars().count();
+        let with =
+            |most: usize| place.run(&[command, &["--max-chars", &most.to_string()]].concat());
+        assert_eq!(with(chars).success().text(), whole);
+        let answer = with(chars - 1).ends(2);
+        assert!(answer.stdout.is_empty() && answer.stderr.contains("BUDGET_TOO_SMALL"));
+        assert!(answer.stderr.contains(&format!("--max-chars {chars}")), "{}", answer.stderr);
+    }
+}

@@ -8,7 +8,7 @@ use super::completions::addresses;
 use super::input::standard_input;
 use super::read_command::cursor;
 use super::read_command::{Described, ReadCommand, described, has};
-use super::{Status, generated, store};
+use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 use crate::query::DocumentCache;
@@ -130,7 +130,7 @@ impl ReadCommand for PrimeArgs {
 
     fn run(&self, global: &Global) -> Result<Status> {
         if self.skill {
-            return generated(SKILL.as_bytes());
+            return global.print_whole(SKILL.as_bytes());
         }
         let reader = store::open_fresh(global, |_| Ok(None))?;
         let after = cursor(self.after.as_ref())?;

@@ -1,18 +1,18 @@
 //! `help`: the pages of the reference.
 
-use super::args::HelpArgs;
-use super::{Status, generated, groups};
+use super::args::{Global, HelpArgs};
+use super::{Status, groups};
 use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{PAGES, page};
 
 /// Prints the page about a topic, or the help of a command if no page has this name. Lists the
 /// topics if no name is given.
-pub(super) fn run(arguments: &HelpArgs) -> Result<Status> {
+pub(super) fn run(arguments: &HelpArgs, global: &Global) -> Result<Status> {
     let Some((topic, rest)) = arguments.topic.split_first() else {
-        return generated(topics().as_bytes());
+        return global.print_whole(topics().as_bytes());
     };
     if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
-        return generated(page.text.as_bytes());
+        return global.print_whole(page.text.as_bytes());
     }
     let mut program = groups::command();
     program.build();
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &HelpArgs) -> Result<Status> {
                 .with_hint(format!("the topics are {topics}"))
         })?;
     }
-    generated(command.render_long_help().to_string().as_bytes())
+    global.print_whole(command.render_long_help().to_string().as_bytes())
 }
 
 fn topics() -> String {

@@ -170,7 +170,7 @@ fn dispatch(cli: &Cli) -> Result<Status> {
         Command::Copy(arguments) => pack::copy(&cli.global, arguments),
         Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
-        Command::Help(arguments) => help::run(arguments),
+        Command::Help(arguments) => help::run(arguments, &cli.global),
         Command::Man(arguments) => man::run(arguments),
         Command::Schema(arguments) => schema::run(arguments, &cli.global),
         Command::Verify(arguments) => verify::run(&cli.global, arguments),
@@ -298,6 +298,19 @@ impl Global {
             )
             .with_hint(format!("use --max-chars {} or more", limits::REPORT_CHARS))),
             _ => Ok(()),
+        }
+    }
+
+    /// Prints an answer that is not cut: help and schemas. Fails if it does not fit into the budget.
+    fn print_whole(&self, bytes: &[u8]) -> Result<Status> {
+        let chars = String::from_utf8_lossy(bytes).chars().count();
+        match self.max_chars {
+            Some(most) if most < chars => Err(Error::new(
+                ErrorKind::BudgetTooSmall,
+                format!("the answer does not fit in {most} characters"),
+            )
+            .with_hint(format!("use --max-chars {chars} or more"))),
+            _ => generated(bytes),
         }
     }
 

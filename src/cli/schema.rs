@@ -9,11 +9,11 @@ use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+use super::Status;
 use super::args::{Global, SchemaArgs};
 use super::commands::ReadCommands;
 use super::read_command::{ReadCommand as _, schema_of};
 use super::status::{CollectionStatus, StatusAnswer};
-use super::{Status, generated};
 use crate::address::suggest::most_similar;
 use crate::edit::RelocateAnswer;
 use crate::error::{Error, ErrorKind, Result};
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &SchemaArgs, global: &Global) -> Result<Status> {
     let all = all();
     if name.is_empty() {
         let names: String = all.iter().map(|(name, _)| format!("{name}\n")).collect();
-        return generated(names.as_bytes());
+        return global.print_whole(names.as_bytes());
     }
     let Some((name, schema)) = all.iter().find(|(known, _)| *known == name) else {
         let names = || all.iter().map(|(name, _)| name.as_str());
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &SchemaArgs, global: &Global) -> Result<Status> {
     let mut bytes = Vec::new();
     json::write(&mut bytes, schema.as_value(), global.pretty)
         .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
-    generated(&bytes)
+    global.print_whole(&bytes)
 }
 
 /// The name of a command, and the schema of its answer.
