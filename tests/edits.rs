@@ -215,13 +215,18 @@ fn attacks_neither_leave_the_root_nor_tear_a_file() {
         let answer = place.run(&["replace", address, "Two", "--content", "2"]).ends(2);
         assert_eq!(answer.code(), "OUTSIDE_ROOT", "{address}");
     }
+    let refused = || {
+        let answer = place.run(&edit).ends(2);
+        assert_eq!(answer.code(), "EDIT_REFUSED");
+        assert_eq!(answer.json()["error"]["reason"], "UNSAFE_FILE", "{}", answer.text());
+    };
     // A link in place of the file, and of its folder.
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(outside.join("doc.md"), &path).unwrap();
-    assert_eq!(place.run(&edit).ends(2).code(), "EDIT_REFUSED");
+    refused();
     std::fs::remove_file(&path).unwrap();
     std::fs::hard_link(outside.join("doc.md"), &path).unwrap();
-    assert_eq!(place.run(&edit).ends(2).code(), "EDIT_REFUSED");
+    refused();
     assert_eq!(text(&outside), DOC);
     std::fs::remove_file(&path).unwrap();
     place.write("doc.md", DOC);
@@ -229,7 +234,7 @@ fn attacks_neither_leave_the_root_nor_tear_a_file() {
     assert_eq!(place.run(&edit).ends(2).code(), "READ_ONLY");
     std::fs::remove_file(&path).unwrap();
     rustix_fifo(&path);
-    assert_eq!(place.run(&edit).ends(2).code(), "EDIT_REFUSED");
+    refused();
     let nested = Place::ingested(&[("in/doc.md", DOC)]);
     std::fs::remove_dir_all(nested.join("in")).unwrap();
     std::os::unix::fs::symlink(outside.path(), nested.join("in")).unwrap();

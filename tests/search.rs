@@ -213,6 +213,10 @@ fn awkward_queries_are_answered() {
         let answer = place.run(&["search", "--", query]);
         assert_eq!(warnings(&answer), [code], "{query}");
     }
+    let long = format!("\"{}", "word ".repeat(400));
+    let answer = place.run(&["search", &long]).json();
+    let message = answer["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("\"\\\"word word") && message.len() < 200, "{message}");
     assert_eq!(places(&place.run(&["search", "::<"]).ends(1)).len(), 0);
     assert_eq!(places(&place.run(&["search", "(sta"]).ends(1)).len(), 0);
     let literal = place.run(&["search", "|--|"]);
