@@ -68,24 +68,6 @@ pub fn candidates(
 /// Returns the target of a link whose file stays where it is while the document with the link moves from the
 /// folder `from` to the folder `to`. Returns `None` if the target does not depend on the folder.
 pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
-    let (path, rest) = relative_target(link)?;
-    let whole = normalized(from, &decode(path));
-    let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
-    let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole };
-    Some(format!("{}{end}{rest}", relative(to, &written, path.starts_with("./"))))
-}
-
-/// Returns whether a link means the same path in a document in the folder `to` as in one in the folder `from`.
-pub fn keeps_path(link: &StoredLink, from: &str, to: &str) -> bool {
-    relative_target(link).is_none_or(|(path, _)| {
-        let path = decode(path);
-        normalized(from, &path) == normalized(to, &path)
-    })
-}
-
-/// Returns the path of a target that is relative to the folder of its document, and the query and fragment
-/// after it. Returns `None` for other targets.
-fn relative_target(link: &StoredLink) -> Option<(&str, &str)> {
     let end = link.target.find(['?', '#']).unwrap_or(link.target.len());
     let (path, rest) = link.target.split_at(end);
     let is_relative = if is_reference(&link.kind) {
@@ -93,7 +75,20 @@ fn relative_target(link: &StoredLink) -> Option<(&str, &str)> {
     } else {
         path.starts_with("./") || path.starts_with("../")
     };
-    is_relative.then_some((path, rest))
+    let whole = is_relative.then(|| normalized(from, &decode(path)))?;
+    let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
+    let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole.clone() };
+    let path = respelled(path, to, &whole, &format!("{written}{end}"));
+    Some(format!("{path}{rest}"))
+}
+
+/// Returns the path from `folder` to `path` in the style of `old`, which is `old` itself if it leads there.
+/// `written` is `path` as it is written in a target.
+fn respelled(old: &str, folder: &str, path: &str, written: &str) -> String {
+    if normalized(folder, &decode(old)) == path.trim_end_matches('/') {
+        return old.to_owned();
+    }
+    relative(folder, written, old.starts_with("./"))
 }
 
 /// Returns `path`, which is relative to `folder`, relative to the root. It begins with `..` if it leads above.
@@ -176,12 +171,7 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
             }
             all.push(format!("/{}", encoded(path, old)));
         } else {
-            let is_the_old = normalized(folder, &decoded) == path.trim_end_matches('/');
-            all.push(if is_the_old {
-                old.to_owned()
-            } else {
-                relative(folder, &encoded(path, old), old.starts_with("./"))
-            });
+            all.push(respelled(old, folder, path, &encoded(path, old)));
         }
     }
     all.extend(paths.iter().map(|path| relative(folder, &encoded(path, old), false)));
@@ -196,12 +186,7 @@ fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
     let path = if has_extension { to.path } else { stem };
     let mut all = Vec::new();
     if old.starts_with("./") || old.starts_with("../") {
-        let is_the_old = normalized(folder, old) == path;
-        all.push(if is_the_old {
-            old.to_owned()
-        } else {
-            relative(folder, path, old.starts_with("./"))
-        });
+        all.push(respelled(old, folder, path, path));
     }
     if old.starts_with('/') {
         all.push(format!("/{path}"));
@@ -363,6 +348,8 @@ mod tests {
         for (kind, old, from, to, expected) in [
             (Kind::Image, "i.png", "a", "b/c", Some("../../a/i.png")),
             (Kind::Image, "../i.png", "a", "", Some("i.png")),
+            (Kind::Image, "../a/./i%2Epng", "a", "b", Some("../a/./i%2Epng")),
+            (Kind::Wikilink, "../a/x", "a", "a", Some("../a/x")),
             (Kind::Markdown, "./x/?q#f", "a", "a/b", Some("../x/?q#f")),
             (Kind::Markdown, "/i.png", "a", "b", None),
             (Kind::Markdown, "../../x", "a", "b/c", Some("../../../x")),

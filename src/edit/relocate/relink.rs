@@ -11,7 +11,7 @@ use super::occurrence::{Occurrence, occurrences};
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::links::rewrite::{NewTarget, candidates, keeps_path, rebased};
+use crate::links::rewrite::{NewTarget, candidates, rebased};
 use crate::links::{
     Kind, Outgoing, Reason, StoredLink, folder_of, is_named, link_keys, split_extension,
 };
@@ -359,9 +359,9 @@ impl Round<'_> {
         let is_missing =
             matches!(one, Some(Destination::Broken(reason)) if reason != Reason::Anchor);
         if is_missing && after.target == before.target {
-            // What is missing stays missing at the same path, however the path is written.
-            let (from, to) = (folder_of(&old.stored.path), folder_of(&new.stored.path));
-            return Ok(keeps_path(before, from, to));
+            // What is missing stays missing at the same path.
+            let target = rebased(before, folder_of(&old.stored.path), folder_of(&new.stored.path));
+            return Ok(target.is_none_or(|target| target == before.target));
         }
         // A link to a section that does not exist leads to its document all the same.
         match one {

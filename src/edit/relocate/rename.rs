@@ -38,27 +38,10 @@ pub(super) fn renamed(
     let whole = found.span();
     let start = whole.start;
     let heading = bytes.get(start..section.heading_end).unwrap_or_default();
-    let text = text_of_heading(heading);
-    let before = bytes.get(..start + text.start).unwrap_or_default();
-    // A heading without text may lack the blank after its marks.
-    let blank: &[u8] = if text.is_empty() && before.ends_with(b"#") { b" " } else { b"" };
-    let after = bytes.get(start + text.end..).unwrap_or_default();
-    let own_after = heading.get(text.end..).unwrap_or_default();
-    let with = |title: &str, after| [before, blank, title.as_bytes(), after].concat();
-    let is_whole = |title: &str| {
-        let heading = with(title, own_after);
-        text_of_heading(heading.get(start..).unwrap_or_default()).len() == title.len()
-    };
-    let escaped;
-    let written = if is_whole(title) {
-        title
-    } else {
-        // Number signs at the end would be the closing sequence of the heading.
-        let words = title.trim_end_matches('#');
-        escaped = format!("{words}\\{}", title.get(words.len()..).unwrap_or_default());
-        &escaped
-    };
-    let version = Version::read_as(with(written, after), Dialect::of(&old.stored.path));
+    let before = bytes.get(..start).unwrap_or_default();
+    let after = bytes.get(section.heading_end..).unwrap_or_default();
+    let version = [before, &with_title(heading, title), after].concat();
+    let version = Version::read_as(version, Dialect::of(&old.stored.path));
     let address = found.address();
     if !is_same_structure(old.tree.outline(), version.outline(), node) {
         let message = format!("{address}: {title:?} would not be the title of that section alone");
@@ -86,6 +69,23 @@ pub(super) fn renamed(
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
     let (versions, moved) = (vec![version], MovedPlaces::new());
     Ok(Ok(Plan { versions, moved, section, from: address, to, effects }))
+}
+
+/// Returns a heading with another title.
+fn with_title(heading: &[u8], title: &str) -> Vec<u8> {
+    let text = text_of_heading(heading);
+    let before = heading.get(..text.start).unwrap_or_default();
+    let after = heading.get(text.end..).unwrap_or_default();
+    // A heading without text may lack the blank after its marks.
+    let blank: &[u8] = if text.is_empty() && before.ends_with(b"#") { b" " } else { b"" };
+    let with = |title: &str| [before, blank, title.as_bytes(), after].concat();
+    let new = with(title);
+    if !title.ends_with('#') || text_of_heading(&new).len() == title.len() {
+        return new;
+    }
+    // The number signs at the end would be the closing sequence of the heading.
+    let words = title.trim_end_matches('#');
+    with(&format!("{words}\\{}", title.get(words.len()..).unwrap_or_default()))
 }
 
 /// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.
