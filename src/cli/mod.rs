@@ -49,7 +49,8 @@ use clap::error::ErrorKind as ClapErrorKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::{
-    Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, write, write_list,
+    Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, too_small, write,
+    write_list,
 };
 use crate::query::finding::Findings;
 use crate::query::page::fitting;
@@ -305,11 +306,7 @@ impl Global {
     fn print_whole(&self, bytes: &[u8]) -> Result<Status> {
         let chars = String::from_utf8_lossy(bytes).chars().count();
         match self.max_chars {
-            Some(most) if most < chars => Err(Error::new(
-                ErrorKind::BudgetTooSmall,
-                format!("the answer does not fit in {most} characters"),
-            )
-            .with_hint(format!("use --max-chars {chars} or more"))),
+            Some(most) if most < chars => Err(too_small(most, chars, Caller::CommandLine)),
             _ => generated(bytes),
         }
     }

@@ -4,9 +4,9 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::limits;
-use crate::output::{Answer, Caller, Format, OutputOptions, sanitize, write_list};
+use crate::output::{Answer, Caller, Format, OutputOptions, sanitize, too_small, write_list};
 use crate::query::{List, Outcome};
 
 /// The form of a reply.
@@ -70,11 +70,8 @@ impl ReplyOptions<'_> {
     /// Returns the answer between marks, followed by the notes that its format has no place for.
     /// The reply is an error if every address failed.
     pub(super) fn reply(&self, answer: &(impl Answer + List), outcome: Outcome) -> Result<Reply> {
-        let too_small = || {
-            let message = format!("the answer does not fit in {} characters", self.max_chars);
-            Error::new(ErrorKind::BudgetTooSmall, message)
-                .with_hint(format!("use max_chars {} or more", limits::LEAST_REPLY_CHARS))
-        };
+        let too_small =
+            || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
         let is_error = outcome == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[]).chars().count();
         let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;

@@ -17,7 +17,7 @@ use crate::query::List;
 const SMALLEST_SIZES: usize = 16;
 
 /// Returns the error for a limit of `most` characters; a limit of `enough` suffices.
-pub(super) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
+pub(crate) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
     let (option, enough) = match caller {
         super::Caller::CommandLine => ("--max-chars", enough),
         super::Caller::Mcp { frame } => ("max_chars", enough + frame),

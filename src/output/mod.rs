@@ -18,6 +18,7 @@ mod records;
 pub mod sanitize;
 mod text_writer;
 
+pub(crate) use budget::too_small;
 pub use footer::Footer;
 pub use graph::Graph;
 pub use ldmd::LdmdRenderer;
