@@ -5,23 +5,29 @@
 //! Decoding any other bytes returns `None`, or an outline whose spans are nested and within the
 //! file.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::markdown::outline::{BlockType, ContainedAnchor, Node, NodeKind, Outline, Section};
-use crate::markdown::slug::slug;
 use crate::markdown::words::Measure;
 use crate::position::{ByteSpan, LineSpan};
 
+#[derive(Serialize)]
+struct Packed<'a> {
+    document: PackedDocument,
+    nodes: Vec<PackedNode>,
+    sections: Vec<PackedSection<'a>>,
+    contained_anchors: Vec<(usize, &'a str)>,
+}
+
 #[derive(Serialize, Deserialize)]
-struct Packed {
+struct PackedDocument {
     bytes: usize,
     lines: usize,
     front_matter: Option<ByteSpan>,
     document: (usize, usize),
     root: (usize, usize),
-    nodes: Vec<PackedNode>,
-    sections: Vec<PackedSection>,
-    contained_anchors: Vec<(usize, String)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,12 +46,12 @@ struct PackedNode {
 }
 
 #[derive(Serialize, Deserialize)]
-struct PackedSection {
+struct PackedSection<'a> {
     level: u8,
     /// The title, and after a U+0000 the title as it is written if that differs.
-    title: String,
-    /// `None` if the title is ASCII. Computing the slug is then as fast as reading it.
-    slug: Option<String>,
+    title: Cow<'a, str>,
+    /// `None` if the title is ASCII.
+    slug: Option<&'a str>,
     anchor_number: usize,
     path_number: usize,
     heading_length: usize,
@@ -55,6 +61,9 @@ struct PackedSection {
 }
 
 const FIRST_BLOCK_KIND: u8 = 3;
+
+/// The size of the smallest packed node: one byte for each field.
+const NODE_BYTES: usize = 6;
 
 fn kind_code(kind: NodeKind) -> u8 {
     match kind {
@@ -104,10 +113,10 @@ pub(crate) fn encode(outline: &Outline) -> Vec<u8> {
             PackedSection {
                 level: section.level,
                 title: match &section.written {
-                    Some(written) => format!("{}\0{written}", section.title),
-                    None => section.title.clone(),
+                    Some(written) => Cow::Owned(format!("{}\0{written}", section.title)),
+                    None => Cow::Borrowed(section.title.as_str()),
                 },
-                slug: (!section.title.is_ascii()).then(|| section.slug.clone()),
+                slug: section.slug_beyond_ascii.as_deref(),
                 anchor_number: section.anchor_number,
                 path_number: section.path_number,
                 heading_length: section.heading_end - start,
@@ -118,94 +127,121 @@ pub(crate) fn encode(outline: &Outline) -> Vec<u8> {
         })
         .collect();
     let packed = Packed {
-        bytes: outline.bytes,
-        lines: outline.lines,
-        front_matter: outline.front_matter,
-        document: pair(outline.document),
-        root: pair(outline.root),
+        document: PackedDocument {
+            bytes: outline.bytes,
+            lines: outline.lines,
+            front_matter: outline.front_matter,
+            document: pair(outline.document),
+            root: pair(outline.root),
+        },
         nodes,
         sections,
         contained_anchors: outline
             .contained_anchors
             .iter()
-            .map(|contained| (contained.node, contained.anchor.clone()))
+            .map(|contained| (contained.node, contained.anchor.as_str()))
             .collect(),
     };
     postcard::to_stdvec(&packed).unwrap_or_default()
 }
 
-/// Unpacks an outline; `None` if `bytes` are invalid.
-pub(crate) fn decode(bytes: &[u8]) -> Option<Outline> {
-    let packed: Packed = postcard::from_bytes(bytes).ok()?;
-    let mut outline = Outline {
-        front_matter: packed.front_matter,
-        nodes: Vec::with_capacity(packed.nodes.len()),
-        sections: Vec::with_capacity(packed.sections.len()),
-        contained_anchors: Vec::with_capacity(packed.contained_anchors.len()),
-        root: measure(packed.root),
-        document: measure(packed.document),
-        bytes: packed.bytes,
-        lines: packed.lines,
-    };
-    let mut packed_sections = packed.sections.into_iter();
-    let mut before = (0usize, 1usize);
-    for (index, node) in packed.nodes.iter().enumerate() {
-        let start = before.0.checked_add(node.start)?;
-        let end = start.checked_add(node.length).filter(|&end| end <= outline.bytes)?;
-        let line = before.1.checked_add(node.line)?;
-        let line_end = line.checked_add(node.line_count)?.checked_sub(1)?;
-        if line_end > outline.lines {
-            return None;
-        }
-        let parent = match node.parent_back {
-            0 => None,
-            back => Some(index.checked_sub(back)?),
-        };
-        let bytes = ByteSpan { start, end };
-        let kind = match node.kind {
-            0 if index == 0 => NodeKind::Root,
-            1 => {
-                let section = unpack_section(packed_sections.next()?, index, bytes)?;
-                outline.sections.push(section);
-                NodeKind::Section(outline.sections.len() - 1)
-            }
-            2 => NodeKind::Item,
-            code => NodeKind::Block(*BlockType::ALL.get(usize::from(code.checked_sub(3)?))?),
-        };
-        if let Some(parent) = parent {
-            outline.nodes.get(parent).filter(|parent| parent.bytes.contains(bytes))?;
-        }
-        outline.nodes.push(Node {
-            kind,
-            parent,
-            bytes,
-            lines: LineSpan { start: line, end: line_end },
-        });
-        before = (start, line);
+/// The packed parts of an outline that are not read yet. Each is unpacked where it is needed, because a list of
+/// packed nodes would take as long to build as the outline itself.
+struct Unread<'a>(&'a [u8]);
+
+impl<'a> Unread<'a> {
+    /// Reads the next part; `None` if it is damaged.
+    fn take<T: Deserialize<'a>>(&mut self) -> Option<T> {
+        let (part, rest) = postcard::take_from_bytes(self.0).ok()?;
+        self.0 = rest;
+        Some(part)
     }
-    if packed_sections.next().is_some() || outline.nodes.is_empty() {
-        return None;
+
+    /// Reads the number of parts in the next list, each of at least `least` bytes; `None` if there are fewer bytes.
+    fn count(&mut self, least: usize) -> Option<usize> {
+        self.take().filter(|count| *count <= self.0.len() / least)
     }
-    if outline.front_matter.is_some_and(|span| span.start > span.end || span.end > outline.bytes) {
-        return None;
-    }
-    for (node, anchor) in packed.contained_anchors {
-        outline.nodes.get(node)?;
-        outline.contained_anchors.push(ContainedAnchor { node, anchor });
-    }
-    Some(outline)
 }
 
-fn unpack_section(packed: PackedSection, node: usize, bytes: ByteSpan) -> Option<Section> {
+/// Unpacks an outline; `None` if `bytes` are invalid.
+pub(crate) fn decode(bytes: &[u8]) -> Option<Outline> {
+    let mut unread = Unread(bytes);
+    let PackedDocument { bytes, lines, front_matter, document, root } = unread.take()?;
+    let (document, root) = (measure(document), measure(root));
+    if front_matter.is_some_and(|span| span.start > span.end || span.end > bytes) {
+        return None;
+    }
+    let count = unread.count(NODE_BYTES).filter(|count| *count > 0)?;
+    let mut nodes = Vec::with_capacity(count);
+    let mut headings = Vec::new();
+    let mut before = (0, 1);
+    for index in 0..count {
+        let node = unpack_node(unread.take()?, index, before, headings.len())?;
+        if node.bytes.end > bytes || node.lines.end > lines {
+            return None;
+        }
+        if let Some(parent) = node.parent {
+            nodes.get(parent).filter(|parent: &&Node| parent.bytes.contains(node.bytes))?;
+        }
+        if let NodeKind::Section(_) = node.kind {
+            headings.push((index, node.bytes));
+        }
+        before = (node.bytes.start, node.lines.start);
+        nodes.push(node);
+    }
+    unread.count(1).filter(|count| *count == headings.len())?;
+    let mut sections = Vec::with_capacity(headings.len());
+    for (index, bytes) in headings {
+        sections.push(unpack_section(unread.take()?, index, bytes)?);
+    }
+    let mut contained_anchors = Vec::new();
+    for _ in 0..unread.count(1)? {
+        let (node, anchor) = unread.take()?;
+        nodes.get(node)?;
+        contained_anchors.push(ContainedAnchor { node, anchor });
+    }
+    Some(Outline { front_matter, nodes, sections, contained_anchors, root, document, bytes, lines })
+}
+
+/// Unpacks the node with this index. `before` are the first byte and line of the node before it, and `sections` is the
+/// number of sections before it.
+fn unpack_node(
+    packed: PackedNode,
+    index: usize,
+    before: (usize, usize),
+    sections: usize,
+) -> Option<Node> {
+    let start = before.0.checked_add(packed.start)?;
+    let line = before.1.checked_add(packed.line)?;
+    Some(Node {
+        kind: match packed.kind {
+            0 if index == 0 => NodeKind::Root,
+            1 => NodeKind::Section(sections),
+            2 => NodeKind::Item,
+            code => {
+                let index = code.checked_sub(FIRST_BLOCK_KIND)?;
+                NodeKind::Block(*BlockType::ALL.get(usize::from(index))?)
+            }
+        },
+        parent: match packed.parent_back {
+            0 => None,
+            back => Some(index.checked_sub(back)?),
+        },
+        bytes: ByteSpan { start, end: start.checked_add(packed.length)? },
+        lines: LineSpan { start: line, end: line.checked_add(packed.line_count)?.checked_sub(1)? },
+    })
+}
+
+fn unpack_section(packed: PackedSection<'_>, node: usize, bytes: ByteSpan) -> Option<Section> {
     let within = |length: usize| bytes.start.checked_add(length).filter(|&end| end <= bytes.end);
     let (title, written) = match packed.title.split_once('\0') {
         Some((title, written)) => (title.to_owned(), Some(written.to_owned())),
-        None => (packed.title, None),
+        None => (packed.title.into_owned(), None),
     };
     Some(Section {
         node,
         level: Some(packed.level).filter(|level| (1..=6).contains(level))?,
-        slug: packed.slug.unwrap_or_else(|| slug(&title)),
+        slug_beyond_ascii: packed.slug.map(str::to_owned),
         title,
         written,
         anchor_number: packed.anchor_number,

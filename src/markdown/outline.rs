@@ -6,6 +6,8 @@
 //! sections, and ends where the next heading of the same or a higher level begins; the span of a
 //! node is within the span of its container.
 
+use std::borrow::Cow;
+
 pub use super::block::BlockType;
 use super::block::{Block, BlockKind};
 use super::slug::{Slugger, numbered, slug};
@@ -50,8 +52,8 @@ pub struct Section {
     pub title: String,
     /// The source text of the heading on one line, if it differs from the title.
     pub written: Option<String>,
-    /// The slug of the title, without a number; empty if the title contains no letters or digits.
-    pub slug: String,
+    /// The slug of the title if the title is not ASCII. That of an ASCII title is computed when it is asked for.
+    pub slug_beyond_ascii: Option<String>,
     /// The number that makes the slug unique in the document, for the anchor; 0 for none.
     pub anchor_number: usize,
     /// The number that makes the slug unique among its siblings, for the section path; 0 for none.
@@ -72,15 +74,27 @@ impl Section {
         std::iter::once(self.title.as_str()).chain(self.written.as_deref())
     }
 
+    /// Returns the slug of the title, without a number; empty if the title contains no letters or digits.
+    pub fn slug(&self) -> Cow<'_, str> {
+        match &self.slug_beyond_ascii {
+            Some(slug) => Cow::Borrowed(slug),
+            None => Cow::Owned(slug(&self.title)),
+        }
+    }
+
     /// Returns the anchor that GitHub gives the heading, or `None` if the slug is empty.
     pub fn anchor(&self) -> Option<String> {
-        (!self.slug.is_empty()).then(|| numbered(&self.slug, self.anchor_number))
+        Some(self.slug())
+            .filter(|slug| !slug.is_empty())
+            .map(|slug| numbered(slug, self.anchor_number))
     }
 
     /// Returns its part of a section path, unique among its siblings, or `None` if the slug is
     /// empty.
     pub fn path_part(&self) -> Option<String> {
-        (!self.slug.is_empty()).then(|| numbered(&self.slug, self.path_number))
+        Some(self.slug())
+            .filter(|slug| !slug.is_empty())
+            .map(|slug| numbered(slug, self.path_number))
     }
 }
 
@@ -132,6 +146,7 @@ impl Outline {
             file,
             lines,
             anchors: Slugger::default(),
+            slugs: Vec::new(),
             open: Vec::new(),
             outline: Self {
                 front_matter,
@@ -158,20 +173,20 @@ impl Outline {
         for section in &builder.outline.sections {
             builder.outline.document += section.own;
         }
-        builder.outline.number_paths();
+        builder.outline.number_paths(&builder.slugs);
         builder.outline
     }
 
-    /// Numbers equal slugs of siblings.
-    fn number_paths(&mut self) {
+    /// Numbers equal slugs of siblings. `slugs` are those of all sections.
+    fn number_paths(&mut self, slugs: &[String]) {
         let mut siblings: std::collections::HashMap<Option<usize>, Slugger> =
             std::collections::HashMap::new();
-        for section in &mut self.sections {
-            if section.slug.is_empty() {
+        for (section, slug) in self.sections.iter_mut().zip(slugs) {
+            if slug.is_empty() {
                 continue;
             }
             let parent = self.nodes.get(section.node).and_then(|node| node.parent);
-            section.path_number = siblings.entry(parent).or_default().number(&section.slug);
+            section.path_number = siblings.entry(parent).or_default().number(slug);
         }
     }
 
@@ -206,6 +221,8 @@ struct Builder<'a> {
     file: &'a [u8],
     lines: &'a LineIndex,
     anchors: Slugger,
+    /// The slugs of all sections, without numbers.
+    slugs: Vec<String>,
     /// Indexes of the open sections, outermost first.
     open: Vec<usize>,
     outline: Outline,
@@ -231,7 +248,8 @@ impl Builder<'_> {
             BlockKind::Heading { title, .. } => {
                 let slug = slug(&title);
                 if !slug.is_empty() {
-                    let anchor = numbered(&slug, self.anchors.number(&slug));
+                    let number = self.anchors.number(&slug);
+                    let anchor = numbered(slug, number);
                     let node = self.outline.nodes.len();
                     self.outline.contained_anchors.push(ContainedAnchor { node, anchor });
                 }
@@ -259,6 +277,8 @@ impl Builder<'_> {
         }
         let slug = slug(&title);
         let anchor_number = if slug.is_empty() { 0 } else { self.anchors.number(&slug) };
+        let slug_beyond_ascii = (!title.is_ascii()).then(|| slug.clone());
+        self.slugs.push(slug);
         self.open.push(self.outline.sections.len());
         let kind = NodeKind::Section(self.outline.sections.len());
         self.outline.sections.push(Section {
@@ -266,7 +286,7 @@ impl Builder<'_> {
             level,
             title,
             written,
-            slug,
+            slug_beyond_ascii,
             anchor_number,
             path_number: 0,
             heading_end: heading.end,

@@ -4,6 +4,7 @@
 //! sequence of titles the numbered slugs equal those of `new GithubSlugger().slug(title)`. A test
 //! compares them with the recorded pairs in `fixtures/slugs.json`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -93,8 +94,9 @@ impl Slugger {
 }
 
 /// Returns `slug` with its number, or without one if the number is 0.
-pub fn numbered(slug: &str, number: usize) -> String {
-    if number == 0 { slug.to_owned() } else { format!("{slug}-{number}") }
+pub fn numbered<'a>(slug: impl Into<Cow<'a, str>>, number: usize) -> String {
+    let slug = slug.into();
+    if number == 0 { slug.into_owned() } else { format!("{slug}-{number}") }
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ impl SectionPath {
                     || self
                         .slug
                         .as_ref()
-                        .is_some_and(|slug| comparable(&section.slug).contains(slug))
+                        .is_some_and(|slug| comparable(&section.slug()).contains(slug))
             }),
         }
     }

@@ -14,7 +14,7 @@ use crate::parallel;
 use crate::store::StoredDocument;
 
 /// Number of documents that one thread lists at a time.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 
 /// A request for section trees.
 #[derive(Clone, Debug)]
@@ -276,7 +276,7 @@ fn sections(
             depth,
             section: TocSection {
                 title: section.title.clone(),
-                slug: if_wanted(&|| section.slug.clone()),
+                slug: if_wanted(&|| section.slug().into_owned()),
                 level: section.level,
                 line_start: node.lines.start,
                 line_end: node.lines.end,

@@ -59,22 +59,30 @@ struct Batch<'a> {
     documents: &'a [StoredDocument],
 }
 
-/// Maximum number and total size in bytes of the documents of a batch. A larger document is a batch of
-/// its own.
-const BATCH_DOCUMENTS: usize = 16;
+/// Maximum number of documents in each of the first batches, and in each of the last. In between it doubles after
+/// [`BEFORE_GROWTH`] batches: a search that ends early reads few documents, and one that does not spends little time
+/// on passing them on.
+const FIRST_DOCUMENTS: usize = 16;
+const MOST_DOCUMENTS: usize = 256;
+const BEFORE_GROWTH: usize = 8;
+/// Maximum size in bytes of the documents of a batch. A larger document is a batch of its own.
 const BATCH_BYTES: u64 = 1 << 20;
 
 /// Splits documents into batches.
 fn batches(documents: &[StoredDocument]) -> Vec<Batch<'_>> {
-    let mut first = 0;
-    let batches =
-        parallel::batches(documents, BATCH_DOCUMENTS, BATCH_BYTES, |document| document.state.size);
-    let batch = |documents| {
-        let batch = Batch { first, documents };
-        first += batch.documents.len();
-        batch
-    };
-    batches.map(batch).collect()
+    let mut batches = Vec::new();
+    let (mut first, mut most) = (0, FIRST_DOCUMENTS);
+    while let Some(rest) = documents.get(first..)
+        && let Some(documents) =
+            parallel::batches(rest, most, BATCH_BYTES, |document| document.state.size).next()
+    {
+        batches.push(Batch { first, documents });
+        first += documents.len();
+        if batches.len().is_multiple_of(BEFORE_GROWTH) {
+            most = MOST_DOCUMENTS.min(most * 2);
+        }
+    }
+    batches
 }
 
 impl PatternScan<'_> {

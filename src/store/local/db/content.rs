@@ -10,7 +10,7 @@ use std::sync::{MutexGuard, PoisonError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::snapshot::Snapshot;
-use super::sql;
+use super::{dense_range, sql};
 use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, chunk_count};
 use crate::error::Result;
 use crate::limits::{self, CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
@@ -190,14 +190,8 @@ impl Snapshot {
         let documents = parts.iter().map(|(document, _)| *document);
         let ids: HashSet<i64> =
             documents.filter(|document| has_one(document)).map(|document| document.id).collect();
-        let (Some(&first), Some(&last)) = (ids.iter().min(), ids.iter().max()) else {
-            return Ok(HashMap::new());
-        };
-        if last.abs_diff(first) >= 2 * ids.len() as u64 {
-            return Ok(HashMap::new());
-        }
-        let all = first..last.saturating_add(1);
-        self.wrap(read_first(&self.statement(), all, |id| ids.contains(&id)))
+        let Some(range) = dense_range(&ids) else { return Ok(HashMap::new()) };
+        self.wrap(read_first(&self.statement(), range, |id| ids.contains(&id)))
     }
 
     /// Compares the hash of the bytes of a document with what was written, unless that was done before.
