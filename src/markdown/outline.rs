@@ -74,6 +74,14 @@ impl Section {
         std::iter::once(self.title.as_str()).chain(self.written.as_deref())
     }
 
+    /// Replaces the title by one with the same slug.
+    pub(super) fn rename(&mut self, title: String) {
+        if self.slug_beyond_ascii.is_none() && !title.is_ascii() {
+            self.slug_beyond_ascii = Some(self.slug().into_owned());
+        }
+        self.title = title;
+    }
+
     /// Returns the slug of the title, without a number; empty if the title contains no letters or digits.
     pub fn slug(&self) -> Cow<'_, str> {
         match &self.slug_beyond_ascii {

@@ -9,7 +9,6 @@ use super::hit::{ContextLines, Hit, HitDetail, HitMaker};
 use super::pattern::Pattern;
 use crate::cancellation::Cancellation;
 use crate::error::Result;
-use crate::ldmd::Markup;
 use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::parallel::{self, ordered};
@@ -65,6 +64,8 @@ struct Batch<'a> {
 const FIRST_DOCUMENTS: usize = 16;
 const MOST_DOCUMENTS: usize = 256;
 const BEFORE_GROWTH: usize = 8;
+/// Maximum number of documents whose outlines are open at a time.
+const OPEN_DOCUMENTS: usize = 16;
 /// Maximum size in bytes of the documents of a batch. A larger document is a batch of its own.
 const BATCH_BYTES: u64 = 1 << 20;
 
@@ -119,83 +120,118 @@ impl PatternScan<'_> {
 
     /// Searches the documents of a batch, whose bytes are read from the store together.
     fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<DocumentMatches>> {
-        let mut found = Vec::new();
         let whole = |document| (document, ByteSpan::new(0, usize::MAX));
         let parts: Vec<_> = batch.documents.iter().map(whole).collect();
         let contents = self.reader.contents(&parts)?;
-        for ((index, document), bytes) in (batch.first..).zip(batch.documents).zip(contents) {
-            found.extend(self.search(pattern, index, document, &bytes)?);
+        let mut found = Vec::new();
+        let groups = batch.documents.chunks(OPEN_DOCUMENTS).zip(contents.chunks(OPEN_DOCUMENTS));
+        for (first, (documents, contents)) in (batch.first..).step_by(OPEN_DOCUMENTS).zip(groups) {
+            found.extend(self.search_group(pattern, &Batch { first, documents }, contents)?);
         }
         Ok(found)
     }
 
-    fn search(
+    /// Searches some documents of a batch, with these bytes. The outlines of those that have hits are read together.
+    fn search_group(
         &self,
         pattern: &Pattern,
-        index: usize,
-        document: &StoredDocument,
+        group: &Batch<'_>,
+        contents: &[Vec<u8>],
+    ) -> Result<Vec<DocumentMatches>> {
+        let decides = pattern.is_multi_line || self.filter.looks_inside();
+        let mut open = if decides { self.open(group.documents, true)? } else { Vec::new() };
+        let mut found = Vec::new();
+        for (index, bytes) in contents.iter().enumerate() {
+            let (count, spans) = self.matches(pattern, open.get(index), bytes)?;
+            if count > 0 {
+                found.push((index, count, spans));
+            }
+        }
+        if let ScanMode::Hits(_, detail) = self.mode
+            && detail != HitDetail::Lines
+            && !decides
+        {
+            let documents = found.iter().filter_map(|(index, ..)| group.documents.get(*index));
+            let documents: Vec<StoredDocument> = documents.cloned().collect();
+            open = self.open(&documents, detail == HitDetail::Addresses)?;
+        }
+        let mut matches = Vec::with_capacity(found.len());
+        for (number, (index, count, spans)) in found.into_iter().enumerate() {
+            let (Some(document), Some(bytes)) = (group.documents.get(index), contents.get(index))
+            else {
+                continue;
+            };
+            let open = open.get(if decides { index } else { number });
+            let hits = self.hits(&document.path, open, bytes, spans);
+            matches.push(DocumentMatches { document: group.first + index, count, hits });
+        }
+        Ok(matches)
+    }
+
+    /// Returns the hits at `spans` of the document at `path`, if hits are wanted.
+    fn hits(
+        &self,
+        path: &str,
+        open: Option<&OpenDocument>,
         bytes: &[u8],
-    ) -> Result<Option<DocumentMatches>> {
+        spans: Vec<ByteSpan>,
+    ) -> Vec<Hit> {
+        let ScanMode::Hits(surroundings, detail) = self.mode else { return Vec::new() };
+        let open = open.filter(|_| detail != HitDetail::Lines);
+        let reach = spans.last().map_or(0, |span| span.end);
+        let mut maker = HitMaker::new(path, open, bytes, reach, surroundings, detail);
+        spans.into_iter().map(|span| maker.hit(span)).collect()
+    }
+
+    /// Returns `documents` with their outlines, and with their LDMD sections if `has_markup`.
+    fn open(&self, documents: &[StoredDocument], has_markup: bool) -> Result<Vec<OpenDocument>> {
+        let outlines = self.reader.outlines(documents)?;
+        let mut markups = match has_markup {
+            true => self.reader.markups(documents)?,
+            false => Vec::new(),
+        }
+        .into_iter();
+        let open = |(document, outline): (&StoredDocument, Outline)| {
+            OpenDocument::new(document.clone(), outline, markups.next().unwrap_or_default())
+        };
+        Ok(documents.iter().zip(outlines).map(open).collect())
+    }
+
+    /// Returns the number of hits in a document, and where they are if the hits are wanted. The document is `open` if
+    /// its outline decides what a hit is.
+    fn matches(
+        &self,
+        pattern: &Pattern,
+        open: Option<&OpenDocument>,
+        bytes: &[u8],
+    ) -> Result<(usize, Vec<ByteSpan>)> {
         self.check_time()?;
         let most = if self.mode == ScanMode::Any { 1 } else { self.most };
-        let mut outline = None;
+        let keeps = matches!(self.mode, ScanMode::Hits(..));
+        let parts = match open {
+            Some(open) if pattern.is_multi_line => own_texts(open.tree.outline()),
+            _ => vec![ByteSpan::new(0, bytes.len())],
+        };
         let mut spans = Vec::new();
         let mut count = 0;
-        if pattern.is_multi_line || self.filter.looks_inside() {
-            let outline = outline.insert(OpenDocument::new(
-                document.clone(),
-                self.reader.outline(document)?,
-                self.reader.markup(document)?,
-            ));
-            let parts = if pattern.is_multi_line {
-                own_texts(outline.tree.outline())
-            } else {
-                vec![ByteSpan::new(0, bytes.len())]
-            };
-            for part in parts {
-                let text = bytes.get(part.start..part.end).unwrap_or_default();
-                pattern.matches(text, |span| {
-                    let span = ByteSpan::new(part.start + span.start, part.start + span.end);
-                    if self.filter.takes(outline, span) {
-                        count += 1;
+        for part in parts {
+            let text = bytes.get(part.start..part.end).unwrap_or_default();
+            pattern.matches(text, |span| {
+                let span = ByteSpan::new(part.start + span.start, part.start + span.end);
+                if open.is_none_or(|open| self.filter.takes(open, span)) {
+                    count += 1;
+                    if keeps {
                         spans.push(span);
                     }
-                    count < most && self.check_time().is_ok()
-                });
-                if count >= most {
-                    break;
-                }
-            }
-        } else {
-            let keeps = matches!(self.mode, ScanMode::Hits(..));
-            pattern.matches(bytes, |span| {
-                count += 1;
-                if keeps {
-                    spans.push(span);
                 }
                 count < most && self.check_time().is_ok()
             });
+            if count >= most {
+                break;
+            }
         }
         self.check_time()?;
-        if count == 0 {
-            return Ok(None);
-        }
-        let ScanMode::Hits(surroundings, detail) = self.mode else {
-            return Ok(Some(DocumentMatches { document: index, count, hits: Vec::new() }));
-        };
-        if outline.is_none() && detail != HitDetail::Lines {
-            let markup = match detail {
-                HitDetail::Addresses => self.reader.markup(document)?,
-                HitDetail::Titles | HitDetail::Lines => Markup::default(),
-            };
-            outline =
-                Some(OpenDocument::new(document.clone(), self.reader.outline(document)?, markup));
-        }
-        let open = outline.as_ref().filter(|_| detail != HitDetail::Lines);
-        let reach = spans.last().map_or(0, |span| span.end);
-        let mut maker = HitMaker::new(&document.path, open, bytes, reach, surroundings, detail);
-        let hits = spans.into_iter().map(|span| maker.hit(span)).collect();
-        Ok(Some(DocumentMatches { document: index, count, hits }))
+        Ok((count, spans))
     }
 }
 

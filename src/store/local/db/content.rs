@@ -10,7 +10,8 @@ use std::sync::{MutexGuard, PoisonError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::snapshot::Snapshot;
-use super::{dense_range, sql};
+use super::sql;
+use super::together::BytesColumn;
 use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, chunk_count};
 use crate::error::Result;
 use crate::limits::{self, CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
@@ -102,27 +103,13 @@ pub(super) fn read(
     Ok(PackedSpan { span, length, chunks })
 }
 
-/// Reads the first chunk of each document with an id in `ids` for which `takes` returns true.
-fn read_first(
-    connection: &Connection,
-    ids: Range<i64>,
-    takes: impl Fn(i64) -> bool,
-) -> rusqlite::Result<HashMap<i64, Vec<u8>>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT place, bytes FROM content WHERE place >= ?1 AND place < ?2 AND length(bytes) <= ?3",
-    )?;
-    let bounds = [place(ids.start, 0), place(ids.end, 0), sql(MAX_CHUNK_BYTES)];
-    let mut rows = statement.query(bounds)?;
-    let mut chunks = HashMap::new();
-    while let Some(row) = rows.next()? {
-        let found = row.get(0)?;
-        let document = document_of(found);
-        if found == place(document, 0) && takes(document) {
-            chunks.insert(document, row.get(1)?);
-        }
-    }
-    Ok(chunks)
-}
+const CHUNKS_BY_PLACE: BytesColumn = BytesColumn {
+    table: "content",
+    key: "place",
+    bytes: "bytes",
+    step: CHUNKS,
+    most: MAX_CHUNK_BYTES,
+};
 
 impl Snapshot {
     /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
@@ -164,7 +151,7 @@ impl Snapshot {
     ) -> Result<Vec<Vec<u8>>> {
         let mut chunks = self.lone_chunks(parts)?;
         let content = |&(document, span): &(&StoredDocument, ByteSpan)| {
-            let Some(chunk) = chunks.remove(&document.id) else {
+            let Some(chunk) = chunks.remove(&place(document.id, 0)) else {
                 return self.content(document, span);
             };
             let length = self.length(document)?;
@@ -180,18 +167,16 @@ impl Snapshot {
         parts.iter().map(content).collect()
     }
 
-    /// Reads the chunks of those documents of `parts` that have only one, if few other documents have ids
-    /// between theirs. One statement then takes less time than one for each document.
+    /// Reads the chunks of those documents of `parts` that have only one, by their row ids.
     fn lone_chunks(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<HashMap<i64, Vec<u8>>> {
         if parts.len() < 2 {
             return Ok(HashMap::new());
         }
         let has_one = |document| self.length(document).is_ok_and(|length| chunk_count(length) == 1);
         let documents = parts.iter().map(|(document, _)| *document);
-        let ids: HashSet<i64> =
-            documents.filter(|document| has_one(document)).map(|document| document.id).collect();
-        let Some(range) = dense_range(&ids) else { return Ok(HashMap::new()) };
-        self.wrap(read_first(&self.statement(), range, |id| ids.contains(&id)))
+        let documents = documents.filter(|document| has_one(document));
+        let places = documents.map(|document| place(document.id, 0)).collect();
+        self.wrap(CHUNKS_BY_PLACE.read(&self.statement(), &places))
     }
 
     /// Compares the hash of the bytes of a document with what was written, unless that was done before.

@@ -19,6 +19,7 @@ mod recovery;
 mod schema;
 mod snapshot;
 mod stored_rows;
+mod together;
 mod work;
 mod writer;
 
@@ -32,8 +33,6 @@ pub(super) use stored_rows::StoredRows;
 pub use work::{StatementCost, StatementStats};
 pub(super) use writer::{RowWriter, lock};
 
-use std::collections::HashSet;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -157,12 +156,6 @@ fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {
         connection.set_limit(limit, value).map_err(wrap)?;
     }
     Ok(connection)
-}
-
-/// Returns the range of `ids` if few other ids are in it. To read its rows then takes less time than to look for each.
-fn dense_range(ids: &HashSet<i64>) -> Option<Range<i64>> {
-    let (first, last) = (*ids.iter().min()?, *ids.iter().max()?);
-    (last.abs_diff(first) < 2 * ids.len() as u64).then(|| first..last.saturating_add(1))
 }
 
 /// Converts a count to SQLite's integer type. Saturates.

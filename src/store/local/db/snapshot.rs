@@ -3,23 +3,23 @@
 //! Invariants: all answers of one [`Snapshot`] come from the same committed generation, whatever a
 //! writer does meanwhile. A reader never waits for a writer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
-use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{Type, Value};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Rows};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use serde_json::{Map, Value as Json};
 
 use super::schema::Age;
+use super::together::BytesColumn;
 use super::writer::RowWriter;
 use super::{
-    Header, connect, corrupt, count, dense_range, file_name, has_log, has_no_room, lock_path, meta,
-    not_found, peek, schema, sql, store_error, with_suffix,
+    Header, connect, corrupt, count, file_name, has_log, has_no_room, lock_path, meta, not_found,
+    peek, schema, sql, store_error, with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
 use crate::error::{Error, ErrorKind, Result};
@@ -103,36 +103,13 @@ pub(in crate::store) struct Snapshot {
     lock: Option<File>,
 }
 
-/// Reads the packed outlines of the documents with these ids.
-fn packed_outlines(
-    connection: &Connection,
-    ids: &HashSet<i64>,
-) -> rusqlite::Result<HashMap<i64, Vec<u8>>> {
-    let mut packed = HashMap::with_capacity(ids.len());
-    let mut keep = |mut rows: Rows<'_>| -> rusqlite::Result<()> {
-        while let Some(row) = rows.next()? {
-            let id = row.get(0)?;
-            if ids.contains(&id) {
-                packed.insert(id, row.get(1)?);
-            }
-        }
-        Ok(())
-    };
-    match dense_range(ids) {
-        Some(Range { start, end }) => {
-            let statement = "SELECT document_id, packed FROM outline \
-                 WHERE document_id >= ?1 AND document_id < ?2";
-            keep(connection.prepare_cached(statement)?.query([start, end])?)?;
-        }
-        None => {
-            let statement = "SELECT document_id, packed FROM outline \
-                 WHERE document_id IN (SELECT value FROM json_each(?1))";
-            let ids = serde_json::to_string(ids).unwrap_or_default();
-            keep(connection.prepare_cached(statement)?.query([ids])?)?;
-        }
-    }
-    Ok(packed)
-}
+const OUTLINES: BytesColumn = BytesColumn {
+    table: "outline",
+    key: "document_id",
+    bytes: "packed",
+    step: 1,
+    most: limits::MAX_ROW_BYTES,
+};
 
 impl Snapshot {
     /// Opens the store at `path` and pins its newest generation. A store with an older schema is
@@ -410,7 +387,7 @@ impl Snapshot {
     /// Returns the structures of `documents`, in the same order.
     pub(in crate::store) fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
         let ids: HashSet<i64> = documents.iter().map(|document| document.id).collect();
-        let mut packed = self.wrap(packed_outlines(&self.statement(), &ids))?;
+        let mut packed = self.wrap(OUTLINES.read(&self.statement(), &ids))?;
         let outline = |document: &StoredDocument| {
             let packed = packed.remove(&document.id);
             let checksum = || checksums::optional(packed.as_deref());

@@ -1,0 +1,59 @@
+//! Reading many rows of a table by one statement.
+//!
+//! Invariant: the result is the same as if each row was looked for alone.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, Rows};
+
+use super::sql;
+
+/// A column of bytes in a table whose rows are found by a number.
+pub(super) struct BytesColumn {
+    pub(super) table: &'static str,
+    /// The column with the row id.
+    pub(super) key: &'static str,
+    pub(super) bytes: &'static str,
+    /// The difference between the keys of two documents with consecutive ids.
+    pub(super) step: usize,
+    /// The size in bytes of the largest value. A larger one is damaged and is not read.
+    pub(super) most: usize,
+}
+
+impl BytesColumn {
+    /// Reads the values with these keys. A key without a row is left out.
+    pub(super) fn read(
+        &self,
+        connection: &Connection,
+        keys: &HashSet<i64>,
+    ) -> rusqlite::Result<HashMap<i64, Vec<u8>>> {
+        let (Some(&first), Some(&last)) = (keys.iter().min(), keys.iter().max()) else {
+            return Ok(HashMap::new());
+        };
+        let Self { table, key, bytes, step, most } = *self;
+        let mut values = HashMap::with_capacity(keys.len());
+        let mut keep = |mut rows: Rows<'_>| -> rusqlite::Result<()> {
+            while let Some(row) = rows.next()? {
+                let key = row.get(0)?;
+                if keys.contains(&key) {
+                    values.insert(key, row.get(1)?);
+                }
+            }
+            Ok(())
+        };
+        let select = format!(
+            "SELECT {key}, {bytes} FROM {table} WHERE length({bytes}) <= {} AND {key}",
+            sql(most)
+        );
+        // If few other rows are in between, to pass over them takes less time than to look for each key.
+        if last.abs_diff(first) / step as u64 >= 2 * keys.len() as u64 {
+            let statement = format!("{select} IN (SELECT value FROM json_each(?1))");
+            let keys = serde_json::to_string(keys).unwrap_or_default();
+            keep(connection.prepare_cached(&statement)?.query([keys])?)?;
+        } else {
+            let statement = format!("{select} BETWEEN ?1 AND ?2");
+            keep(connection.prepare_cached(&statement)?.query([first, last])?)?;
+        }
+        Ok(values)
+    }
+}
