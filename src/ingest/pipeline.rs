@@ -36,7 +36,10 @@ pub(super) enum PreparedFile {
 const BATCH_FILES: usize = 32;
 /// The largest number of bytes in one batch, unless it has only one file.
 const BATCH_BYTES: u64 = 128 << 10;
-const _: () = assert!(BATCH_BYTES < limits::LARGE_DOCUMENT_BYTES as u64);
+/// The factor for both if every file has a stored document. Most are then only read and hashed, so passing a
+/// batch on takes a larger part of the time.
+const KNOWN_FACTOR: u8 = 4;
+const _: () = assert!(BATCH_BYTES * (KNOWN_FACTOR as u64) < limits::LARGE_DOCUMENT_BYTES as u64);
 
 /// The size of the allocation in [`keep_memory`], in bytes. glibc adapts its thresholds to sizes up to 32 MiB.
 const KEPT_BYTES: usize = 16 << 20;
@@ -68,8 +71,11 @@ fn is_large(candidate: &ChangedFile<'_>) -> bool {
 
 /// Divides `candidates` into batches, enough to give every thread work. A large file is a batch of its own.
 fn batches<'a>(candidates: &'a [ChangedFile<'a>], threads: usize) -> Vec<&'a [ChangedFile<'a>]> {
-    let most = candidates.len().div_ceil(threads * 4).min(BATCH_FILES);
-    parallel::batches(candidates, most, BATCH_BYTES, |candidate| candidate.state.size).collect()
+    let are_known = candidates.iter().all(|candidate| candidate.stored.is_some());
+    let factor = if are_known { KNOWN_FACTOR } else { 1 };
+    let files = candidates.len().div_ceil(threads * 4).min(BATCH_FILES * usize::from(factor));
+    let bytes = BATCH_BYTES * u64::from(factor);
+    parallel::batches(candidates, files, bytes, |candidate| candidate.state.size).collect()
 }
 
 /// Makes the allocator of glibc keep freed memory, up to twice [`KEPT_BYTES`], for later allocations.
