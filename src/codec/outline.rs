@@ -176,7 +176,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Outline> {
     let mut headings = Vec::new();
     let mut before = (0, 1);
     for index in 0..count {
-        let node = unpack_node(unread.take()?, index, before, headings.len())?;
+        let node = unpack_node(&unread.take()?, index, before, headings.len())?;
         if node.bytes.end > bytes || node.lines.end > lines {
             return None;
         }
@@ -206,7 +206,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Outline> {
 /// Unpacks the node with this index. `before` are the first byte and line of the node before it, and `sections` is the
 /// number of sections before it.
 fn unpack_node(
-    packed: PackedNode,
+    packed: &PackedNode,
     index: usize,
     before: (usize, usize),
     sections: usize,

@@ -210,6 +210,7 @@ fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::StoredDocument;
 
     fn candidates(sizes: &[u64]) -> Vec<ChangedFile<'static>> {
         let candidate = |(number, size): (usize, &u64)| ChangedFile {
@@ -240,5 +241,20 @@ mod tests {
         assert_eq!(counted.iter().filter(|count| **count == 1).count(), 2);
         let middling = [BATCH_BYTES / 2; 100];
         assert!(counts(&middling, 1).iter().all(|count| *count == 2));
+    }
+
+    #[test]
+    fn files_with_stored_documents_are_in_larger_batches() {
+        let stored = StoredDocument::at("a.md");
+        let mut candidates = candidates(&[10; 1000]);
+        for candidate in &mut candidates {
+            candidate.stored = Some(&stored);
+        }
+        let counts = |candidates: &[ChangedFile<'_>]| {
+            super::batches(candidates, 1).iter().map(|batch| batch.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(counts(&candidates)[0], BATCH_FILES * usize::from(KNOWN_FACTOR));
+        candidates[999].stored = None;
+        assert_eq!(counts(&candidates)[0], BATCH_FILES, "one file is new");
     }
 }

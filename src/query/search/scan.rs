@@ -186,11 +186,8 @@ impl PatternScan<'_> {
     /// Returns `documents` with their outlines, and with their LDMD sections if `has_markup`.
     fn open(&self, documents: &[StoredDocument], has_markup: bool) -> Result<Vec<OpenDocument>> {
         let outlines = self.reader.outlines(documents)?;
-        let mut markups = match has_markup {
-            true => self.reader.markups(documents)?,
-            false => Vec::new(),
-        }
-        .into_iter();
+        let markups = if has_markup { self.reader.markups(documents)? } else { Vec::new() };
+        let mut markups = markups.into_iter();
         let open = |(document, outline): (&StoredDocument, Outline)| {
             OpenDocument::new(document.clone(), outline, markups.next().unwrap_or_default())
         };

@@ -9,9 +9,9 @@ use std::sync::{MutexGuard, PoisonError};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
+use super::bytes_column::BytesColumn;
 use super::snapshot::Snapshot;
 use super::sql;
-use super::together::BytesColumn;
 use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, chunk_count};
 use crate::error::Result;
 use crate::limits::{self, CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};

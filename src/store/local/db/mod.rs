@@ -5,6 +5,7 @@
 //! defenses against hostile files. Invariant: nothing is read from or written to a file that has
 //! not passed these checks.
 
+mod bytes_column;
 mod check;
 mod content;
 mod data;
@@ -19,7 +20,6 @@ mod recovery;
 mod schema;
 mod snapshot;
 mod stored_rows;
-mod together;
 mod work;
 mod writer;
 

@@ -14,8 +14,8 @@ use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use serde_json::{Map, Value as Json};
 
+use super::bytes_column::BytesColumn;
 use super::schema::Age;
-use super::together::BytesColumn;
 use super::writer::RowWriter;
 use super::{
     Header, connect, corrupt, count, file_name, has_log, has_no_room, lock_path, meta, not_found,

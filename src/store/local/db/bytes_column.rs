@@ -57,3 +57,36 @@ impl BytesColumn {
         Ok(values)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_whether_their_keys_are_close_or_far_apart() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (k INTEGER PRIMARY KEY, v BLOB)").unwrap();
+        for key in (0..100).map(|number| number * 10) {
+            let value = format!("{key}").into_bytes();
+            connection.execute("INSERT INTO t VALUES (?1, ?2)", (key, value)).unwrap();
+        }
+        connection.execute("INSERT INTO t VALUES (5, zeroblob(9))", ()).unwrap();
+        let column = BytesColumn { table: "t", key: "k", bytes: "v", step: 10, most: 8 };
+        let read = |keys: &[i64]| {
+            let mut found: Vec<_> = column
+                .read(&connection, &keys.iter().copied().collect())
+                .unwrap()
+                .into_iter()
+                .map(|(key, value)| (key, String::from_utf8(value).unwrap()))
+                .collect();
+            found.sort_unstable();
+            found.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&[]), [""; 0]);
+        assert_eq!(read(&[20]), ["20=20"]);
+        assert_eq!(read(&[30, 10, 20]), ["10=10", "20=20", "30=30"]);
+        assert_eq!(read(&[990, 0, 500, 7]), ["0=0", "500=500", "990=990"], "no row has the key 7");
+        assert_eq!(read(&[0, 5, 10]), ["0=0", "10=10"], "a value that is too large is left out");
+        assert_eq!(read(&[5, 900]), ["900=900"]);
+    }
+}
