@@ -150,6 +150,7 @@ impl PatternScan<'_> {
         if let ScanMode::Hits(_, detail) = self.mode
             && detail != HitDetail::Lines
             && !decides
+            && !found.is_empty()
         {
             let documents = found.iter().filter_map(|(index, ..)| group.documents.get(*index));
             let documents: Vec<StoredDocument> = documents.cloned().collect();
