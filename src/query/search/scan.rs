@@ -240,3 +240,23 @@ fn own_texts(outline: &Outline) -> Vec<ByteSpan> {
     let sections = outline.sections.iter().map(|section| outline.own_text(section));
     outline.front_matter.into_iter().chain(root).chain(sections).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_grow_and_contain_every_document_once() {
+        let documents = vec![StoredDocument::at("a.md"); 2000];
+        let mut next = 0;
+        let mut counts = Vec::new();
+        for batch in batches(&documents) {
+            assert_eq!(batch.first, next);
+            next += batch.documents.len();
+            counts.push(batch.documents.len());
+        }
+        assert_eq!(next, documents.len());
+        assert!(counts.iter().take(BEFORE_GROWTH).all(|count| *count == FIRST_DOCUMENTS));
+        assert_eq!(counts.iter().max(), Some(&(8 * FIRST_DOCUMENTS)), "{counts:?}");
+    }
+}
