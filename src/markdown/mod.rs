@@ -188,7 +188,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);
     if is_lossy {
         for section in &mut outline.sections {
-            section.rename(section.title.replace(PLACEHOLDER, "\u{FFFD}"));
+            section.set_title(section.title.replace(PLACEHOLDER, "\u{FFFD}"));
         }
         for link in &mut parsed.links.list {
             link.target = link.target.replace(PLACEHOLDER, "\u{FFFD}");

@@ -75,7 +75,7 @@ impl Section {
     }
 
     /// Replaces the title by one with the same slug.
-    pub(super) fn rename(&mut self, title: String) {
+    pub(super) fn set_title(&mut self, title: String) {
         if self.slug_beyond_ascii.is_none() && !title.is_ascii() {
             self.slug_beyond_ascii = Some(self.slug().into_owned());
         }
@@ -90,19 +90,20 @@ impl Section {
         }
     }
 
+    /// Returns the slug with a number, or `None` if the slug is empty.
+    fn numbered(&self, number: usize) -> Option<String> {
+        Some(self.slug()).filter(|slug| !slug.is_empty()).map(|slug| numbered(slug, number))
+    }
+
     /// Returns the anchor that GitHub gives the heading, or `None` if the slug is empty.
     pub fn anchor(&self) -> Option<String> {
-        Some(self.slug())
-            .filter(|slug| !slug.is_empty())
-            .map(|slug| numbered(slug, self.anchor_number))
+        self.numbered(self.anchor_number)
     }
 
     /// Returns its part of a section path, unique among its siblings, or `None` if the slug is
     /// empty.
     pub fn path_part(&self) -> Option<String> {
-        Some(self.slug())
-            .filter(|slug| !slug.is_empty())
-            .map(|slug| numbered(slug, self.path_number))
+        self.numbered(self.path_number)
     }
 }
 

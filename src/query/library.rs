@@ -40,6 +40,21 @@ impl OpenDocument {
         Self { stored, tree: Tree::new(outline), markup, namespace }
     }
 
+    /// Reads the outlines of `stored` documents, and their LDMD sections if `has_markup`.
+    pub fn read(
+        reader: &dyn Reader,
+        stored: &[StoredDocument],
+        has_markup: bool,
+    ) -> Result<Vec<Self>> {
+        let outlines = reader.outlines(stored)?;
+        let markups = if has_markup { reader.markups(stored)? } else { Vec::new() };
+        let markups = markups.into_iter().chain(std::iter::repeat_with(Markup::default));
+        let parts = stored.iter().zip(outlines).zip(markups);
+        Ok(parts
+            .map(|((stored, outline), markup)| Self::new(stored.clone(), outline, markup))
+            .collect())
+    }
+
     /// Returns the address of `locator` in this document.
     pub fn address(&self, locator: &str) -> String {
         format!("{}::{locator}", self.namespace)
@@ -185,13 +200,7 @@ impl<'a> DocumentCache<'a> {
     /// Opens many documents, without caching them.
     pub fn open_all(&self, stored: &[StoredDocument]) -> Result<Vec<OpenDocument>> {
         self.cancellation.check()?;
-        let outlines = self.reader.outlines(stored)?;
-        let markups = self.reader.markups(stored)?;
-        let parts = stored.iter().zip(outlines.into_iter().zip(markups));
-        let open = |(stored, (outline, markup)): (&StoredDocument, _)| {
-            OpenDocument::new(stored.clone(), outline, markup)
-        };
-        Ok(parts.map(open).collect())
+        OpenDocument::read(self.reader, stored, true)
     }
 
     /// Returns the bytes of a document within `span`.

@@ -139,7 +139,11 @@ impl PatternScan<'_> {
         contents: &[Vec<u8>],
     ) -> Result<Vec<DocumentMatches>> {
         let decides = pattern.is_multi_line || self.filter.looks_inside();
-        let mut open = if decides { self.open(group.documents, true)? } else { Vec::new() };
+        let mut open = if decides {
+            OpenDocument::read(self.reader, group.documents, true)?
+        } else {
+            Vec::new()
+        };
         let mut found = Vec::new();
         for (index, bytes) in contents.iter().enumerate() {
             let (count, spans) = self.matches(pattern, open.get(index), bytes)?;
@@ -154,7 +158,7 @@ impl PatternScan<'_> {
         {
             let documents = found.iter().filter_map(|(index, ..)| group.documents.get(*index));
             let documents: Vec<StoredDocument> = documents.cloned().collect();
-            open = self.open(&documents, detail == HitDetail::Addresses)?;
+            open = OpenDocument::read(self.reader, &documents, detail == HitDetail::Addresses)?;
         }
         let mut matches = Vec::with_capacity(found.len());
         for (number, (index, count, spans)) in found.into_iter().enumerate() {
@@ -182,17 +186,6 @@ impl PatternScan<'_> {
         let reach = spans.last().map_or(0, |span| span.end);
         let mut maker = HitMaker::new(path, open, bytes, reach, surroundings, detail);
         spans.into_iter().map(|span| maker.hit(span)).collect()
-    }
-
-    /// Returns `documents` with their outlines, and with their LDMD sections if `has_markup`.
-    fn open(&self, documents: &[StoredDocument], has_markup: bool) -> Result<Vec<OpenDocument>> {
-        let outlines = self.reader.outlines(documents)?;
-        let markups = if has_markup { self.reader.markups(documents)? } else { Vec::new() };
-        let mut markups = markups.into_iter();
-        let open = |(document, outline): (&StoredDocument, Outline)| {
-            OpenDocument::new(document.clone(), outline, markups.next().unwrap_or_default())
-        };
-        Ok(documents.iter().zip(outlines).map(open).collect())
     }
 
     /// Returns the number of hits in a document, and where they are if the hits are wanted. The document is `open` if
