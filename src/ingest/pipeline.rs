@@ -41,9 +41,6 @@ const BATCH_BYTES: u64 = 128 << 10;
 const KNOWN_FACTOR: u8 = 4;
 const _: () = assert!(BATCH_BYTES * (KNOWN_FACTOR as u64) < limits::LARGE_DOCUMENT_BYTES as u64);
 
-/// The size of the allocation in [`keep_memory`], in bytes. glibc adapts its thresholds to sizes up to 32 MiB.
-const KEPT_BYTES: usize = 16 << 20;
-
 /// Returns the cost of a batch in bytes, of a budget of `most`. A file costs its size and a constant. A large
 /// file costs the whole budget. A heavy file costs more than half of it, because a parsed document takes many
 /// times its size in memory; so only one is processed at a time.
@@ -78,15 +75,6 @@ fn batches<'a>(candidates: &'a [ChangedFile<'a>], threads: usize) -> Vec<&'a [Ch
     parallel::batches(candidates, files, bytes, |candidate| candidate.state.size).collect()
 }
 
-/// Makes the allocator of glibc keep freed memory, up to twice [`KEPT_BYTES`], for later allocations.
-///
-/// glibc raises this threshold when a large block is freed. Until a large document was parsed, it would
-/// return memory to the system and request it again for every document. The block here uses no memory,
-/// because nothing is written to it.
-fn keep_memory() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
-}
-
 /// Lowers the priority of this thread, so that the threads of the index run first.
 ///
 /// Otherwise the queue of the index fills up while documents are prepared, and most cores are idle while it is
@@ -110,7 +98,6 @@ pub(super) fn run(
     mut write: impl FnMut(&ChangedFile<'_>, PreparedFile) -> Result<()>,
 ) -> Result<()> {
     let opened = open_root(&root.folder).map_err(|error| Error::io(&root.folder, error))?;
-    keep_memory();
     let most = (limits::LARGE_DOCUMENT_BYTES * parallel::cores()) as u64;
     let caller = std::thread::current().id();
     parallel::ordered_within(
