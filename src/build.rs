@@ -92,21 +92,6 @@ fn static_arguments(folder: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(arguments)
 }
 
-/// Compiles `malloc.c`, and returns the path of the object.
-///
-/// # Errors
-/// If the C compiler does not run, or refuses the file.
-fn allocator_settings(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let object = folder.join("malloc.o");
-    let output =
-        Command::new("cc").args(["-c", "-O2", "src/malloc.c", "-o"]).arg(&object).output()?;
-    if output.status.success() {
-        Ok(object)
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into())
-    }
-}
-
 /// Links the program at a fixed address, and statically if that is possible here. Without relocations and
 /// shared libraries a command that prints one section takes half of the time. The heap and the stack of the
 /// program are still at random addresses.
@@ -116,18 +101,17 @@ fn set_link_arguments(folder: &Path) {
         return;
     }
     println!("cargo:rustc-link-arg-bins=-no-pie");
-    // `cc` compiles and links programs for this machine, with the libraries of this machine.
-    if env::var_os("HOST") != env::var_os("TARGET") {
-        return;
-    }
-    // Without its settings, an ingest takes more memory.
-    if let Ok(object) = allocator_settings(folder) {
+    // Without the settings of this file an ingest takes more memory, and does the same.
+    let settings = cc::Build::new().file("src/malloc.c").try_compile_intermediates();
+    for object in settings.unwrap_or_default() {
         println!("cargo:rustc-link-arg-bins={}", object.display());
     }
+    // The command `cc` links programs for this machine, with the libraries of this machine.
+    let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
     let has_own_linker = env::var_os("RUSTC_LINKER").is_some();
     // The names of servers are resolved by shared libraries of the system.
     let uses_network = env::var_os("CARGO_FEATURE_POSTGRES").is_some();
-    if has_own_linker || uses_network {
+    if !is_for_here || has_own_linker || uses_network {
         return;
     }
     for argument in static_arguments(folder).unwrap_or_default() {

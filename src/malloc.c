@@ -1,9 +1,8 @@
 /*
  * Sets when the allocator of glibc returns freed memory to the system. Runs before main.
  *
- * By default, glibc raises both thresholds when a large block is freed, up to 32 and 64 MiB. An ingest frees
- * blocks of all sizes on several threads. Each thread would keep so much, and the gaps between blocks would grow
- * with the corpus.
+ * By default, glibc raises both thresholds when a large block is freed, up to 32 and 64 MiB. The heap of each thread
+ * of an ingest then keeps memory that no other thread uses. A threshold that is set here is never raised.
  */
 
 #include <malloc.h>
