@@ -61,6 +61,7 @@ fn only_the_lines_of_a_yaml_key_change() {
         (set("deep.two.three", "4"), "three: 3", "three: 4"),
         (set("deep.two.four", "4"), "three: 3\n", "three: 3\n    four: 4\n"),
         (set("deep", "{}"), "deep:\n  one: 1\n  two:\n    three: 3\n", "deep: {}\n"),
+        (set("n", "{'a:?': b?, c: 'd:e'}"), "n: 1", "n: {\"a:?\": \"b?\", c: \"d:e\"}"),
         (set("new", "v"), "last: \"z\"\n", "last: \"z\"\nnew: v\n"),
         (set("new.er", "v"), "last: \"z\"\n", "last: \"z\"\nnew: {er: v}\n"),
         (unset("title"), "title: 'Old'  # why\n", ""),

@@ -74,6 +74,10 @@ fn is_read_as(text: &str, lines: &str, format: Format) -> bool {
     map.is_some_and(|map| map.len() == 1 && map.get("v") == Some(&Value::from(text)))
 }
 
+/// What ends a plain scalar between brackets or braces. The colon and the question mark do so only
+/// in older versions of YAML.
+const ENDS_IN_FLOW: [char; 7] = [',', '[', ']', '{', '}', ':', '?'];
+
 fn yaml_text(text: &str, quote: Option<char>, is_inline: bool) -> String {
     let has_control = text.chars().any(|scalar| scalar.is_control() || is_unprintable(scalar));
     match quote {
@@ -83,8 +87,7 @@ fn yaml_text(text: &str, quote: Option<char>, is_inline: bool) -> String {
         None => {}
     }
     let is_plain = type_name(text) == "date"
-        || !is_special(text)
-            && if is_inline { !text.contains([',', '[', ']', '{', '}']) } else { true };
+        || !is_special(text) && !(is_inline && text.contains(ENDS_IN_FLOW));
     // A key and a value are plain under the same conditions.
     if is_plain
         && is_read_as(text, &format!("v: {text}\n"), Format::Yaml)
