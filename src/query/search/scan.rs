@@ -5,7 +5,8 @@
 
 use std::time::Instant;
 
-use super::hit::{ContextLines, Hit, HitDetail, HitMaker};
+use super::hit::{ContextLines, Hit, HitDetail};
+use super::hit_maker::HitMaker;
 use super::pattern::Pattern;
 use crate::cancellation::Cancellation;
 use crate::error::Result;

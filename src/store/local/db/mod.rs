@@ -9,13 +9,17 @@ mod bytes_column;
 mod check;
 mod content;
 mod data;
+mod documents;
 mod graph;
 mod header;
+mod intents;
+mod lock;
 mod log;
 mod lookup;
 mod meta;
 mod migrate;
 mod pages;
+mod recovered_rows;
 mod recovery;
 mod schema;
 mod snapshot;
@@ -24,6 +28,8 @@ mod work;
 mod writer;
 
 use header::{Header, peek};
+pub(super) use lock::lock;
+use lock::lock_path;
 pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
 pub(super) use recovery::{DamagedStore, RecoveredDocument};
@@ -31,9 +37,9 @@ use snapshot::RowDamaged;
 pub(super) use snapshot::Snapshot;
 pub(super) use stored_rows::StoredRows;
 pub use work::{StatementCost, StatementStats};
-pub(super) use writer::{RowWriter, lock};
+pub(super) use writer::RowWriter;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
@@ -47,11 +53,6 @@ use crate::limits;
 /// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
     path.file_name().map_or(path, Path::new).display()
-}
-
-/// Returns the path of the file that a writer of the store at `path` locks.
-fn lock_path(path: &Path) -> PathBuf {
-    with_suffix(path, "-lock")
 }
 
 /// Returns whether the disk is full. SQLite needs at least 32 KiB for the shared memory of its log.

@@ -10,15 +10,15 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::content;
 use super::pages::{BTreeKind, BTreeRecord, ColumnValue, Pages, RecordPlace};
-use super::{content, meta};
+use super::recovered_rows::{
+    DocumentRow, MetaValue, RecoveredMetadata, is_chunk, meta_key, path_in,
+};
 use crate::codec::content::chunk as decompressed;
 use crate::corpus::{IngestOptions, root_folder};
 use crate::error::Result;
 use crate::limits;
-use crate::links::split_extension;
-use crate::prepare::checksums::{self, Checksums, DocumentPart};
-use crate::prepare::name_key;
 
 /// The SQL statements by which a file with a damaged header is recognized as a store. At least half
 /// of them must be on the first pages.
@@ -67,42 +67,8 @@ pub(in crate::store) struct DamagedStore {
     meta: RecoveredMetadata,
 }
 
-/// What is known about a document.
-#[derive(Debug, Default)]
-struct DocumentRow {
-    /// The row id; several candidates if its page is damaged.
-    ids: Vec<i64>,
-    /// The path, if two places in the file agree on it.
-    path: Option<String>,
-    /// The path or the name key as it was read, possibly damaged; for reporting the document.
-    reported: Option<String>,
-    hash: Option<[u8; 32]>,
-    /// Size of the document in bytes.
-    size: u64,
-    /// Whether the document contains bytes that are not UTF-8, and whether it contains LDMD
-    /// markers.
-    marks: [bool; 2],
-    checksums: Option<Checksums>,
-    /// All bytes of the row as it was read, if its path is not certain. They may contain the hash and
-    /// the path at other offsets than the damaged header of the row says.
-    payload: Option<Vec<u8>>,
-}
-
 /// The possible places of each chunk, by its row id.
 type Chunks = HashMap<i64, Vec<RecordPlace>>;
-
-/// The metadata of the store that could be read.
-#[derive(Default)]
-struct RecoveredMetadata {
-    values: BTreeMap<String, MetaValue>,
-    has_valid_checksum: bool,
-}
-
-#[derive(Clone)]
-enum MetaValue {
-    Integer(i64),
-    Bytes(Vec<u8>),
-}
 
 /// A document of a damaged store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,10 +153,14 @@ impl DamagedStore {
         let mut chunks = Chunks::new();
         let mut metas: BTreeMap<u32, BTreeMap<String, MetaValue>> = BTreeMap::new();
         self.each_record(|record, beginning| {
-            if let Some((key, value)) = self.meta_row(record, beginning) {
-                metas.entry(record.place.page()).or_default().insert(key, value);
-            } else if let Some(row) = self.document_row(record, beginning) {
-                documents.push(row);
+            if let Some(key) = meta_key(record, beginning) {
+                let payload = self.whole(record, beginning);
+                if let Some(value) = payload.and_then(|payload| MetaValue::of(record, &payload)) {
+                    metas.entry(record.place.page()).or_default().insert(key.to_owned(), value);
+                }
+            } else if DocumentRow::is_one(record) {
+                let payload = self.whole(record, beginning);
+                documents.extend(payload.map(|payload| DocumentRow::of(record, &payload)));
             } else if is_chunk(record, beginning) {
                 for id in &record.ids {
                     chunks.entry(*id).or_default().push(record.place);
@@ -208,73 +178,6 @@ impl DamagedStore {
             return Some(Cow::Borrowed(beginning));
         }
         self.pages.payload(record.place, false).map(Cow::Owned)
-    }
-
-    /// Parses a row of the table `document`; see `migrations/0001_documents.sql`.
-    fn document_row(&self, record: &BTreeRecord, beginning: &[u8]) -> Option<DocumentRow> {
-        const COLUMNS: usize = 15;
-        let types = record.types.get(..COLUMNS)?;
-        let is_text = |kind: u64| kind >= 13 && kind % 2 == 1;
-        let are_texts = types[1..3].iter().filter(|kind| is_text(**kind)).count();
-        let are_numbers = types[4..].iter().filter(|kind| (1..=9).contains(*kind)).count();
-        // At most one column may be damaged.
-        let has_hash = types[3] == 12 + 2 * 32;
-        let wrong = 3 - are_texts - usize::from(has_hash) + (COLUMNS - 4 - are_numbers);
-        if record.tree != BTreeKind::Table || wrong > 1 {
-            return None;
-        }
-        let beginning = &self.whole(record, beginning)?;
-        let text = |column| match record.field(beginning, column) {
-            // Bytes that are not UTF-8 are removed. The checksum shows whether the text without
-            // them is correct.
-            Some(ColumnValue::Text(bytes)) => {
-                Some(String::from_utf8_lossy(bytes).replace(char::REPLACEMENT_CHARACTER, ""))
-            }
-            _ => None,
-        };
-        let is_set = |column| matches!(record.field(beginning, column), Some(ColumnValue::Integer(n)) if n != 0);
-        let hash = match record.field(beginning, 3) {
-            Some(ColumnValue::Blob(bytes)) => bytes.try_into().ok(),
-            _ => None,
-        };
-        let checksums = match record.field(beginning, COLUMNS) {
-            Some(ColumnValue::Blob(bytes)) => Checksums::known(bytes),
-            _ => None,
-        };
-        let size = match record.field(beginning, 4) {
-            Some(ColumnValue::Integer(size)) => size.unsigned_abs(),
-            _ => 0,
-        };
-        let (path, key) = (text(1), text(2));
-        let mut row = DocumentRow {
-            ids: record.ids.clone(),
-            path: None,
-            reported: path.or(key),
-            hash,
-            size,
-            marks: [is_set(12), is_set(13)],
-            checksums,
-            payload: None,
-        };
-        row.path = row.reported.clone().filter(|path| row.has_checksum_of(path));
-        row.payload = row.path.is_none().then(|| beginning.to_vec());
-        Some(row)
-    }
-
-    /// Parses a row of the table `meta`.
-    fn meta_row(&self, record: &BTreeRecord, beginning: &[u8]) -> Option<(String, MetaValue)> {
-        if record.tree != BTreeKind::Index || record.types.len() != 2 {
-            return None;
-        }
-        let Some(ColumnValue::Text(key)) = record.field(beginning, 0) else { return None };
-        let key = std::str::from_utf8(key).ok().filter(|key| meta::KEYS.contains(key))?;
-        let payload = self.whole(record, beginning)?;
-        let value = match record.field(&payload, 1)? {
-            ColumnValue::Integer(number) => MetaValue::Integer(number),
-            ColumnValue::Text(bytes) | ColumnValue::Blob(bytes) => MetaValue::Bytes(bytes.to_vec()),
-            ColumnValue::Null | ColumnValue::Real => return None,
-        };
-        Some((key.to_owned(), value))
     }
 
     /// Finds the paths that could not be read from the rows, in the index B-trees.
@@ -306,10 +209,8 @@ impl DamagedStore {
             }
         }
         let rowless = texts.iter().filter(|(id, _)| !with_row.contains(id));
-        self.documents.extend(rowless.filter_map(|(id, texts)| {
-            let path = Some(path_in(texts, &DocumentRow::default())?);
-            Some(DocumentRow { ids: vec![*id], path, ..DocumentRow::default() })
-        }));
+        self.documents
+            .extend(rowless.filter_map(|(id, texts)| DocumentRow::only_in_indices(*id, texts)));
     }
 
     /// Corrects the ids of rows whose id is damaged: an index has the path of such a row under another
@@ -412,20 +313,14 @@ impl DamagedStore {
         }
     }
 
-    /// Returns whether `bytes` belong to a document. They do if they have the hash in its row, or
-    /// the checksum of its row is correct with their hash. They also do if their hash is anywhere in
-    /// the row, or on a damaged page, because the row was probably there. For a document without a
-    /// readable row, all pages are searched.
+    /// Returns whether `bytes` belong to a document. They do if its row says so. They also do if their
+    /// hash is on a damaged page, because the row was probably there. For a document without a readable
+    /// row, all pages are searched.
     fn proves(&self, row: &DocumentRow, path: &str, bytes: &[u8]) -> bool {
         let hash = *blake3::hash(bytes).as_bytes();
-        let [is_lossy, has_ldmd] = row.marks;
-        let length = bytes.len() as u64;
-        let checksum = || checksums::row(path, &hash, length, is_lossy, has_ldmd);
-        row.hash == Some(hash)
-            || row.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
-            || row.contains(&hash)
+        row.names(path, &hash, bytes.len() as u64)
             || self.is_on_a_page(&hash, self.damaged.iter().copied())
-            || row.payload.is_none() && row.hash.is_none() && self.is_anywhere(&hash)
+            || !row.is_readable() && self.is_anywhere(&hash)
     }
 
     /// Returns whether one of the pages with these numbers contains `hash`.
@@ -501,91 +396,4 @@ impl DamagedStore {
             _ => 0,
         }
     }
-}
-
-impl DocumentRow {
-    /// Returns the id, if both the id and the path are certain.
-    fn certain_id(&self) -> Option<i64> {
-        self.path.as_ref()?;
-        match self.ids.as_slice() {
-            [id] => Some(*id),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the checksum of the row is correct with this path.
-    fn has_checksum_of(&self, path: &str) -> bool {
-        let (Some(hash), [is_lossy, has_ldmd]) = (&self.hash, self.marks) else { return false };
-        let checksum = || checksums::row(path, hash, self.size, is_lossy, has_ldmd);
-        self.checksums.is_some_and(|checksums| checksums.is(DocumentPart::Row, checksum))
-    }
-
-    /// Returns whether the bytes of a row without a certain path contain `part`.
-    fn contains(&self, part: &[u8]) -> bool {
-        let payload = self.payload.as_deref();
-        payload.is_some_and(|payload| memchr::memmem::find(payload, part).is_some())
-    }
-
-    /// Returns the highest of the possible ids.
-    fn last_id(&self) -> i64 {
-        self.ids.iter().copied().max().unwrap_or(0)
-    }
-}
-
-/// Returns the path among the `texts` under which indices contain a document, unless its row
-/// contradicts it.
-fn path_in(texts: &BTreeSet<String>, row: &DocumentRow) -> Option<String> {
-    if let Some(proven) = texts.iter().find(|path| row.has_checksum_of(path)) {
-        return Some(proven.clone());
-    }
-    // A name key ends with `/`, and a path does not.
-    let is_path = |text: &&String| !text.ends_with('/');
-    let reported = row.reported.as_ref().filter(is_path);
-    let key_of = |path: &str| name_key(split_extension(path).0);
-    let agrees = |path: &&String| {
-        let key = key_of(path);
-        let is_contradicted = reported.is_some_and(|reported| key_of(reported) == key);
-        let has_same_key = texts.contains(&key) || row.reported.as_ref() == Some(&key);
-        has_same_key && (!is_contradicted || row.contains(path.as_bytes()))
-    };
-    // A tag can be the path without its extension.
-    let longest =
-        texts.iter().filter(|text| is_path(text) && agrees(text)).max_by_key(|path| path.len());
-    longest.or(reported.filter(|reported| texts.contains(*reported))).cloned()
-}
-
-impl RecoveredMetadata {
-    /// Chooses between the rows of several pages: those with a correct checksum, or else the most
-    /// rows.
-    fn of(mut pages: Vec<BTreeMap<String, MetaValue>>) -> Self {
-        pages.sort_by_key(BTreeMap::len);
-        let has_valid_checksum = |values: &BTreeMap<String, MetaValue>| {
-            let fields = values.iter().map(|(key, value)| match value {
-                MetaValue::Integer(number) => (key.as_str(), number.to_le_bytes().to_vec()),
-                MetaValue::Bytes(bytes) => (key.as_str(), bytes.clone()),
-            });
-            let checksum = meta::checksum(fields);
-            matches!(values.get("seal"), Some(MetaValue::Bytes(stored)) if **stored == checksum)
-        };
-        if let Some(values) = pages.iter().rev().find(|values| has_valid_checksum(values)) {
-            return Self { values: values.clone(), has_valid_checksum: true };
-        }
-        Self { values: pages.pop().unwrap_or_default(), has_valid_checksum: false }
-    }
-
-    fn bytes(&self, key: &str) -> Option<&[u8]> {
-        match self.values.get(key) {
-            Some(MetaValue::Bytes(bytes)) => Some(bytes),
-            _ => None,
-        }
-    }
-}
-
-/// Returns whether a record is a row of the table `content`. Only that table has blobs compressed
-/// with zstd.
-fn is_chunk(record: &BTreeRecord, beginning: &[u8]) -> bool {
-    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-    let is_blob = matches!(record.types.as_slice(), [0, kind] if *kind >= 12 && kind % 2 == 0);
-    let header = beginning.len().min(record.place.header());
-    record.tree == BTreeKind::Table && is_blob && beginning[header..].starts_with(&MAGIC)
 }

@@ -1,71 +1,26 @@
-//! Writing to SQLite: the lock, and transactions that change whole documents.
+//! Writing to SQLite: transactions that change whole documents.
 //!
-//! One writer at a time holds a `flock` on a file next to the store. The system releases it however
-//! the process ends. Invariants: a change is acknowledged only after a commit with `synchronous =
-//! FULL`. Every commit that changes a document increments the generation. After a writer has
+//! Invariants: a change is acknowledged only after a commit with `synchronous = FULL`. Every commit that changes a document increments the generation. After a writer has
 //! written and no reader uses an older state, the store is one file without a log.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, params};
 
-use super::data::DATA_TABLES;
+use super::documents::{self, PendingKeys};
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{DOCUMENT_COLUMNS, unchecked_document};
 use super::{
-    Header, connect, content, corrupt, file_name, lock_path, meta, peek, schema, sql, store_error,
-    with_suffix,
+    Header, connect, file_name, intents, lock, meta, peek, schema, store_error, with_suffix,
 };
-use crate::codec::data;
 use crate::corpus::{FileState, IngestOptions, root_folder};
-use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::links::Outgoing;
-use crate::prepare::values::{self, ValueRow};
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument};
-
-/// Acquires the lock of the store at `path`. Waits up to `wait` for another writer.
-pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
-    let lock_path = lock_path(path);
-    let deadline = Instant::now() + wait;
-    let lock = File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&lock_path)
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                Error::new(
-                    ErrorKind::ReadOnly,
-                    format!("{}: the store cannot be written: {error}", file_name(path)),
-                )
-            }
-            std::io::ErrorKind::IsADirectory => {
-                corrupt(path, "a folder is in the place of its lock file")
-            }
-            _ => Error::io(&lock_path, error),
-        })?;
-    loop {
-        match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                return Err(Error::new(
-                    ErrorKind::Locked,
-                    format!("{}: another process is writing", file_name(path)),
-                )
-                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
-        }
-    }
-}
 
 /// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
 /// A batch changes more than the default of 2 MB.
@@ -76,13 +31,8 @@ const CACHE_KIBIBYTES: i32 = -(16 << 10);
 pub(in crate::store) struct RowWriter {
     connection: Connection,
     path: PathBuf,
-    /// The keys that are not written yet in this transaction, in no order; see
-    /// [`Self::write_keys`].
-    link_keys: Vec<(i64, i64)>,
-    name_keys: Vec<(i64, i64)>,
-    data_keys: Vec<(i64, i64)>,
-    /// The values of front matter that are not written yet, with the ids of their documents.
-    values: Vec<(ValueRow, i64)>,
+    /// What is not written yet in this transaction.
+    pending: PendingKeys,
     is_dirty: bool,
     has_written: bool,
     /// Whether the options of the last ingest cannot be read.
@@ -123,10 +73,7 @@ impl RowWriter {
             has_lost_options: meta.is_some_and(|meta| meta.options.is_none()),
             connection,
             path: path.to_owned(),
-            link_keys: Vec::new(),
-            name_keys: Vec::new(),
-            data_keys: Vec::new(),
-            values: Vec::new(),
+            pending: PendingKeys::default(),
             is_dirty: false,
             has_written: migrated.is_some(),
             migrated,
@@ -242,7 +189,7 @@ impl RowWriter {
             let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
             self.set_meta("generation", generation)?;
         }
-        let written = self.write_keys();
+        let written = self.pending.write(&self.connection);
         self.wrap(written)?;
         failpoint!(BEFORE_COMMIT);
         self.wrap(self.connection.execute_batch("COMMIT"))?;
@@ -258,10 +205,7 @@ impl RowWriter {
             self.wrap(self.connection.execute_batch("ROLLBACK"))?;
             self.is_dirty = false;
         }
-        self.link_keys.clear();
-        self.name_keys.clear();
-        self.data_keys.clear();
-        self.values.clear();
+        self.pending = PendingKeys::default();
         Ok(())
     }
 
@@ -292,254 +236,34 @@ impl RowWriter {
         document: &PreparedDocument,
     ) -> Result<(i64, Option<i64>)> {
         self.is_dirty = true;
-        let result = self.put_rows(document);
+        let result = documents::put(&self.connection, &mut self.pending, document);
         self.wrap(result)
-    }
-
-    fn put_rows(&mut self, document: &PreparedDocument) -> rusqlite::Result<(i64, Option<i64>)> {
-        let PreparedDocument { state, rows: derived, .. } = document;
-        let before = self
-            .connection
-            .prepare_cached("SELECT id FROM document WHERE path = ?1")?
-            .query_row([&derived.path], |row| row.get(0))
-            .optional()?;
-        if let Some(before) = before {
-            self.remove_rows(before)?;
-        }
-        let prepare = |statement: &str| self.connection.prepare_cached(statement);
-        let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
-            .query_row([], |row| row.get(0))?;
-        let [lines, words, sections, blocks, link_count] = derived.counts;
-        prepare(
-            "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
-             sections, blocks, links, lossy, ldmd, generation, seal) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-        )?
-        .execute(params![
-            derived.path,
-            derived.name_key,
-            derived.hash,
-            i64::try_from(state.size).unwrap_or(i64::MAX),
-            state.mtime_ns,
-            state.ctime_ns,
-            lines,
-            words,
-            sections,
-            blocks,
-            link_count,
-            derived.is_lossy,
-            derived.has_markup,
-            generation + 1,
-            document.checksums.bytes(),
-        ])?;
-        let id = self.connection.last_insert_rowid();
-        content::write(&self.connection, id, &document.chunks)?;
-        prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
-            .execute(params![id, derived.outline])?;
-        if let Some(packed) = &derived.markup {
-            prepare("INSERT INTO ldmd (document_id, packed) VALUES (?1, ?2)")?
-                .execute(params![id, packed])?;
-        }
-        for section in &derived.markup_ids {
-            prepare("INSERT INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
-                .execute(params![section, id])?;
-        }
-        if let Some(packed) = &derived.links {
-            prepare("INSERT INTO link (document_id, packed) VALUES (?1, ?2)")?
-                .execute(params![id, packed])?;
-        }
-        self.link_keys.extend(document.link_keys.iter().map(|key| (*key, id)));
-        self.name_keys.extend(document.name_keys.iter().map(|key| (*key, id)));
-        self.data_keys.extend(document.data_keys.iter().map(|key| (*key, id)));
-        self.values.extend(document.values.iter().map(|value| (value.clone(), id)));
-        for (table, packed) in DATA_TABLES.into_iter().zip(&derived.data) {
-            if let Some(packed) = packed {
-                prepare(&format!("INSERT INTO {table} (document_id, packed) VALUES (?1, ?2)"))?
-                    .execute(params![id, packed])?;
-            }
-        }
-        if let Some(front_matter) = &derived.front_matter {
-            prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
-                .execute(params![id, front_matter])?;
-        }
-        for tag in &derived.tags {
-            prepare("INSERT INTO tag (tag, document_id) VALUES (?1, ?2)")?
-                .execute(params![tag, id])?;
-        }
-        if let Some(title_keys) = &derived.title_keys {
-            prepare("INSERT INTO title (document_id, keys) VALUES (?1, ?2)")?
-                .execute(params![id, title_keys])?;
-        }
-        for (ordinal, diagnostic) in derived.diagnostics.iter().enumerate() {
-            prepare(
-                "INSERT INTO diagnostic (document_id, ordinal, code, line, message) \
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![
-                id,
-                sql(ordinal),
-                diagnostic.code,
-                diagnostic.line,
-                diagnostic.message
-            ])?;
-        }
-        Ok((id, before))
     }
 
     /// Removes a document.
     pub(in crate::store) fn remove(&mut self, id: i64) -> Result<()> {
         self.is_dirty = true;
-        let result = self.remove_rows(id);
+        let result = documents::remove(&self.connection, &mut self.pending, id);
         self.wrap(result)
-    }
-
-    /// Writes the pending keys of links, names and data and the values of front matter in the order in which they are stored. Keys are
-    /// hashes, so writing them in any other order would read a page from disk for almost every one.
-    fn write_keys(&mut self) -> rusqlite::Result<()> {
-        let pending = [
-            ("link_key", &mut self.link_keys),
-            ("name_key", &mut self.name_keys),
-            ("data_key", &mut self.data_keys),
-        ];
-        for (table, keys) in pending {
-            keys.sort_unstable();
-            let mut insert = self.connection.prepare_cached(&format!(
-                "INSERT OR IGNORE INTO {table} (key, document_id) VALUES (?1, ?2)"
-            ))?;
-            for (key, id) in keys.drain(..) {
-                insert.execute([key, id])?;
-            }
-        }
-        self.values.sort_unstable();
-        let mut insert = self.connection.prepare_cached(
-            "INSERT OR IGNORE INTO front_matter_value (key, document_id, name, type, value) \
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?;
-        for (ValueRow { key, name, type_name, value }, id) in self.values.drain(..) {
-            insert.execute(params![key, id, name, type_name, value])?;
-        }
-        Ok(())
-    }
-
-    fn remove_rows(&mut self, id: i64) -> rusqlite::Result<()> {
-        // Ids increase, so a document has no pending keys if its id is below that of the first
-        // pending key.
-        let waits = |keys: &[(i64, i64)]| keys.first().is_some_and(|(_, first)| id >= *first);
-        let has_value = self.values.first().is_some_and(|(_, first)| id >= *first);
-        if waits(&self.link_keys) || waits(&self.name_keys) || waits(&self.data_keys) || has_value {
-            self.write_keys()?;
-        }
-        content::remove(&self.connection, id)?;
-        self.remove_keys(id)?;
-        self.remove_data_keys(id)?;
-        self.connection
-            .prepare_cached("DELETE FROM document WHERE id = ?1")?
-            .execute([id])
-            .map(|_| ())
-    }
-
-    /// Deletes the keys of the links and names of a document.
-    fn remove_keys(&self, id: i64) -> rusqlite::Result<()> {
-        let prepare = |statement| self.connection.prepare_cached(statement);
-        let row: Option<(String, Vec<u8>)> = prepare(
-            "SELECT path, packed FROM link JOIN document ON id = document_id WHERE id = ?1",
-        )?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-        let Some((path, packed)) = row else { return Ok(()) };
-        let outgoing: Outgoing = postcard::from_bytes(&packed).unwrap_or_default();
-        for key in outgoing.link_keys(&path) {
-            prepare("DELETE FROM link_key WHERE key = ?1 AND document_id = ?2")?
-                .execute([key, id])?;
-        }
-        for key in outgoing.name_keys() {
-            prepare("DELETE FROM name_key WHERE key = ?1 AND document_id = ?2")?
-                .execute([key, id])?;
-        }
-        Ok(())
-    }
-
-    /// Deletes the keys of the data of a document and the values of its front matter.
-    fn remove_data_keys(&self, id: i64) -> rusqlite::Result<()> {
-        let prepare = |statement: &str| self.connection.prepare_cached(statement);
-        let mut packed: [Option<Vec<u8>>; 3] = Default::default();
-        for (table, packed) in DATA_TABLES.into_iter().zip(&mut packed) {
-            *packed = prepare(&format!("SELECT packed FROM {table} WHERE document_id = ?1"))?
-                .query_row([id], |row| row.get(0))
-                .optional()?;
-        }
-        let [code, tables, tasks] = packed;
-        let contents = Contents {
-            code: data::decode(code.as_deref(), usize::MAX).unwrap_or_default(),
-            tables: data::decode(tables.as_deref(), usize::MAX).unwrap_or_default(),
-            tasks: data::decode(tasks.as_deref(), usize::MAX).unwrap_or_default(),
-        };
-        for key in contents.keys() {
-            prepare("DELETE FROM data_key WHERE key = ?1 AND document_id = ?2")?
-                .execute([key, id])?;
-        }
-        let front_matter: Option<String> =
-            prepare("SELECT value FROM front_matter WHERE document_id = ?1")?
-                .query_row([id], |row| row.get(0))
-                .optional()?;
-        for value in values::of(front_matter.as_deref()) {
-            prepare("DELETE FROM front_matter_value WHERE key = ?1 AND document_id = ?2")?
-                .execute(params![value.key, id])?;
-        }
-        Ok(())
     }
 
     /// Records the files that an edit is about to change, in a separate transaction. Returns the ids of the
     /// records.
     pub(in crate::store) fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
         self.begin()?;
-        let statement = "INSERT INTO edit_intent (path, temporary, old_hash, new_hash) \
-             VALUES (?1, ?2, ?3, ?4)";
-        let mut ids = Vec::with_capacity(intents.len());
-        for EditIntent { path, temporary, old_hash, new_hash } in intents {
-            let bytes = |hash: &Option<[u8; 32]>| hash.map_or_else(Vec::new, Vec::from);
-            self.wrap(self.connection.prepare_cached(statement).and_then(|mut statement| {
-                statement.execute(params![path, temporary, bytes(old_hash), bytes(new_hash)])
-            }))?;
-            ids.push(self.connection.last_insert_rowid());
-        }
+        let ids = self.wrap(intents::note(&self.connection, intents))?;
         self.commit()?;
         Ok(ids)
     }
 
     /// Deletes the record of an edit that is finished.
     pub(in crate::store) fn forget_intent(&self, id: i64) -> Result<()> {
-        self.wrap(
-            self.connection
-                .prepare_cached("DELETE FROM edit_intent WHERE id = ?1")
-                .and_then(|mut statement| statement.execute([id])),
-        )?;
-        Ok(())
+        self.wrap(intents::forget(&self.connection, id))
     }
 
     /// Returns the edits that were started and not finished, with the ids of their records.
     pub(in crate::store) fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
-        // A damaged name refers to no file, so the record is handled like that of a file that no
-        // longer exists.
-        let name = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<String> {
-            let bytes = row.get_ref(column)?.as_bytes().unwrap_or_default();
-            Ok(String::from_utf8_lossy(bytes).into_owned())
-        };
-        let row = |row: &rusqlite::Row<'_>| {
-            let hash = |column: usize| -> rusqlite::Result<Option<[u8; 32]>> {
-                Ok(row.get_ref(column)?.as_bytes().unwrap_or_default().try_into().ok())
-            };
-            let (path, temporary) = (name(row, 1)?, name(row, 2)?);
-            let intent = EditIntent { path, temporary, old_hash: hash(3)?, new_hash: hash(4)? };
-            Ok((row.get(0)?, intent))
-        };
-        self.wrap(
-            self.connection
-                .prepare_cached(
-                    "SELECT id, path, temporary, old_hash, new_hash FROM edit_intent ORDER BY id",
-                )
-                .and_then(|mut statement| statement.query_map([], row)?.collect()),
-        )
+        self.wrap(intents::all(&self.connection))
     }
 
     /// Updates the stored metadata of a file whose bytes are unchanged.

@@ -1,0 +1,83 @@
+//! The places that contain a span: the innermost one with an address, and the types of all of them.
+//!
+//! Invariant: a span within the document is within each place that is returned for it.
+
+use crate::markdown::outline::{BlockType, NodeKind};
+use crate::position::ByteSpan;
+use crate::query::library::OpenDocument;
+
+/// Returns the address and the bytes of the innermost place that contains `span`.
+pub(super) fn container(document: &OpenDocument, span: ByteSpan) -> (String, ByteSpan) {
+    let tree = &document.tree;
+    if is_in_front_matter(document, span) {
+        let front_matter = tree.outline().front_matter.unwrap_or_default();
+        return (document.address("@frontmatter"), front_matter);
+    }
+    let Some((index, node)) = innermost(document, span) else {
+        return (document.address("*"), document.span());
+    };
+    let address = document.address_of(index);
+    let Some(section) = tree.section(index) else { return (address, node) };
+    if span.end <= section.heading_end && span.start < section.heading_end {
+        let heading = ByteSpan::new(node.start, section.heading_end);
+        return (format!("{address}?part=heading"), heading);
+    }
+    if span.end <= section.own_end {
+        return (format!("{address}?part=own"), ByteSpan::new(node.start, section.own_end));
+    }
+    (address, node)
+}
+
+pub(super) fn is_in_front_matter(document: &OpenDocument, span: ByteSpan) -> bool {
+    let front_matter = document.tree.outline().front_matter;
+    front_matter.is_some_and(|front_matter| {
+        front_matter.start <= span.start
+            && span.start < front_matter.end
+            && span.end <= front_matter.end
+    })
+}
+
+/// Returns the innermost node that contains `span`, and its bytes.
+fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan)> {
+    let nodes = &document.tree.outline().nodes;
+    // A position after the last byte belongs to the last node.
+    let at = span.start.min(document.span().end.saturating_sub(1));
+    let after = nodes.partition_point(|node| node.bytes.start <= at);
+    let mut index = after.checked_sub(1)?;
+    loop {
+        let node = nodes.get(index)?;
+        if node.bytes.start <= at && at < node.bytes.end && span.end <= node.bytes.end {
+            return Some((index, node.bytes));
+        }
+        index = node.parent?;
+    }
+}
+
+/// Returns the types of the blocks that contain `span`, innermost first, or `heading` or `frontmatter`.
+pub(in crate::query) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
+    let tree = &document.tree;
+    if is_in_front_matter(document, span) {
+        return vec!["frontmatter"];
+    }
+    let mut types = Vec::new();
+    let mut current = innermost(document, span).map(|(index, _)| index);
+    while let Some(index) = current {
+        let Some(node) = tree.node(index) else { break };
+        match node.kind {
+            NodeKind::Block(block) => types.push(block.name()),
+            NodeKind::Item => types.push("item"),
+            NodeKind::Section(_) => {
+                let is_heading = tree
+                    .section(index)
+                    .is_some_and(|section| types.is_empty() && span.start < section.heading_end);
+                if is_heading {
+                    types.push(BlockType::Heading.name());
+                }
+                break;
+            }
+            NodeKind::Root => break,
+        }
+        current = node.parent;
+    }
+    types
+}

@@ -1,0 +1,244 @@
+//! Builds hits from the spans that a search found: their addresses, their positions, and their lines.
+//!
+//! Invariant: the address of a hit, passed to `select`, returns text that contains the hit: the
+//! innermost block, or a page of it if the block has several pages.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::containers::{container, is_in_front_matter};
+use super::hit::{ContextLines, Hit, HitDetail};
+use crate::limits;
+use crate::markdown::words::pages;
+use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
+use crate::query::library::{Freshness, OpenDocument};
+
+/// The section of a hit.
+#[derive(Clone, Default)]
+struct HitSection {
+    /// The node of the section; `None` before the first heading.
+    node: Option<usize>,
+    address: Arc<str>,
+    titles: Arc<[String]>,
+}
+
+/// Builds the hits of one document.
+pub(super) struct HitMaker<'a> {
+    /// The document, for titles and addresses; `None` if only lines are needed.
+    document: Option<&'a OpenDocument>,
+    detail: HitDetail,
+    bytes: &'a [u8],
+    lines: LineIndex,
+    surroundings: ContextLines,
+    file: Arc<str>,
+    /// The section of the last hit.
+    section: Option<HitSection>,
+    /// The last hit: the start of its line, its offset, and its column.
+    last_column: (usize, usize, usize),
+    /// The last line with a hit, 1-based, and its text, if the hit has all of it.
+    last_line: Option<(usize, Arc<str>)>,
+    /// The pages of nodes with several pages, by address without page.
+    pages: HashMap<String, Vec<ByteSpan>>,
+}
+
+impl<'a> HitMaker<'a> {
+    /// Returns a builder for hits in the document at `file` with the content `bytes`. No hit may end
+    /// after `reach`.
+    pub(super) fn new(
+        file: &str,
+        document: Option<&'a OpenDocument>,
+        bytes: &'a [u8],
+        reach: usize,
+        surroundings: ContextLines,
+        detail: HitDetail,
+    ) -> Self {
+        let mut end = next_line_start(bytes, reach.saturating_sub(1));
+        for _ in 0..=surroundings.after {
+            end = next_line_start(bytes, end);
+        }
+        Self {
+            document,
+            detail,
+            bytes,
+            lines: LineIndex::new(bytes.get(..end).unwrap_or(bytes)),
+            surroundings,
+            file: Arc::from(file),
+            section: None,
+            last_column: (usize::MAX, 0, 0),
+            last_line: None,
+            pages: HashMap::new(),
+        }
+    }
+
+    /// Returns the line index, which covers the bytes up to `reach` and the context lines.
+    pub(super) fn lines(&self) -> &LineIndex {
+        &self.lines
+    }
+
+    /// Returns the hit at `span`.
+    pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
+        let lines = self.lines_of(span);
+        let column = self.column(self.lines.start_of(lines.start), span.start);
+        let HitSection { address: section, titles: heading_path, .. } =
+            self.document.map(|document| self.section(document, span)).unwrap_or_default();
+        let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
+        let (text, text_cut) = self.text(span, lines);
+        let ContextLines { before: above, after: below, .. } = self.surroundings;
+        let first = lines.start.saturating_sub(above).max(1);
+        let last = (lines.end + below).min(self.lines.count());
+        Hit {
+            selector: addressed.map(|document| self.selector(document, span)).unwrap_or_default(),
+            section,
+            ldmd: addressed.and_then(|document| {
+                let section = document.markup.innermost_at(span.start)?;
+                Some(document.address_of_ldmd(section))
+            }),
+            heading_path,
+            file: Arc::clone(&self.file),
+            line: lines.start,
+            column,
+            line_end: (lines.end > lines.start).then_some(lines.end),
+            byte_start: span.start,
+            byte_end: span.end,
+            text,
+            text_cut,
+            is_match_only: self.surroundings.is_match_only,
+            before: (first..lines.start).map(|line| self.line(line)).collect(),
+            after: (lines.end + 1..=last).map(|line| self.line(line)).collect(),
+            score: None,
+            score_parts: None,
+            passage: Vec::new(),
+            rest: None,
+            truncated: false,
+            duplicates: Vec::new(),
+            queries: Vec::new(),
+            freshness: Freshness::default(),
+        }
+    }
+
+    /// Returns the column of the byte at `at`, on the line that begins at `start`. It counts from the
+    /// last hit if that is earlier on the same line.
+    fn column(&mut self, start: usize, at: usize) -> usize {
+        let (line, last, last_column) = self.last_column;
+        let between = (line == start && last <= at).then(|| self.bytes.get(last..at)).flatten();
+        let counted = between.and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let column = match counted {
+            Some(text) => last_column + text.chars().count(),
+            None => {
+                let before = self.bytes.get(start..at).unwrap_or_default();
+                String::from_utf8_lossy(before).chars().count() + 1
+            }
+        };
+        self.last_column = (start, at, column);
+        column
+    }
+
+    /// Returns the lines that `span` overlaps, or the line of its position if it is empty.
+    fn lines_of(&self, span: ByteSpan) -> LineSpan {
+        let last = self.bytes.len().saturating_sub(1);
+        let start = self.lines.line_of(span.start.min(last));
+        let end = if span.is_empty() { start } else { self.lines.line_of(span.end - 1) };
+        LineSpan { start, end }
+    }
+
+    fn line(&self, line: usize) -> String {
+        let bytes = self.bytes.get(self.lines.start_of(line)..self.lines.end_of(line));
+        excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
+    }
+
+    /// Returns the text of a hit, and whether it is only a part of its lines. The hits on a line share it.
+    fn text(&mut self, span: ByteSpan, lines: LineSpan) -> (Arc<str>, bool) {
+        if self.surroundings.is_match_only {
+            let bytes = self.bytes.get(span.start..span.end).unwrap_or_default();
+            let (text, is_cut) = excerpt(bytes, 0, bytes.len());
+            return (text.into(), is_cut);
+        }
+        let is_one_line = lines.start == lines.end;
+        if let Some((_, text)) =
+            self.last_line.as_ref().filter(|(line, _)| is_one_line && *line == lines.start)
+        {
+            return (Arc::clone(text), false);
+        }
+        let start = self.lines.start_of(lines.start);
+        let end = self.lines.end_of(lines.end);
+        let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
+        let (text, is_cut) = excerpt(bytes, span.start - start, span.end - start);
+        let text = Arc::from(text);
+        self.last_line = (is_one_line && !is_cut).then(|| (lines.start, Arc::clone(&text)));
+        (text, is_cut)
+    }
+
+    fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> HitSection {
+        let tree = &document.tree;
+        let node = tree.section_at(span.start);
+        let is_front_matter = node.is_none() && is_in_front_matter(document, span);
+        if let Some(last) = self.section.as_ref().filter(|last| last.node == node)
+            && !is_front_matter
+        {
+            return last.clone();
+        }
+        let address = match node {
+            _ if self.detail != HitDetail::Addresses => String::new(),
+            Some(node) => document.address_of(node),
+            None if is_front_matter => document.address("@frontmatter"),
+            None => document.address("root"),
+        };
+        let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();
+        let titles: Vec<String> = above.into_iter().map(|section| section.title.clone()).collect();
+        let section = HitSection { node, address: Arc::from(address), titles: Arc::from(titles) };
+        // Front matter is not a section, so it is not reused for the next hit.
+        self.section = (!is_front_matter).then(|| section.clone());
+        section
+    }
+
+    /// Returns the address of text that contains `span`.
+    fn selector(&mut self, document: &OpenDocument, span: ByteSpan) -> String {
+        let (address, within) = container(document, span);
+        let bytes = self.bytes.get(within.start..within.end).unwrap_or_default();
+        // Each word has at least one byte, so this node has one page.
+        if bytes.len() <= limits::MAX_WORDS {
+            return address;
+        }
+        let pages =
+            self.pages.entry(address.clone()).or_insert_with(|| pages(bytes, limits::MAX_WORDS));
+        if pages.len() < 2 {
+            return address;
+        }
+        let span = ByteSpan::new(span.start - within.start, span.end - within.start);
+        let number = pages.partition_point(|page| page.start <= span.start).saturating_sub(1);
+        let separator = if address.contains('?') { '&' } else { '?' };
+        if pages.get(number).is_some_and(|page| span.end <= page.end) {
+            format!("{address}{separator}page={number}")
+        } else {
+            format!("{address}{separator}full=true")
+        }
+    }
+}
+
+/// Returns `bytes` as text, or only the part around `from..to` if it is long. The other bytes are not
+/// read, so many hits on one long line stay cheap.
+fn excerpt(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
+    // A scalar has at most four bytes in UTF-8.
+    let is_short = bytes.len() <= limits::HIT_CHARS * 4;
+    if is_short {
+        let text = String::from_utf8_lossy(bytes);
+        if text.len() <= limits::HIT_CHARS || text.chars().count() <= limits::HIT_CHARS {
+            return (text.into_owned(), false);
+        }
+    }
+    // A quarter of the text precedes the hit.
+    let most_before = limits::HIT_CHARS / 4;
+    let mut start = from.saturating_sub(most_before * 4);
+    while start > 0 && start < from && bytes.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        start += 1;
+    }
+    let before = String::from_utf8_lossy(bytes.get(start..from).unwrap_or_default()).into_owned();
+    let skip = before.chars().count().saturating_sub(most_before);
+    let hit = bytes.get(from..to).unwrap_or_default();
+    let hit_chars = String::from_utf8_lossy(hit).chars().count();
+    let take = (most_before + hit_chars).clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4);
+    let end = bytes.len().min(from + take * 4);
+    let after = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default()).into_owned();
+    let text = before.chars().skip(skip).chain(after.chars()).take(take).collect();
+    (text, true)
+}

@@ -1,0 +1,53 @@
+//! The lock of a store: a `flock` on a file next to it.
+//!
+//! Invariant: at most one process holds the lock. The system releases it however the process ends.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{corrupt, file_name, with_suffix};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Returns the path of the file that a writer of the store at `path` locks.
+pub(super) fn lock_path(path: &Path) -> PathBuf {
+    with_suffix(path, "-lock")
+}
+
+/// Acquires the lock of the store at `path`. Waits up to `wait` for another writer.
+pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
+    let lock_path = lock_path(path);
+    let deadline = Instant::now() + wait;
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock_path)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                Error::new(
+                    ErrorKind::ReadOnly,
+                    format!("{}: the store cannot be written: {error}", file_name(path)),
+                )
+            }
+            std::io::ErrorKind::IsADirectory => {
+                corrupt(path, "a folder is in the place of its lock file")
+            }
+            _ => Error::io(&lock_path, error),
+        })?;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err(Error::new(
+                    ErrorKind::Locked,
+                    format!("{}: another process is writing", file_name(path)),
+                )
+                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
