@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod data;
 pub mod documents;
 pub mod dump;
+mod edit_node;
 mod edit_place;
 mod filter;
 pub mod find;
@@ -42,7 +43,8 @@ pub mod toc;
 
 pub(crate) use cells::narrow;
 pub use cursor::Cursor;
-pub(crate) use edit_place::{NamedNode, locate_for_edit, named};
+pub(crate) use edit_node::locate_for_edit;
+pub(crate) use edit_place::{NamedNode, named};
 pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use library::{DocumentCache, ask};
 pub use name::{NameMatch, document_named};

@@ -197,4 +197,61 @@ impl Snapshot {
         }))?;
         Ok(documents)
     }
+
+    /// Returns the highest id of a document; 0 if there are no documents.
+    pub(in crate::store) fn highest_id(&self) -> Result<i64> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT coalesce(max(id), 0) FROM document")
+                .and_then(|mut highest| highest.query_row([], |row| row.get(0))),
+        )
+    }
+
+    /// Returns the documents with ids above `id`, in the order of their ids.
+    pub(in crate::store) fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
+        let statement =
+            format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
+        )
+    }
+
+    /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
+    pub(in crate::store) fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
+        let statement = format!(
+            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
+        );
+        let ids = serde_json::to_string(ids).unwrap_or_default();
+        self.wrap(
+            self.statement()
+                .prepare_cached(&statement)
+                .and_then(|mut statement| statement.query_map([ids], stored_document)?.collect()),
+        )
+    }
+
+    /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
+    pub(in crate::store) fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
+        // `0` is the character after `/`.
+        let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
+        self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
+                )
+                .and_then(|mut tags| tags.query_map(bounds, |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Returns the ids and paths of all documents, in path order. This reads only an index.
+    pub(in crate::store) fn paths(&self) -> Result<Vec<(i64, String)>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT id, path FROM document ORDER BY path")
+                .and_then(|mut statement| {
+                    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+                }),
+        )
+    }
 }

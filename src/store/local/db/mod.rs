@@ -19,6 +19,7 @@ mod lookup;
 mod meta;
 mod migrate;
 mod pages;
+mod parts;
 mod recovered_rows;
 mod recovery;
 mod schema;

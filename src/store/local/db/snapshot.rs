@@ -11,10 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{Type, Value};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
-use serde_json::{Map, Value as Json};
+use rusqlite::{Connection, OpenFlags, Row};
 
-use super::bytes_column::BytesColumn;
 use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
@@ -24,7 +22,6 @@ use super::{
 use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::markdown::outline::Outline;
 use crate::prepare::PARSER_VERSION;
 use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
@@ -102,14 +99,6 @@ pub(in crate::store) struct Snapshot {
     /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
     lock: Option<File>,
 }
-
-const OUTLINES: BytesColumn = BytesColumn {
-    table: "outline",
-    key: "document_id",
-    bytes: "packed",
-    step: 1,
-    most: limits::MAX_ROW_BYTES,
-};
 
 impl Snapshot {
     /// Opens the store at `path` and pins its newest generation. A store with an older schema is
@@ -226,6 +215,7 @@ impl Snapshot {
     pub(in crate::store) fn path(&self) -> &Path {
         &self.path
     }
+
     /// Returns the folders of the documents.
     pub(in crate::store) fn roots(&self) -> Roots {
         Roots::of_store(Some(&self.path), &self.root, &self.options)
@@ -261,50 +251,6 @@ impl Snapshot {
         &self.identity
     }
 
-    /// Returns the highest id of a document; 0 if there are no documents.
-    pub(in crate::store) fn highest_id(&self) -> Result<i64> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT coalesce(max(id), 0) FROM document")
-                .and_then(|mut highest| highest.query_row([], |row| row.get(0))),
-        )
-    }
-
-    /// Returns the documents with ids above `id`, in the order of their ids.
-    pub(in crate::store) fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
-        let statement =
-            format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
-        )
-    }
-
-    /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
-    pub(in crate::store) fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
-        );
-        let ids = serde_json::to_string(ids).unwrap_or_default();
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map([ids], stored_document)?.collect()),
-        )
-    }
-
-    /// Returns the tags of a document, case-folded and sorted.
-    pub(in crate::store) fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
-        let tags: Vec<String> = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
-                .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
-        )?;
-        let is_whole = document.checksums.is(DocumentPart::Tags, || checksums::list(&tags));
-        if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
-    }
-
     /// Returns the error that a document of the index is not in the table of documents.
     pub(in crate::store) fn lacking(&self) -> Error {
         corrupt(&self.path, "a document that the full-text index names is missing")
@@ -316,97 +262,6 @@ impl Snapshot {
             &self.path,
             &format!("the {part} of {} differ from what was written", document.path),
         )
-    }
-
-    /// Returns the keys and values of the front matter of a document; `None` if it has none or it
-    /// could not be parsed.
-    pub(in crate::store) fn front_matter(
-        &self,
-        document: &StoredDocument,
-    ) -> Result<Option<Map<String, Json>>> {
-        let value: Option<String> = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT value FROM front_matter WHERE document_id = ?1")
-                .and_then(|mut values| {
-                    values.query_row([document.id], |row| row.get(0)).optional()
-                }),
-        )?;
-        let checksum = || checksums::optional(value.as_ref().map(String::as_bytes));
-        if !document.checksums.is(DocumentPart::FrontMatter, checksum) {
-            return Err(self.damaged(document, "values of the front matter"));
-        }
-        Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
-    }
-
-    /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
-    pub(in crate::store) fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
-        // `0` is the character after `/`.
-        let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
-        self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
-                )
-                .and_then(|mut tags| tags.query_map(bounds, |row| row.get(0))?.collect()),
-        )
-    }
-
-    /// Returns the ids and paths of all documents, in path order. This reads only an index.
-    pub(in crate::store) fn paths(&self) -> Result<Vec<(i64, String)>> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT id, path FROM document ORDER BY path")
-                .and_then(|mut statement| {
-                    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-                }),
-        )
-    }
-
-    /// Reads the packed row of a document with `statement`. Fails if the checksum of `part` is
-    /// wrong.
-    pub(super) fn packed_row(
-        &self,
-        statement: &str,
-        document: &StoredDocument,
-        part: DocumentPart,
-    ) -> Result<Option<Vec<u8>>> {
-        let packed: Option<Vec<u8>> =
-            self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
-                statement.query_row([document.id], |row| row.get(0)).optional()
-            }))?;
-        let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
-        if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
-    }
-
-    /// Returns the structure of a document.
-    pub(in crate::store) fn outline(&self, document: &StoredDocument) -> Result<Outline> {
-        let statement = "SELECT packed FROM outline WHERE document_id = ?1";
-        self.unpacked(document, self.packed_row(statement, document, DocumentPart::Outline)?)
-    }
-
-    /// Returns the structures of `documents`, in the same order.
-    pub(in crate::store) fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
-        let ids: HashSet<i64> = documents.iter().map(|document| document.id).collect();
-        let mut packed = self.wrap(OUTLINES.read(&self.statement(), &ids))?;
-        let outline = |document: &StoredDocument| {
-            let packed = packed.remove(&document.id);
-            let checksum = || checksums::optional(packed.as_deref());
-            if !document.checksums.is(DocumentPart::Outline, checksum) {
-                return Err(self.damaged(document, "packed rows"));
-            }
-            self.unpacked(document, packed)
-        };
-        documents.iter().map(outline).collect()
-    }
-
-    /// Unpacks the outline of a document.
-    fn unpacked(&self, document: &StoredDocument, packed: Option<Vec<u8>>) -> Result<Outline> {
-        let outline = packed.and_then(|packed| crate::codec::outline::decode(&packed));
-        let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
-        outline.filter(is_of_it).ok_or_else(|| {
-            corrupt(&self.path, &format!("the outline of {} cannot be read", document.path))
-                .with_hint("or run `mdsel ingest --force`, which parses the file again")
-        })
     }
 
     /// Returns the `most` folders at the top of the root that contain the most documents, with the

@@ -1,0 +1,124 @@
+//! The arguments of calls: their names, and what all tools share.
+//!
+//! Invariant: an unknown argument is an error that names the nearest one.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::mcp::ServerOptions;
+use crate::mcp::reply::ReplyOptions;
+use crate::mcp::tools::{self, ToolName};
+use crate::output::Format;
+use crate::query::Cursor;
+
+/// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
+/// does not have.
+pub(super) fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Result<()> {
+    let known = tool.arguments();
+    let unknown = |name: &&String| !known.contains(name);
+    for name in arguments.keys().filter(unknown).cloned().collect::<Vec<_>>() {
+        let plurals = [format!("{name}s"), format!("{name}es"), name.replace("query", "queries")];
+        let list = known.iter().find(|known| plurals.iter().any(|plural| plural == *known));
+        if let Some(list) = list.filter(|list| !arguments.contains_key(*list)) {
+            if let Some(value) = arguments.shift_remove(&name) {
+                arguments.insert(list.clone(), value);
+            }
+            continue;
+        }
+        let similarity = |known: &&String| (strsim::jaro_winkler(known, &name) * 1000.0).round();
+        let nearest =
+            known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
+        let error = usage(&format!("{} has no argument {name:?}", tool.name()));
+        let nearest =
+            nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
+        return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
+    }
+    Ok(())
+}
+
+/// One text, or a list of texts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "OneOrMany")]
+pub(super) struct OneOrManyTexts(pub(super) Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text or a list of texts")]
+enum OneOrMany {
+    None(()),
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<OneOrMany> for OneOrManyTexts {
+    fn from(texts: OneOrMany) -> Self {
+        match texts {
+            OneOrMany::None(()) => Self::default(),
+            OneOrMany::One(text) => Self(vec![text]),
+            OneOrMany::Many(texts) => Self(texts),
+        }
+    }
+}
+
+/// Deserializes arguments. An unknown argument is an error.
+pub(super) fn parse<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments> {
+    let parsed =
+        |arguments: &Value| Arguments::deserialize(arguments).map_err(|error| error.to_string());
+    let arguments = Value::Object(arguments);
+    parsed(&arguments).map_err(|error| {
+        // serde does not say at which argument it failed: it is the one without which it fails otherwise.
+        let is_at = |name: &&String| {
+            let mut others = arguments.clone();
+            others.as_object_mut().and_then(|others| others.shift_remove(*name));
+            parsed(&others).err().as_ref() != Some(&error)
+        };
+        match arguments.as_object().and_then(|given| given.keys().find(is_at)) {
+            Some(name) => usage(&format!("{name}: {error}")),
+            None => usage(&error),
+        }
+    })
+}
+
+pub(super) fn usage(message: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Usage, message.to_string())
+}
+
+/// The arguments that every call has, which describe its reply.
+#[derive(Deserialize)]
+struct FormArguments {
+    format: Option<String>,
+    max_chars: Option<usize>,
+}
+
+/// Removes the arguments that describe the reply, and parses them.
+pub(super) fn form<'a>(
+    options: &'a ServerOptions,
+    arguments: &mut JsonObject,
+) -> Result<ReplyOptions<'a>> {
+    let given = ["format", "max_chars"]
+        .into_iter()
+        .filter_map(|name| arguments.shift_remove(name).map(|value| (name.to_owned(), value)));
+    let given: FormArguments = parse(given.collect())?;
+    let format = match given.format.as_deref() {
+        None => options.format,
+        Some("json") => Format::Json,
+        Some("text") => Format::Text,
+        Some("records") => Format::Records,
+        Some("raw") => Format::Raw,
+        Some("markdown") => Format::Markdown,
+        Some(other) => {
+            let formats = tools::FORMATS.join(", ");
+            return Err(usage(&format!("no format is named {other:?}"))
+                .with_hint(format!("the formats are {formats}")));
+        }
+    };
+    let max_chars = given.max_chars.unwrap_or(options.max_chars);
+    let has_max_chars = given.max_chars.is_some();
+    Ok(ReplyOptions { format, max_chars, has_max_chars, store: &options.shown })
+}
+
+pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
+    after.map(|after| after.parse()).transpose()
+}

@@ -1,0 +1,66 @@
+//! The tool `context`: gathers passages or places in one bundle.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::output::Format;
+use crate::query::page::fitting;
+use crate::query::search::passage_chars;
+use crate::query::{FilterRequest, ask, context};
+use crate::store::{Purpose, Store};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Context {
+    #[serde(default)]
+    queries: OneOrManyTexts,
+    #[serde(default)]
+    addresses: OneOrManyTexts,
+    #[serde(default)]
+    tags: OneOrManyTexts,
+    #[serde(default)]
+    under: OneOrManyTexts,
+    #[serde(default)]
+    links: usize,
+    #[serde(default)]
+    with_body: bool,
+    after: Option<String>,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Context = parse(arguments)?;
+    let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
+    let mut request = context::ContextRequest {
+        addresses: arguments.addresses.0,
+        queries: arguments.queries.0,
+        passage: passage_chars(None, Some(form.max_chars)),
+        filter: FilterRequest {
+            tags: arguments.tags.0,
+            under: arguments.under.0,
+            ..FilterRequest::default()
+        },
+        hops: arguments.links,
+        with_body: arguments.with_body,
+        outside: Vec::new(),
+        limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
+        max_chars: Some(form.max_chars),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let is_empty = request.addresses.is_empty() && request.filter.is_empty();
+    let is_question = !request.queries.is_empty();
+    if is_empty && !is_question {
+        return Err(usage(&"give queries, addresses, tags or under"));
+    }
+    // A Markdown block shows the content of its place.
+    request.with_body |= form.format == Format::Markdown && !is_question;
+    let answer = if is_question {
+        ask(store, Purpose::Search, |library| context::context(library, &request))?
+    } else {
+        ask(store, Purpose::Read, |library| context::context(library, &request))?
+    };
+    form.reply(&answer, answer.outcome())
+}

@@ -1,0 +1,82 @@
+//! The tool `edit`: changes documents.
+
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::parse;
+use crate::edit::{self, BatchLine};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::store::Store;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Edit {
+    document: Option<String>,
+    edits: Vec<BatchLine>,
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    refresh: bool,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
+    if let [line] = edits.as_slice()
+        && let Some(relocation) = line.relocation(document.as_ref())?
+    {
+        let operation = relocation.name();
+        let request = edit::RelocateRequest {
+            store,
+            relocation,
+            keeps_links: false,
+            expect: line.expected().cloned(),
+            is_dry_run: dry_run,
+            is_refresh: refresh,
+            wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+            confirm: &|report| {
+                let answer = edit::RelocateAnswer::of(report, dry_run);
+                form.reply(&answer, answer.outcome()).map(drop)
+            },
+        };
+        let answer = match edit::relocate(&request)? {
+            Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
+            Err(fault) => edit::RelocateAnswer::fault(operation, fault),
+        };
+        return form.reply(&answer, answer.outcome());
+    }
+    let is_batch = edits.len() != 1;
+    let edits = (1..).zip(edits).map(|(number, edit)| {
+        let origin = format!("edit {number}");
+        edit.into_edit(origin.clone(), false).map_err(|error| error.in_part(&origin))
+    });
+    let edits = edits.collect::<Result<_>>()?;
+    let answer = |report: Option<edit::EditReport>, faults| edit::EditAnswer {
+        report,
+        faults,
+        is_batch,
+        is_dry_run: dry_run,
+        with_content: true,
+    };
+    let reply = |answer: edit::EditAnswer| {
+        let outcome = answer.outcome();
+        form.reply(&answer, outcome)
+    };
+    let request = edit::EditRequest {
+        store,
+        document,
+        expect: None,
+        edits,
+        is_dry_run: dry_run,
+        is_refresh: refresh,
+        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+        confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
+    };
+    match edit::edit(&request)? {
+        Ok(report) => reply(answer(Some(report), Vec::new())),
+        Err(fault) => reply(answer(None, vec![fault])),
+    }
+}

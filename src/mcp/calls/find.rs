@@ -1,0 +1,50 @@
+//! The tool `find`: finds sections by their titles.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::page::fitting;
+use crate::query::{FilterRequest, ask, find};
+use crate::store::{Purpose, Store};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Find {
+    pattern: String,
+    content: Option<String>,
+    level: Option<u8>,
+    #[serde(rename = "where")]
+    condition: Option<String>,
+    #[serde(default)]
+    globs: OneOrManyTexts,
+    #[serde(default)]
+    under: OneOrManyTexts,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Find = parse(arguments)?;
+    if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
+        return Err(usage(&"level must be 1 to 6"));
+    }
+    let request = find::FindRequest {
+        pattern: arguments.pattern,
+        content: arguments.content,
+        filter: FilterRequest {
+            level: arguments.level,
+            condition: arguments.condition,
+            globs: arguments.globs.0,
+            under: arguments.under.0,
+            ..FilterRequest::default()
+        },
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let answer = ask(store, Purpose::Read, |library| find::find(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}

@@ -1,0 +1,97 @@
+//! Calls of tools: turns arguments into requests of the library, and answers into replies.
+//!
+//! Each tool has a module, which is named after it. Invariants: a call makes the same request as the
+//! command of the same kind, with the same defaults except for the budget; an unknown argument is an error.
+
+mod arguments;
+mod context;
+mod edit;
+mod find;
+mod neighbors;
+mod overview;
+mod query;
+mod read;
+mod search;
+
+use rmcp::model::JsonObject;
+
+use super::ServerOptions;
+use super::reply::Reply;
+use super::tools::ToolName;
+use crate::error::Result;
+
+/// Answers the call of a tool.
+pub(super) fn call(
+    options: &ServerOptions,
+    tool: ToolName,
+    mut arguments: JsonObject,
+) -> Result<Reply> {
+    let store = &*options.store;
+    let form = arguments::form(options, &mut arguments)?;
+    arguments::name_arguments(tool, &mut arguments)?;
+    match tool {
+        ToolName::Overview => overview::call(store, form, arguments),
+        ToolName::Find => find::call(store, form, arguments),
+        ToolName::Search => search::call(store, form, arguments),
+        ToolName::Read => read::call(store, form, arguments),
+        ToolName::Neighbors => neighbors::call(store, form, arguments),
+        ToolName::Query => query::call(store, form, arguments),
+        ToolName::Context => context::call(store, form, arguments),
+        ToolName::Edit => edit::call(store, form, arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde::de::DeserializeOwned;
+    use serde_json::json;
+
+    use super::arguments::parse;
+    use super::*;
+    use crate::edit::BatchLine;
+    use crate::mcp::tools;
+
+    /// Returns the names of the arguments that `Arguments` accepts, from its error for an unknown
+    /// one.
+    fn read_by<Arguments: DeserializeOwned>() -> BTreeSet<String> {
+        let mut bogus = JsonObject::new();
+        bogus.insert("bogus argument".to_owned(), json!(0));
+        let Err(error) = parse::<Arguments>(bogus) else { panic!("a bogus argument was accepted") };
+        error.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn schemas_list_the_arguments_that_calls_accept() {
+        let read = |tool| match tool {
+            ToolName::Overview => read_by::<overview::Overview>(),
+            ToolName::Find => read_by::<find::Find>(),
+            ToolName::Search => read_by::<search::Search>(),
+            ToolName::Read => read_by::<read::Read>(),
+            ToolName::Neighbors => read_by::<neighbors::Neighbors>(),
+            ToolName::Context => read_by::<context::Context>(),
+            ToolName::Query => read_by::<query::Query>(),
+            ToolName::Edit => read_by::<edit::Edit>(),
+        };
+        for tool in tools::all(true) {
+            let properties = tool.input_schema["properties"].as_object().unwrap();
+            let mut named: BTreeSet<String> = properties.keys().cloned().collect();
+            assert!(named.remove("format"));
+            named.remove("max_chars");
+            let name = ToolName::named(&tool.name, true).unwrap();
+            assert_eq!(named, read(name), "{}", tool.name);
+        }
+        let edits = &tools::all(true)[7].input_schema["properties"]["edits"]["items"]["properties"];
+        let flags = tools::EDIT_FLAGS.split(' ').map(str::to_owned);
+        let named: BTreeSet<_> = edits.as_object().unwrap().keys().cloned().chain(flags).collect();
+        assert_eq!(named, read_by::<BatchLine>());
+    }
+
+    #[test]
+    fn a_single_text_is_accepted_as_a_list() {
+        let mut arguments = JsonObject::new();
+        arguments.insert("addresses".to_owned(), json!("a.md"));
+        assert_eq!(parse::<read::Read>(arguments).unwrap().addresses.0, ["a.md"]);
+    }
+}

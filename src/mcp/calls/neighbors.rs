@@ -1,0 +1,56 @@
+//! The tool `neighbors`: shows what is around a section, or its links.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{cursor, parse};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::links::{Direction, EdgeFilter, list};
+use crate::query::page::fitting;
+use crate::query::{FilterRequest, ask, neighbors};
+use crate::store::{Purpose, Store};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Neighbors {
+    address: String,
+    links: Option<DirectionName>,
+    after: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DirectionName {
+    Out,
+    In,
+    Both,
+}
+
+impl From<DirectionName> for Direction {
+    fn from(name: DirectionName) -> Self {
+        match name {
+            DirectionName::Out => Self::Out,
+            DirectionName::In => Self::In,
+            DirectionName::Both => Self::Both,
+        }
+    }
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Neighbors { address, links, after } = parse(arguments)?;
+    let after = cursor(after.as_ref())?;
+    let Some(direction) = links.map(Direction::from) else {
+        let answer =
+            ask(store, Purpose::Read, |library| neighbors::neighbors(library, &address, after))?;
+        return form.reply(&answer, answer.outcome());
+    };
+    let limit = fitting(limits::LIST_LIMIT, Some(form.max_chars));
+    let filter = EdgeFilter::default();
+    let documents = FilterRequest::default();
+    let request =
+        list::LinkListRequest { address, direction, filter, documents, max_nodes: 0, limit, after };
+    let answer = ask(store, Purpose::Read, |library| list::list(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}

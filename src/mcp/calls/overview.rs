@@ -1,0 +1,57 @@
+//! The tool `overview`: what is in the store, the headings of documents, or their LDMD sections.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::output::has_addresses;
+use crate::query::page::fitting;
+use crate::query::{FilterRequest, Outcome, ask, ldmd, prime, toc};
+use crate::store::{Purpose, Store};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Overview {
+    #[serde(default)]
+    documents: OneOrManyTexts,
+    depth: Option<usize>,
+    #[serde(default)]
+    ldmd: bool,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let Overview { documents: OneOrManyTexts(documents), depth, ldmd: is_ldmd, limit, after } =
+        parse(arguments)?;
+    let after = cursor(after.as_ref())?;
+    if is_ldmd {
+        if depth.is_some() {
+            return Err(usage(&"depth applies to section trees, not to LDMD sections"));
+        }
+        let [document] = <[String; 1]>::try_from(documents)
+            .map_err(|_| usage(&"ldmd needs exactly one document"))?;
+        let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
+        let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
+        return form.reply(&answer, answer.outcome());
+    }
+    if documents.is_empty() && depth.is_none() && limit.is_none() {
+        let answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
+        return form.reply(&answer, Outcome::All);
+    }
+    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
+    let request = toc::TocRequest {
+        documents,
+        filter: FilterRequest::default(),
+        depth,
+        max_level: None,
+        with_addresses: has_addresses::<toc::TocAnswer>(form.format),
+        limit,
+        after,
+    };
+    let answer = ask(store, Purpose::Read, |library| toc::toc(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}

@@ -1,0 +1,102 @@
+//! The tool `query`: lists code blocks, tables, tasks and front matter.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::page::fitting;
+use crate::query::{FilterRequest, ask, data};
+use crate::store::{Purpose, Store};
+
+/// What a query lists.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Code,
+    Tables,
+    Tasks,
+    Meta,
+    Keys,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    kind: Kind,
+    #[serde(default)]
+    names: OneOrManyTexts,
+    #[serde(rename = "where")]
+    condition: Option<String>,
+    where_meta: Option<String>,
+    containing: Option<String>,
+    #[serde(default)]
+    under: OneOrManyTexts,
+    #[serde(default)]
+    globs: OneOrManyTexts,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Query = parse(arguments)?;
+    let is_of_items = matches!(arguments.kind, Kind::Tables | Kind::Tasks);
+    if arguments.containing.is_some() && !matches!(arguments.kind, Kind::Code) {
+        return Err(usage(&"containing applies to code"));
+    }
+    let (of_items, of_documents) = match (is_of_items, arguments.condition, arguments.where_meta) {
+        (true, condition, where_meta) => (condition, where_meta),
+        (false, Some(_), Some(_)) => {
+            return Err(usage(&"where is about front matter here; join both with and"));
+        }
+        (false, condition, where_meta) => (None, condition.or(where_meta)),
+    };
+    let common = data::Common {
+        filter: FilterRequest {
+            globs: arguments.globs.0,
+            under: arguments.under.0,
+            condition: of_documents,
+            ..FilterRequest::default()
+        },
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
+        after: cursor(arguments.after.as_ref())?,
+    };
+    let names = arguments.names.0;
+    match arguments.kind {
+        Kind::Code => {
+            let containing = arguments.containing;
+            let request = data::code::CodeRequest { languages: names, containing, common };
+            let answer =
+                ask(store, Purpose::Search, |library| data::code::code(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Tables => {
+            let (headers, columns) = (names, Vec::new());
+            let request =
+                data::tables::TableRequest { headers, condition: of_items, columns, common };
+            let answer =
+                ask(store, Purpose::Read, |library| data::tables::tables(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Tasks => {
+            let request = data::tasks::TaskRequest { is_done: None, condition: of_items, common };
+            let answer =
+                ask(store, Purpose::Read, |library| data::tasks::tasks(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Meta => {
+            let request = data::meta::MetaRequest { keys: names, common };
+            let answer = ask(store, Purpose::Read, |library| data::meta::meta(library, &request))?;
+            form.reply(&answer, answer.outcome())
+        }
+        Kind::Keys => {
+            let data::Common { filter, limit, after } = common;
+            let answer = ask(store, Purpose::Read, |library| {
+                data::meta::types(library, &filter, limit, after)
+            })?;
+            form.reply(&answer, answer.outcome())
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The tool `read`: shows places by their addresses.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{OneOrManyTexts, cursor, parse};
+use crate::error::Result;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::{ask, select};
+use crate::store::{Purpose, Store};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Read {
+    pub(super) addresses: OneOrManyTexts,
+    #[serde(default)]
+    max_words: usize,
+    after: Option<String>,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let arguments: Read = parse(arguments)?;
+    let request = select::SelectRequest {
+        addresses: arguments.addresses.0,
+        max_words: arguments.max_words,
+        limit: None,
+        after: cursor(arguments.after.as_ref())?,
+        room: Some(form.max_chars),
+    };
+    let answer = ask(store, Purpose::Read, |library| select::select(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}

@@ -1,0 +1,88 @@
+//! The tool `search`: finds sections by words, and text by patterns.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+
+use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use crate::error::Result;
+use crate::limits;
+use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::search::{
+    ContextLines, OutputMode, PatternOptions, Query, SearchAnswer, SearchRequest, search,
+};
+use crate::query::{FilterRequest, ask};
+use crate::store::{Purpose, Store};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Search {
+    #[serde(default)]
+    queries: OneOrManyTexts,
+    #[serde(default)]
+    patterns: OneOrManyTexts,
+    #[serde(default)]
+    literal: bool,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    context: usize,
+    #[serde(default)]
+    types: OneOrManyTexts,
+    #[serde(default)]
+    tags: OneOrManyTexts,
+    #[serde(default)]
+    under: OneOrManyTexts,
+    #[serde(default)]
+    globs: OneOrManyTexts,
+    #[serde(rename = "where")]
+    condition: Option<String>,
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+    let form = form.of_search();
+    let arguments: Search = parse(arguments)?;
+    let questions = arguments.queries.0;
+    let patterns = arguments.patterns.0;
+    let query = match (questions.is_empty(), patterns.is_empty()) {
+        (false, false) => return Err(usage(&"give queries or patterns, not both")),
+        (true, true) => return Err(usage(&"give queries or patterns")),
+        (false, true) if !arguments.literal => Query::Words(questions),
+        (is_pattern, _) => {
+            let options = PatternOptions {
+                is_literal: arguments.literal,
+                ignores_case: arguments.ignore_case,
+                ..PatternOptions::default()
+            };
+            Query::Patterns(if is_pattern { patterns } else { questions }, options)
+        }
+    };
+    let mut request = SearchRequest {
+        query,
+        filter: FilterRequest {
+            globs: arguments.globs.0,
+            tags: arguments.tags.0,
+            under: arguments.under.0,
+            types: arguments.types.0,
+            condition: arguments.condition,
+            ..FilterRequest::default()
+        },
+        form: OutputMode::Hits,
+        surroundings: ContextLines {
+            before: arguments.context,
+            after: arguments.context,
+            is_match_only: false,
+        },
+        passage: limits::PASSAGE_CHARS,
+        keeps_duplicates: false,
+        detail: SearchAnswer::detail(form.format),
+        explain: false,
+        limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
+        max_chars: None,
+        after: cursor(arguments.after.as_ref())?,
+    };
+    request.keep_to(None, Some(form.max_chars));
+    let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
+    form.reply(&answer, answer.outcome())
+}

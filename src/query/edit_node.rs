@@ -1,0 +1,140 @@
+//! Locates the node that an edit names, in the newest version of its document.
+//!
+//! Invariant: the node is exactly what was named. A text with several meanings, a part of a place, or a line
+//! in the middle of a block is refused.
+
+use std::rc::Rc;
+
+use super::edit_place::{NamedNode, exact_sections, fault, not_exact, unique, without_params};
+use super::library::OpenDocument;
+use super::locate::{Located, locate, locate_first, missing};
+use super::place::{ResolvedNode, Target};
+use super::resolve::several_places;
+use super::suggestion::of_corrections;
+use crate::address::{AddressError, FaultCode, Locator, Ordinal, Params, Selector, StepKind};
+
+/// Locates the named node in `document`, which may have changed since it was named. A selector with all
+/// its indices and its document, as every command prints addresses, has only one meaning.
+pub(crate) fn locate_for_edit(
+    document: &Rc<OpenDocument>,
+    named: &NamedNode,
+    is_fuzzy: bool,
+) -> std::result::Result<ResolvedNode, AddressError> {
+    let text = named.text.as_str();
+    if let Some(fault) = ambiguous_word(document, named) {
+        return Err(fault);
+    }
+    let places = match &named.places {
+        Ok(places) => places,
+        Err(fault) => {
+            let suggestions = of_corrections(document, &fault.suggestions);
+            return Err(fault.clone().suggest(suggestions).of(text));
+        }
+    };
+    let mut hits: Vec<ResolvedNode> = Vec::new();
+    for place in places {
+        let located = match place.locator {
+            // An edit can create front matter that does not exist yet.
+            Locator::FrontMatter if place.steps.is_empty() => Some(Located::place(
+                ResolvedNode::new(Rc::clone(document), Target::FrontMatter, place.params),
+            )),
+            Locator::TitlePart(_) if !hits.is_empty() => None,
+            _ => locate(document, place),
+        };
+        let Some(located) = located else { continue };
+        if let Some(fault) = located.fault {
+            return Err(fault.of(text));
+        }
+        if matches!(place.locator, Locator::TitlePart(_)) {
+            return match located.places.as_slice() {
+                [place] if is_fuzzy => checked(place, text),
+                [place] => Err(not_exact(text, place)),
+                places => Err(several_places(text, places, "")),
+            };
+        }
+        hits.extend(located.places);
+    }
+    unique(&mut hits);
+    match hits.as_slice() {
+        [] => Err(missing(document, places).of(text)),
+        [place] => checked(place, text),
+        places => Err(several_places(text, places, "")),
+    }
+}
+
+/// Returns the node, if `place` is exactly the named node and has no parameter except `part`.
+fn checked(place: &ResolvedNode, text: &str) -> std::result::Result<ResolvedNode, AddressError> {
+    let Params { page, head, tail, part, .. } = place.params;
+    if place.resolved == Some("lines") {
+        let address = place.address();
+        let message = format!(
+            "an edit cannot name a range of lines; name one line of a task, or {address}, which contains them"
+        );
+        let fault = fault(FaultCode::SelectorNotFound, text, message);
+        return Err(fault.suggest(vec![place.address()]));
+    }
+    if place.resolved.is_some() {
+        let message = format!("this line is not a heading; it is in {}", place.address());
+        let fault = fault(FaultCode::SelectorNotFound, text, message);
+        return Err(fault.suggest(vec![place.address()]));
+    }
+    if page.is_some() || head.is_some() || tail.is_some() {
+        let message = format!("an edit applies to a whole place: {}", place.address());
+        let fault = fault(FaultCode::MalformedQuery, text, message);
+        return Err(fault.suggest(vec![place.address()]));
+    }
+    Ok(ResolvedNode { params: Params { part, ..Params::default() }, ..place.clone() })
+}
+
+/// Returns the fault for a text that is both the title of a section and a location of another kind.
+fn ambiguous_word(document: &Rc<OpenDocument>, named: &NamedNode) -> Option<AddressError> {
+    let text = named.text.as_str();
+    let title = text.split_once("::").filter(|_| named.is_address).map_or(text, |(_, place)| place);
+    let (title, _) = without_params(title);
+    let places = named.places.as_deref();
+    let is_other_kind = match places.map(|places| places.first().map(|place| &place.locator)) {
+        // Reads take `@frontmatter` for the front matter too, even if a section has this title.
+        Ok(
+            Some(
+                Locator::SectionPath(_)
+                | Locator::TitlePart(_)
+                | Locator::Document
+                | Locator::FrontMatter,
+            )
+            | None,
+        ) => false,
+        Ok(Some(Locator::Selector(selector, written))) => {
+            !(named.is_address && is_primary(selector, written))
+        }
+        Ok(Some(_)) => !named.is_address,
+        Err(_) => true,
+    };
+    if !is_other_kind {
+        return None;
+    }
+    let sections = exact_sections(document, title);
+    if sections.is_empty() {
+        return None;
+    }
+    let titled =
+        |node| ResolvedNode::new(Rc::clone(document), Target::Node(node), Params::default());
+    let titled: Vec<ResolvedNode> = sections.into_iter().map(titled).collect();
+    let mut all = locate_first(document, places.unwrap_or_default()).places;
+    let count = all.len();
+    all.extend(titled.iter().cloned());
+    unique(&mut all);
+    if count == titled.len() && all.len() == count {
+        return None;
+    }
+    let message = format!("{title:?} is both a selector and the title of a section");
+    let fault = fault(FaultCode::Ambiguous, text, message);
+    Some(fault.among(all.iter().map(ResolvedNode::candidate), all.len()))
+}
+
+/// Returns whether a selector, written as `text`, is in the form in which addresses are printed: without
+/// shorthand, and with one index at each step except `root`.
+fn is_primary(selector: &Selector, text: &str) -> bool {
+    let has_index = |ordinal| matches!(ordinal, Ordinal::One(_));
+    text == selector.to_string()
+        && selector.steps.iter().all(|step| step.kind == StepKind::Root || has_index(step.ordinal))
+}

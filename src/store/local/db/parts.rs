@@ -1,0 +1,105 @@
+//! The parts of documents other than their bytes: tags, front matter and outlines.
+//!
+//! Invariant: a part is compared with its checksum before it is returned.
+
+use std::collections::HashSet;
+
+use rusqlite::OptionalExtension as _;
+use serde_json::{Map, Value};
+
+use super::bytes_column::BytesColumn;
+use super::corrupt;
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::limits;
+use crate::markdown::outline::Outline;
+use crate::prepare::checksums::{self, DocumentPart};
+use crate::store::StoredDocument;
+
+const OUTLINES: BytesColumn = BytesColumn {
+    table: "outline",
+    key: "document_id",
+    bytes: "packed",
+    step: 1,
+    most: limits::MAX_ROW_BYTES,
+};
+
+impl Snapshot {
+    /// Returns the tags of a document, case-folded and sorted.
+    pub(in crate::store) fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
+        let tags: Vec<String> = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
+                .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
+        )?;
+        let is_whole = document.checksums.is(DocumentPart::Tags, || checksums::list(&tags));
+        if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }
+    }
+
+    /// Returns the keys and values of the front matter of a document; `None` if it has none or it
+    /// could not be parsed.
+    pub(in crate::store) fn front_matter(
+        &self,
+        document: &StoredDocument,
+    ) -> Result<Option<Map<String, Value>>> {
+        let value: Option<String> = self.wrap(
+            self.statement()
+                .prepare_cached("SELECT value FROM front_matter WHERE document_id = ?1")
+                .and_then(|mut values| {
+                    values.query_row([document.id], |row| row.get(0)).optional()
+                }),
+        )?;
+        let checksum = || checksums::optional(value.as_ref().map(String::as_bytes));
+        if !document.checksums.is(DocumentPart::FrontMatter, checksum) {
+            return Err(self.damaged(document, "values of the front matter"));
+        }
+        Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
+    }
+
+    /// Reads the packed row of a document with `statement`. Fails if the checksum of `part` is
+    /// wrong.
+    pub(super) fn packed_row(
+        &self,
+        statement: &str,
+        document: &StoredDocument,
+        part: DocumentPart,
+    ) -> Result<Option<Vec<u8>>> {
+        let packed: Option<Vec<u8>> =
+            self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
+                statement.query_row([document.id], |row| row.get(0)).optional()
+            }))?;
+        let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
+        if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
+    }
+
+    /// Returns the structure of a document.
+    pub(in crate::store) fn outline(&self, document: &StoredDocument) -> Result<Outline> {
+        let statement = "SELECT packed FROM outline WHERE document_id = ?1";
+        self.unpacked(document, self.packed_row(statement, document, DocumentPart::Outline)?)
+    }
+
+    /// Returns the structures of `documents`, in the same order.
+    pub(in crate::store) fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+        let ids: HashSet<i64> = documents.iter().map(|document| document.id).collect();
+        let mut packed = self.wrap(OUTLINES.read(&self.statement(), &ids))?;
+        let outline = |document: &StoredDocument| {
+            let packed = packed.remove(&document.id);
+            let checksum = || checksums::optional(packed.as_deref());
+            if !document.checksums.is(DocumentPart::Outline, checksum) {
+                return Err(self.damaged(document, "packed rows"));
+            }
+            self.unpacked(document, packed)
+        };
+        documents.iter().map(outline).collect()
+    }
+
+    /// Unpacks the outline of a document.
+    fn unpacked(&self, document: &StoredDocument, packed: Option<Vec<u8>>) -> Result<Outline> {
+        let outline = packed.and_then(|packed| crate::codec::outline::decode(&packed));
+        let is_of_it = |outline: &Outline| outline.bytes as u64 == document.state.size;
+        outline.filter(is_of_it).ok_or_else(|| {
+            corrupt(self.path(), &format!("the outline of {} cannot be read", document.path))
+                .with_hint("or run `mdsel ingest --force`, which parses the file again")
+        })
+    }
+}
