@@ -10,14 +10,17 @@ mod candidates;
 mod comparison;
 mod copy;
 mod load;
+mod options;
 mod pipeline;
 mod plan;
 mod report;
+mod sink;
 #[cfg(feature = "watch")]
 mod watch;
 
 pub use copy::copy;
 pub use load::{LoadRequest, Strategy, load};
+pub use options::OptionChanges;
 pub use report::{Change, ChangeKind, IngestReport};
 #[cfg(feature = "watch")]
 pub use watch::Watch;
@@ -26,21 +29,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::corpus::{
-    FileState, IngestOptions, Root, Skipped, Walk, WalkResult, canonical, is_at_or_below, relative,
-    root_from_store,
-};
+use crate::corpus::{Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_store};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::failpoint::batch_bytes;
 use crate::limits;
-use crate::links::SiteRoot;
 use crate::parallel::thread_failed;
-use crate::prepare::PreparedDocument;
-use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
+use crate::store::{Lookup, Shard, Store};
 use crate::trust::Wish;
 use comparison::{ChangedFile, FileComparison, Known, compare_all};
 use pipeline::PreparedFile;
 use plan::{IngestPlan, Scopes};
+use sink::{Batches, Nowhere, Sink};
 
 /// A request to ingest files.
 #[derive(Debug)]
@@ -74,53 +72,6 @@ pub enum Paths<'a> {
     Given(&'a [PathBuf]),
     /// These documents of the store, relative to the root, even if their files no longer exist.
     Stored(&'a [String]),
-}
-
-/// The options of an ingest that the user gave; `None` keeps the stored option.
-#[derive(Clone, Debug, Default)]
-pub struct OptionChanges {
-    /// See [`IngestOptions::extensions`].
-    pub extensions: Option<Vec<String>>,
-    /// See [`IngestOptions::hidden`].
-    pub hidden: Option<bool>,
-    /// See [`IngestOptions::no_ignore`].
-    pub no_ignore: Option<bool>,
-    /// See [`IngestOptions::max_file_bytes`].
-    pub max_file_bytes: Option<u64>,
-    /// Absolute folders, each with the URL path below which a web site serves it. See
-    /// [`IngestOptions::site_roots`].
-    pub site_roots: Option<Vec<(PathBuf, String)>>,
-}
-
-impl OptionChanges {
-    fn over(&self, stored: IngestOptions, root: &Path) -> Result<IngestOptions> {
-        let site = |(folder, prefix): &(PathBuf, String)| {
-            let folder = canonical(folder)?;
-            if !folder.is_dir() {
-                let message = format!("{}: a site root must be a folder", folder.display());
-                return Err(Error::new(ErrorKind::Usage, message).with_hint(
-                    "name the folder from which the web site is built: --site-root FOLDER",
-                ));
-            }
-            Ok(SiteRoot { folder: relative(root, &folder)?, prefix: prefix.clone() })
-        };
-        let site_roots = match &self.site_roots {
-            Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
-                return Err(limits::exceeded("site-roots"));
-            }
-            Some(given) => given.iter().map(site).collect::<Result<_>>()?,
-            None => stored.site_roots,
-        };
-        Ok(IngestOptions {
-            extensions: self.extensions.clone().unwrap_or(stored.extensions),
-            hidden: self.hidden.unwrap_or(stored.hidden),
-            no_ignore: self.no_ignore.unwrap_or(stored.no_ignore),
-            max_file_bytes: self.max_file_bytes.unwrap_or(stored.max_file_bytes),
-            site_roots,
-            collections: stored.collections,
-            only_collections: stored.only_collections,
-        })
-    }
 }
 
 /// Ingests `paths` of the store at `store` with its stored options.
@@ -205,56 +156,6 @@ pub trait Progress {
 
 /// The number of files that are unpacked and processed together.
 const FILES_AT_ONCE: usize = 8192;
-
-/// Receives the changes of an ingest.
-trait Sink {
-    fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()>;
-    fn remove(&mut self, document: &StoredDocument) -> Result<()>;
-    fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()>;
-}
-
-/// Writes changes to the store, and commits whenever a batch is full.
-struct Batches<'a> {
-    writer: &'a mut dyn Writer,
-    bytes: u64,
-}
-
-impl Sink for Batches<'_> {
-    fn put(&mut self, document: PreparedDocument, bytes: u64) -> Result<()> {
-        self.writer.put(vec![document])?;
-        self.bytes += bytes;
-        if self.bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
-            self.bytes = 0;
-            self.writer.commit()?;
-        }
-        Ok(())
-    }
-
-    fn remove(&mut self, document: &StoredDocument) -> Result<()> {
-        self.writer.remove(&[document.id])
-    }
-
-    fn note_state(&mut self, document: &StoredDocument, state: FileState) -> Result<()> {
-        self.writer.set_states(&[(document.id, state)])
-    }
-}
-
-/// Discards changes.
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn put(&mut self, _: PreparedDocument, _: u64) -> Result<()> {
-        Ok(())
-    }
-
-    fn remove(&mut self, _: &StoredDocument) -> Result<()> {
-        Ok(())
-    }
-
-    fn note_state(&mut self, _: &StoredDocument, _: FileState) -> Result<()> {
-        Ok(())
-    }
-}
 
 /// A running ingest.
 struct Run<'a> {

@@ -2,7 +2,8 @@
 //!
 //! Invariant: the new path is one that an ingest takes, and nothing is there.
 
-use super::relink::{MovedPlaces, NewVersion};
+use super::link_targets::MovedPlaces;
+use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects};
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result};

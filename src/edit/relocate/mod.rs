@@ -2,18 +2,20 @@
 //! the links to it.
 //!
 //! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
-//! links are rewritten, and `occurrence` finds where targets are written.
+//! links are rewritten, `link_targets` compares where links lead, and `occurrence` finds where targets are written.
 //! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
 mod answer;
 mod document;
+mod link_targets;
+mod new_version;
 mod occurrence;
 mod relink;
 mod rename;
 mod section;
 
 pub use answer::RelocateAnswer;
-pub use relink::RewrittenLink;
+pub use new_version::RewrittenLink;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -31,7 +33,9 @@ use crate::query::place::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named};
 use crate::store::{Purpose, Reader, Store};
 use document::moved;
-use relink::{MovedPlaces, NewVersion, relink};
+use link_targets::MovedPlaces;
+use new_version::NewVersion;
+use relink::relink;
 use rename::renamed;
 use section::moved_section;
 

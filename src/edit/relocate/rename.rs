@@ -3,7 +3,8 @@
 //! Invariant: only the text of the heading changes. Its marks, blanks and line end stay, and so does the structure of
 //! the document.
 
-use super::relink::{MovedPlaces, NewVersion};
+use super::link_targets::MovedPlaces;
+use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects, not_a_section, section_at};
 use crate::address::AddressError;
 use crate::edit::plan::{Version, renumbered};
@@ -58,7 +59,7 @@ pub(super) fn renamed(
     let lines = LineIndex::new(&bytes).lines(ByteSpan::new(start, section.heading_end));
     let stored = library.reader.links(&old.stored)?.links;
     let kept = stored.iter().filter(|link| !(lines.start..=lines.end).contains(&link.line)).count();
-    if version.count_of_links() != kept {
+    if version.links().links.len() != kept {
         let message = format!("{address}: {title:?} has a link");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             format!("replace the heading instead: `mdsel replace '{address}?part=heading'`"),

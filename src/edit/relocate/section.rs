@@ -4,7 +4,8 @@
 
 use std::rc::Rc;
 
-use super::relink::{MovedLines, MovedPlaces, NewVersion};
+use super::link_targets::MovedPlaces;
+use super::new_version::{MovedLines, NewVersion};
 use super::{NewLabel, Plan, RelocateEffects, SectionRelocation, not_a_section, section_at};
 use crate::address::AddressError;
 use crate::edit::change::{Operation, target_of};

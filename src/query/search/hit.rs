@@ -8,7 +8,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::passage::{self, PassageWindow};
+use super::window::{self, PassageWindow};
 use crate::limits;
 use crate::query::library::{Freshness, is_false};
 use crate::query::page::{longest, shorten};
@@ -120,13 +120,13 @@ pub struct ContextLines {
 impl Hit {
     /// Returns the numbers of lines to which the passage can be cut so that enough of it remains.
     pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
-        passage::cuts(&self.passage, limits::LEAST_CUT_CHARS)
+        window::cuts(&self.passage, limits::LEAST_CUT_CHARS)
     }
 
     /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether
     /// the passage had more lines.
     pub(in crate::query) fn cut(&mut self, lines: usize) -> bool {
-        let Some((passage, (next, last))) = passage::cut(&self.passage, lines) else {
+        let Some((passage, (next, last))) = window::cut(&self.passage, lines) else {
             return false;
         };
         self.rest = Some(format!("{}:{next}-{last}", self.file));

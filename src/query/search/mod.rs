@@ -21,12 +21,13 @@ mod piece;
 mod plan;
 mod scan;
 mod scored;
+mod window;
 
 pub use answer::{Count, Explanation, Items, SearchAnswer};
 pub(super) use containers::types_of;
 pub use hit::{ContextLines, Hit, HitDetail, ScoreParts};
-pub use passage::PassageWindow;
 pub use pattern::{PatternOptions, required_trigrams};
+pub use window::PassageWindow;
 
 use self::language::Language;
 use super::cursor::ListPart;

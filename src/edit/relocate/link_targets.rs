@@ -1,0 +1,230 @@
+//! Where links lead before an edit and after it.
+//!
+//! Invariant: two links lead to the same target if the second leads to where the edit put the target of the
+//! first.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::new_version::NewVersion;
+use crate::error::Result;
+use crate::links::rewrite::{NewTarget, candidates, rebased};
+use crate::links::{Kind, Reason, StoredLink, folder_of, is_named, split_extension};
+use crate::markdown::slug::fold;
+use crate::query::DocumentCache;
+use crate::query::library::OpenDocument;
+use crate::query::links::graph::{Destination, Graph, block_id};
+use crate::query::place::{ResolvedNode, Target};
+
+/// A place: the id of its document, and its part of the document.
+pub(super) type PlaceKey = (i64, Target);
+
+/// Where the places are that the edit moves; `None` for a place that it removes. Others stay where they are.
+pub(super) type MovedPlaces = HashMap<PlaceKey, Option<PlaceKey>>;
+
+/// The document of a link before and after the edit.
+struct LinkDocument<'a> {
+    old: &'a Rc<OpenDocument>,
+    new: &'a Rc<OpenDocument>,
+}
+
+/// The links as the versions so far resolve them.
+pub(super) struct LinkTargets<'a> {
+    pub(super) library: &'a DocumentCache<'a>,
+    pub(super) before: &'a Graph<'a>,
+    pub(super) after: &'a Graph<'a>,
+    pub(super) versions: &'a BTreeMap<i64, NewVersion>,
+    pub(super) moved: &'a MovedPlaces,
+}
+
+impl LinkTargets<'_> {
+    /// Returns whether a link led nowhere before the edit. One to a missing section leads to its document.
+    pub(super) fn was_broken(&self, old: &Rc<OpenDocument>, link: &StoredLink) -> Result<bool> {
+        let before = self.before.follow(old, link)?;
+        let is_anchor = matches!(before, Some(Destination::Broken(Reason::Anchor)));
+        Ok(!is_anchor && matches!(before, Some(Destination::Broken(_)) | None))
+    }
+
+    /// Returns whether a link leads to the same target as before the edit.
+    pub(super) fn is_same(
+        &self,
+        old: &Rc<OpenDocument>,
+        before: &StoredLink,
+        new: &Rc<OpenDocument>,
+        after: &StoredLink,
+    ) -> Result<bool> {
+        let (one, other) = (self.before.follow(old, before)?, self.after.follow(new, after)?);
+        if !self.is_target(one.as_ref(), other.as_ref(), &before.target)? {
+            return Ok(false);
+        }
+        let is_missing =
+            matches!(one, Some(Destination::Broken(reason)) if reason != Reason::Anchor);
+        if is_missing && after.target == before.target {
+            // What is missing stays missing at the same path.
+            let target = rebased(before, folder_of(&old.stored.path), folder_of(&new.stored.path));
+            return Ok(target.is_none_or(|target| target == before.target));
+        }
+        // A link to a section that does not exist leads to its document all the same.
+        match one {
+            Some(Destination::Broken(Reason::Anchor)) => {
+                let one = self.before.follow(old, &whole(before))?;
+                let other = self.after.follow(new, &whole(after))?;
+                self.is_target(one.as_ref(), other.as_ref(), "")
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Returns a new target for the link `after` of `new` that leads to where `before` led; `None` if none does.
+    pub(super) fn target(
+        &self,
+        old: &Rc<OpenDocument>,
+        before: &StoredLink,
+        new: &Rc<OpenDocument>,
+        after: &StoredLink,
+    ) -> Result<Option<String>> {
+        let mut wanted = self.before.follow(old, before)?;
+        let lacks_section = matches!(wanted, Some(Destination::Broken(Reason::Anchor)));
+        if lacks_section {
+            wanted = self.before.follow(old, &whole(before))?;
+        }
+        let (from, folder) = (folder_of(&old.stored.path), folder_of(&new.stored.path));
+        let proposals = match &wanted {
+            Some(Destination::Place(place)) => {
+                self.proposals(place, &LinkDocument { old, new }, after, &before.target)?
+            }
+            _ => rebased(before, from, folder).into_iter().collect(),
+        };
+        for target in proposals {
+            let link = StoredLink { target, ..after.clone() };
+            let found = if lacks_section { whole(&link) } else { link.clone() };
+            let found = self.after.follow(new, &found)?;
+            let is_kept = match (&wanted, &found) {
+                // What is on disk has the same path, and what is missing is missing there.
+                (Some(Destination::Attachment { .. }), Some(Destination::Attachment { .. }))
+                | (Some(Destination::Broken(_)), _) => true,
+                _ => {
+                    let target = if lacks_section { "" } else { before.target.as_str() };
+                    self.is_target(wanted.as_ref(), found.as_ref(), target)?
+                }
+            };
+            if is_kept && link.target != after.target {
+                return Ok(Some(link.target));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether `other`, the target of a link after the edit, is `one`, its target before it, which was
+    /// written as `target`. All links without a target are the same, except that one to a missing section is not
+    /// one to a missing file.
+    fn is_target(
+        &self,
+        one: Option<&Destination>,
+        other: Option<&Destination>,
+        target: &str,
+    ) -> Result<bool> {
+        Ok(match (one, other) {
+            (Some(Destination::Place(one)), Some(Destination::Place(other))) => {
+                self.now(one, target)? == Some((other.document.stored.id, other.target))
+                    && self.is_same_block(one, other, target)?
+            }
+            (
+                Some(Destination::Attachment { path: one, .. }),
+                Some(Destination::Attachment { path: other, .. }),
+            )
+            | (Some(Destination::NotInStore(one)), Some(Destination::NotInStore(other))) => {
+                one == other
+            }
+            (Some(Destination::Broken(one)), Some(Destination::Broken(other))) => {
+                (*one == Reason::Anchor) == (*other == Reason::Anchor)
+            }
+            (None, None) => true,
+            _ => false,
+        })
+    }
+
+    /// Returns where a place is after the edit. A link that is written as `target` led to it.
+    fn now(&self, place: &ResolvedNode, target: &str) -> Result<Option<PlaceKey>> {
+        let id = place.document.stored.id;
+        let named = match block_id(target) {
+            // The target of a link to a block is the whole document, and the block is in a section of it.
+            Some(block) if place.target == Target::Document => {
+                let section = self.before.section_of_block(&place.document, block)?;
+                section.map(|section| (id, Target::Node(section)))
+            }
+            _ => None,
+        };
+        let moved = named.and_then(|named| self.moved.get(&named)).copied().flatten();
+        if let Some((other, _)) = moved.filter(|(other, _)| *other != id) {
+            return Ok(Some((other, Target::Document)));
+        }
+        let key = (id, place.target);
+        Ok(self.moved.get(&key).copied().unwrap_or(Some(key)))
+    }
+
+    /// Returns whether the block that a link written as `target` names is in the section in which it was. True for
+    /// other links.
+    fn is_same_block(
+        &self,
+        one: &ResolvedNode,
+        other: &ResolvedNode,
+        target: &str,
+    ) -> Result<bool> {
+        let Some(block) = block_id(target) else { return Ok(true) };
+        let before = self.before.section_of_block(&one.document, block)?;
+        let now = self.after.section_of_block(&other.document, block)?;
+        let id = one.document.stored.id;
+        let key = before.map(|section| (id, Target::Node(section)));
+        let expected = key.map(|key| self.moved.get(&key).copied().unwrap_or(Some(key)));
+        let found = now.map(|section| Some((other.document.stored.id, Target::Node(section))));
+        Ok(expected == found)
+    }
+
+    /// Returns the texts that a link to `place` could have, the nearest to how it was `written` first.
+    fn proposals(
+        &self,
+        place: &ResolvedNode,
+        source: &LinkDocument<'_>,
+        link: &StoredLink,
+        written: &str,
+    ) -> Result<Vec<String>> {
+        let reader = self.library.reader;
+        let Some((id, target)) = self.now(place, written)? else { return Ok(Vec::new()) };
+        let version = self.versions.get(&id);
+        let document = version.map_or(&place.document, |version| version.document());
+        let outgoing = match version {
+            Some(version) => version.links().clone(),
+            None => reader.links(&document.stored)?,
+        };
+        let old = &place.document;
+        let stored = &old.stored;
+        let name = link.target.split('#').next().unwrap_or_default().trim();
+        let is_path = is_named(&stored.path, split_extension(&fold(name)).0);
+        let old_title = reader.links(&old.stored)?.title;
+        let is_titled = !is_path && old_title.is_some_and(|title| fold(&title) == fold(name));
+        let section = match target {
+            Target::Node(node) => document.tree.section(node),
+            _ => None,
+        };
+        let to = NewTarget {
+            path: &document.stored.path,
+            title: outgoing.title.as_deref(),
+            is_titled,
+            is_here: id == source.new.stored.id && stored.id != source.old.stored.id,
+            section: section.map(|section| (section.title.as_str(), section.anchor())),
+        };
+        let folder = folder_of(&source.new.stored.path);
+        Ok(candidates(link, folder, &to, &self.library.link_roots))
+    }
+}
+
+/// Returns the link without the part that names a section.
+fn whole(link: &StoredLink) -> StoredLink {
+    let target = link.target.split('#').next().unwrap_or_default().to_owned();
+    let kind = match &link.kind {
+        Kind::Ldmd(_) => Kind::Ldmd(None),
+        kind => kind.clone(),
+    };
+    StoredLink { kind, target, line: link.line }
+}

@@ -1,0 +1,59 @@
+//! The options of an ingest that replace stored ones.
+//!
+//! Invariant: an option that is not given stays as it is stored.
+
+use std::path::{Path, PathBuf};
+
+use crate::corpus::{IngestOptions, canonical, relative};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+use crate::links::SiteRoot;
+
+/// The options of an ingest that the user gave; `None` keeps the stored option.
+#[derive(Clone, Debug, Default)]
+pub struct OptionChanges {
+    /// See [`IngestOptions::extensions`].
+    pub extensions: Option<Vec<String>>,
+    /// See [`IngestOptions::hidden`].
+    pub hidden: Option<bool>,
+    /// See [`IngestOptions::no_ignore`].
+    pub no_ignore: Option<bool>,
+    /// See [`IngestOptions::max_file_bytes`].
+    pub max_file_bytes: Option<u64>,
+    /// Absolute folders, each with the URL path below which a web site serves it. See
+    /// [`IngestOptions::site_roots`].
+    pub site_roots: Option<Vec<(PathBuf, String)>>,
+}
+
+impl OptionChanges {
+    /// Returns the `stored` options with these changes, for a store with this `root`. Fails if a site root is
+    /// no folder or not below the root.
+    pub(super) fn over(&self, stored: IngestOptions, root: &Path) -> Result<IngestOptions> {
+        let site = |(folder, prefix): &(PathBuf, String)| {
+            let folder = canonical(folder)?;
+            if !folder.is_dir() {
+                let message = format!("{}: a site root must be a folder", folder.display());
+                return Err(Error::new(ErrorKind::Usage, message).with_hint(
+                    "name the folder from which the web site is built: --site-root FOLDER",
+                ));
+            }
+            Ok(SiteRoot { folder: relative(root, &folder)?, prefix: prefix.clone() })
+        };
+        let site_roots = match &self.site_roots {
+            Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
+                return Err(limits::exceeded("site-roots"));
+            }
+            Some(given) => given.iter().map(site).collect::<Result<_>>()?,
+            None => stored.site_roots,
+        };
+        Ok(IngestOptions {
+            extensions: self.extensions.clone().unwrap_or(stored.extensions),
+            hidden: self.hidden.unwrap_or(stored.hidden),
+            no_ignore: self.no_ignore.unwrap_or(stored.no_ignore),
+            max_file_bytes: self.max_file_bytes.unwrap_or(stored.max_file_bytes),
+            site_roots,
+            collections: stored.collections,
+            only_collections: stored.only_collections,
+        })
+    }
+}
