@@ -86,8 +86,8 @@ fn yaml_text(text: &str, quote: Option<char>, is_inline: bool) -> String {
         Some(_) => return double_quoted(text),
         None => {}
     }
-    let is_plain = type_name(text) == "date"
-        || !is_special(text) && !(is_inline && text.contains(ENDS_IN_FLOW));
+    let ends_early = is_inline && text.contains(ENDS_IN_FLOW);
+    let is_plain = type_name(text) == "date" || !(is_special(text) || ends_early);
     // A key and a value are plain under the same conditions.
     if is_plain
         && is_read_as(text, &format!("v: {text}\n"), Format::Yaml)

@@ -1,7 +1,7 @@
 //! Finding documents: each [`Lookup`] is a statement that an index serves.
 //!
-//! Invariants: the documents are in path order, each once. A lookup by a key returns every document
-//! that has it.
+//! Invariants: the documents of a [`Lookup`] are in path order, each once. A lookup by a key returns
+//! every document that has it.
 
 use rusqlite::{Params, params, params_from_iter};
 
