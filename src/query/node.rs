@@ -10,8 +10,9 @@ use serde::Serialize;
 
 use super::library::{DocumentCache, Freshness, is_false};
 use super::page::shorten;
+use super::pager::{Pager, page_size};
 use super::place::{ResolvedNode, Target};
-use crate::address::{AddressError, FaultCode, SectionPart, StepScope, Tree};
+use crate::address::{AddressError, FaultCode, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
@@ -145,27 +146,6 @@ pub struct NodeAnswer {
     pager: Pager,
 }
 
-/// The parts of the address of another page.
-#[derive(Clone, Debug, Default)]
-struct Pager {
-    /// The address with all parameters except those of the page.
-    base: String,
-    separator: char,
-    /// The index of the first word of the content, 0-based.
-    first_word: usize,
-}
-
-impl Pager {
-    fn address(&self, page: usize, words: usize) -> String {
-        let Self { base, separator, .. } = self;
-        if words == limits::MAX_WORDS {
-            format!("{base}{separator}page={page}")
-        } else {
-            format!("{base}{separator}page={page}&words={words}")
-        }
-    }
-}
-
 /// Returns the hash that identifies content: the first 16 hexadecimal digits of its BLAKE3 hash.
 pub fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
@@ -245,7 +225,7 @@ fn describe(
         hash: short_hash(bytes),
         freshness: library.freshness(&document.stored),
         lossy: false,
-        pager: pager(place),
+        pager: Pager::of(place),
     }
 }
 
@@ -344,42 +324,6 @@ impl NodeAnswer {
         result.pagination = Some(Pagination { page: number, pages, next: next.flatten() });
         Some(result)
     }
-}
-
-/// Returns the largest page size, at most `most` words, for which a page begins at the word `first`.
-///
-/// The size of the first page limits the sizes of the pages after it, which must divide its end. A
-/// number with few factors would leave them no choice, so only its first three binary digits are kept.
-fn page_size(first: usize, most: usize) -> Option<usize> {
-    if first == 0 {
-        let low = most.checked_ilog2()?.saturating_sub(2);
-        return Some(most >> low << low);
-    }
-    (1..=most).rev().find(|&words| first.is_multiple_of(words))
-}
-
-fn pager(place: &ResolvedNode) -> Pager {
-    let mut base = place.address();
-    let mut separator = '?';
-    let mut add = |key: &str, value: String| {
-        base.push(separator);
-        base.push_str(key);
-        base.push('=');
-        base.push_str(&value);
-        separator = '&';
-    };
-    match place.params.part {
-        Some(SectionPart::Heading) => add("part", "heading".to_owned()),
-        Some(SectionPart::Own) => add("part", "own".to_owned()),
-        Some(SectionPart::All) | None => {}
-    }
-    if let Some(head) = place.params.head {
-        add("head", head.to_string());
-    }
-    if let Some(tail) = place.params.tail {
-        add("tail", tail.to_string());
-    }
-    Pager { base, separator, first_word: 0 }
 }
 
 /// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.
