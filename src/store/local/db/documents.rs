@@ -13,7 +13,8 @@ use crate::links::Outgoing;
 use crate::prepare::PreparedDocument;
 use crate::prepare::values::{self, ValueRow};
 
-/// The keys of documents and the values of their front matter that are not written yet, in no order.
+/// The keys of documents and the values of their front matter that are not written yet, each with the id of
+/// its document. Ids ascend.
 ///
 /// Keys are hashes, so writing them in any other order than the one in which they are stored would
 /// read a page from disk for almost every one.

@@ -36,9 +36,9 @@ pub(super) struct DocumentRow {
 }
 
 impl DocumentRow {
-    /// Whether a record is a row of the table `document`; see `migrations/0001_documents.sql`. At most one
+    /// Returns whether a record is a row of the table `document`; see `migrations/0001_documents.sql`. At most one
     /// column may be damaged.
-    pub(super) fn is_one(record: &BTreeRecord) -> bool {
+    pub(super) fn recognizes(record: &BTreeRecord) -> bool {
         let Some(types) = record.types.get(..COLUMNS) else { return false };
         let is_text = |kind: u64| kind >= 13 && kind % 2 == 1;
         let are_texts = types[1..3].iter().filter(|kind| is_text(**kind)).count();

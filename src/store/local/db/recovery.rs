@@ -158,7 +158,7 @@ impl DamagedStore {
                 if let Some(value) = payload.and_then(|payload| MetaValue::of(record, &payload)) {
                     metas.entry(record.place.page()).or_default().insert(key.to_owned(), value);
                 }
-            } else if DocumentRow::is_one(record) {
+            } else if DocumentRow::recognizes(record) {
                 let payload = self.whole(record, beginning);
                 documents.extend(payload.map(|payload| DocumentRow::of(record, &payload)));
             } else if is_chunk(record, beginning) {
