@@ -719,3 +719,42 @@ fn what_a_kept_footnote_uses_stays_too() {
     place.run(&["move", "a.md::S", "--to", "a.md::R", "--position", "before"]).success();
     assert_eq!(text(&place, "a.md"), text_of);
 }
+
+#[test]
+fn a_target_in_front_matter_is_a_text_for_every_parser() {
+    let links = "links:\n  - {type: s, id: bb}\n  - id: 'bb'\n  - bb # c\n  - \"[[bb]]\"\n";
+    for (to, expected) in [
+        ("010", "{type: s, id: \"010\"}\n  - id: '010'\n  - \"010\" # c\n  - \"[[010]]\""),
+        ("on", "{type: s, id: \"on\"}\n  - id: 'on'\n  - \"on\" # c\n  - \"[[on]]\""),
+        ("true", "{type: s, id: \"true\"}\n  - id: 'true'\n  - \"true\" # c\n  - \"[[true]]\""),
+        ("it's", "{type: s, id: it's}\n  - id: 'it''s'\n  - it's # c\n  - \"[[it's]]\""),
+        ("a, b", "{type: s, id: \"a, b\"}\n  - id: 'a, b'\n  - \"a, b\" # c\n  - \"[[a, b]]\""),
+    ] {
+        let file = format!("---\n{links}---\ntext\n");
+        let place = Place::ingested(&[("a.md", file.as_str()), ("bb.md", "nothing\n")]);
+        place.run(&["move", "bb.md", &format!("{to}.md")]).success();
+        assert_eq!(text(&place, "a.md"), format!("---\nlinks:\n  - {expected}\n---\ntext\n"));
+        place.assert_in_step();
+    }
+}
+
+#[test]
+fn a_section_that_a_link_lacked_may_appear() {
+    let a = "# A\n\n[x](#new-title) [y](b.md#other)\n\n## Old\n\n## Other\n";
+    let place = Place::ingested(&[("a.md", a), ("b.md", "# B\n")]);
+    let renamed = place.run(&["rename", "a.md", "Old", "--title", "New title"]).success().json();
+    assert_eq!(renamed["rewritten_links"], 0, "{renamed}");
+    place.run(&["move", "a.md::Other", "--to", "b.md::B", "--position", "last_child"]).success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n[x](#new-title) [y](b.md#other)\n\n## New title\n");
+    place.run(&["links", "check"]).success();
+    place.assert_in_step();
+}
+
+#[test]
+fn a_refusal_names_each_link_once() {
+    let place = Place::ingested(&[("a.md", "# A\n\n[[b#q|al]]\n"), ("b.md", "x\n\n## Q\n")]);
+    let refused = place.run(&["move", "b.md", "[br].md"]).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "LINKS", "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.ends_with("no new target keeps these links: a.md:3 to b#q"), "{message}");
+}

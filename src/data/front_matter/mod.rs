@@ -12,10 +12,12 @@ mod yaml;
 
 use serde_json::{Map, Value};
 
+use crate::data::scalar;
 use crate::markdown::front_matter::{Format, parse, plain_scalar};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 use layout::KeyPosition;
+use write::Writer;
 
 /// A change of one key. A key with dots is a key of a nested mapping, unless there is a key with
 /// these dots.
@@ -76,6 +78,14 @@ pub fn value_of(text: &str) -> Value {
     if matches!(text, "" | "~") { Value::String(text.to_owned()) } else { plain_scalar(text) }
 }
 
+/// Returns `text` as a scalar that every parser reads as a text, in the quotes of the old scalar if it has any.
+/// The scalar may be between brackets or braces.
+pub fn text_scalar(text: &str, format: Format, quote: Option<char>) -> String {
+    let is_date = scalar::type_name(text) == "date";
+    let quote = quote.or(is_date.then_some('"'));
+    Writer { format }.value(&Value::from(text), quote, true)
+}
+
 /// Returns the splice that makes `change` in `text`, the lines between the delimiters. Returns
 /// `None` if nothing changes. An error is the reason why the change cannot be made.
 pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Splice>, String> {
@@ -84,13 +94,14 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
         None => Err("it is not a mapping".to_owned()),
     };
     let old = read(text)?;
-    let Some(expected) = expected(&old, change)? else { return Ok(None) };
+    // `inf` and `nan`, which JSON does not have, are read as null, so a null would change nothing.
     if format == Format::Toml
         && let Change::Set(_, value) | Change::Add(_, value) = change
         && has_null(value)
     {
         return Err("TOML has no null".to_owned());
     }
+    let Some(expected) = expected(&old, change)? else { return Ok(None) };
     let layout = match format {
         Format::Yaml => yaml::layout(text)?,
         Format::Json => json::layout(text)?,

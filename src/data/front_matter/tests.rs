@@ -104,6 +104,10 @@ fn toml_and_json_are_changed_in_place() {
             "{change:?}"
         );
     }
+    for change in [set("x", "null"), set("x", "[null]"), add("x", "null")] {
+        let result = changed(Format::Toml, "x = inf\n", &change);
+        assert_eq!(result, Err("TOML has no null".to_owned()), "{change:?}");
+    }
     let json = "{\n  \"title\": \"Old\",\n  \"tags\": [\"a\"],\n  \"deep\": {\"n\": 1}\n}\n";
     for (change, from, to) in [
         (set("title", "New"), "Old", "New"),

@@ -254,7 +254,9 @@ fn cell_splice(
         // is part of the splice, because it may be the end of the table.
         let old_row = slice(old.bytes(), row.span);
         let empty = " |".repeat(cell - row.cells().len());
-        let added = match (text.is_empty(), old_row.ends_with(b"|")) {
+        let end = old_row.trim_ascii_end();
+        let is_closed = end.ends_with(b"|") && !end.ends_with(b"\\|");
+        let added = match (text.is_empty(), is_closed) {
             (true, _) => return Ok((row.span, old_row.to_vec(), wanted)),
             (false, true) => format!("{empty} {text} |"),
             (false, false) => format!("{empty} | {text}"),
@@ -338,7 +340,13 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
         Some(splice) => {
             let at = |offset: usize| found.text.start + offset;
             let span = ByteSpan::new(at(splice.span.start), at(splice.span.end));
-            exact(old, span, splice.text.into_bytes())
+            let mut bytes = splice.text.into_bytes();
+            if dominant_line_end(text.as_bytes()).is_none() {
+                // There is no line whose end the splice could have, so it has that of the delimiters.
+                let delimiters = dominant_line_end(slice(file, found.span));
+                bytes = with_line_ends(&bytes, delimiters.unwrap_or(b"\n"));
+            }
+            exact(old, span, bytes)
         }
     };
     finish(old, splice, &expected(true, FrontMatterEdit::Kept), &Wanted::Same, allow)
@@ -405,6 +413,11 @@ mod tests {
             let result = changed(wide, Detail::Cell(table(wide, row), cell, b"x"));
             assert_eq!(result, Ok(wide.replacen(from, to, 1)), "{row} {cell}");
         }
+        let blanks = "| a | b |\n|---|---|\n| 1 |  \n2 \\|\n";
+        for (row, from, to) in [(1, "| 1 |  ", "| 1 |   x |"), (2, "2 \\|", "2 \\| | x")] {
+            let result = changed(blanks, Detail::Cell(table(blanks, row), 1, b"x"));
+            assert_eq!(result, Ok(blanks.replacen(from, to, 1)), "{row}");
+        }
         let line_end = changed(TABLE, Detail::Cell(table(TABLE, 1), 0, b"a\nb"));
         assert_eq!(line_end, Err(Refusal::LineEnd));
         let missing = changed(TABLE, Detail::Cell(table(TABLE, 1), 5, b"a"));
@@ -455,6 +468,7 @@ mod tests {
             ("\u{feff}# T\r\n", "\u{feff}---\r\na: 2\r\n---\r\n\r\n# T\r\n"),
             ("", "---\na: 2\n---\n"),
             ("---\n---\nx\n", "---\na: 2\n---\nx\n"),
+            ("---\r\n---\r\nx\r\n", "---\r\na: 2\r\n---\r\nx\r\n"),
         ] {
             assert_eq!(changed(text, Detail::Key(&set)).as_deref(), Ok(expected), "{text:?}");
         }

@@ -96,7 +96,7 @@ pub(super) fn is_in(span: ByteSpan, offset: usize) -> bool {
 
 impl Version {
     /// Offset at which the text begins, after a byte order mark.
-    pub(super) fn floor(&self) -> usize {
+    pub(in crate::edit) fn floor(&self) -> usize {
         if self.bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
     }
 

@@ -7,9 +7,11 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
+use crate::data::front_matter::text_scalar;
 use crate::edit::plan::{Version, bracketed};
 use crate::ldmd::Reference;
 use crate::links::{Kind, StoredLink};
+use crate::markdown::front_matter::{Format, detect};
 use crate::markdown::links::{Link, LinkKind, is_external, unescaped};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::typed_links::TypedLink;
@@ -26,7 +28,9 @@ pub(super) enum Form {
     Name,
     /// A value in double quotes of an LDMD marker.
     Attribute,
-    /// A value in front matter.
+    /// A scalar in front matter in these quotes, if any.
+    Scalar(Format, Option<char>),
+    /// The name in a wikilink in front matter.
     Value,
 }
 
@@ -45,6 +49,9 @@ pub(super) struct Occurrence {
 impl Occurrence {
     /// Returns `target` as it is written in place of the old one.
     pub(super) fn written(&self, target: &str) -> String {
+        if let Form::Scalar(format, quote) = self.form {
+            return text_scalar(target, format, quote);
+        }
         let text = self.escaped(target, "&");
         let is_destination = matches!(self.form, Form::Destination | Form::Angle);
         // An ampersand needs an escape only if it would begin an entity.
@@ -122,13 +129,17 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
         let link = StoredLink { kind, target: reference.document.clone(), line: reference.line };
         Occurrence { link, span, form: Form::Attribute, is_in_table: false }
     });
+    let has_typed = !document.typed_links.is_empty();
+    let front_matter = has_typed.then(|| detect(file, version.floor())).flatten();
+    let format = front_matter.map_or(Format::Yaml, |found| found.format);
     let mut floor = 0;
     let typed = document.typed_links.iter().map(|typed| {
-        let span = value(file, &lines, typed, floor);
+        let found = value(file, &lines, typed, floor, format);
+        let (span, form) = found.unzip();
         floor = span.map_or(floor, |span| span.end);
         let kind = Kind::Typed(typed.kind_name.clone());
         let link = StoredLink { kind, target: typed.target.clone(), line: typed.line };
-        Occurrence { link, span, form: Form::Value, is_in_table: false }
+        Occurrence { link, span, form: form.unwrap_or(Form::Value), is_in_table: false }
     });
     inline.chain(definitions).chain(references).chain(typed).collect()
 }
@@ -255,7 +266,13 @@ fn attribute(file: &[u8], reference: &Reference) -> Option<ByteSpan> {
 }
 
 /// Returns the target of a typed link on its line, from `floor` on.
-fn value(file: &[u8], lines: &LineIndex, typed: &TypedLink, floor: usize) -> Option<ByteSpan> {
+fn value(
+    file: &[u8],
+    lines: &LineIndex,
+    typed: &TypedLink,
+    floor: usize,
+    format: Format,
+) -> Option<(ByteSpan, Form)> {
     let start = lines.start_of(typed.line).max(floor);
     let line = file.get(start..crate::position::next_line_start(file, start))?;
     let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
@@ -263,7 +280,17 @@ fn value(file: &[u8], lines: &LineIndex, typed: &TypedLink, floor: usize) -> Opt
         is_edge(at.checked_sub(1).and_then(|before| line.get(before)))
             && is_edge(line.get(at + typed.target.len()))
     })?;
-    Some(moved(ByteSpan::new(at, at + typed.target.len()), start))
+    let span = ByteSpan::new(at, at + typed.target.len());
+    let (before, after) = (line.get(..span.start)?, line.get(span.end..)?);
+    let quote = before.last().filter(|quote| matches!(quote, b'"' | b'\''));
+    if let Some(quote) = quote.filter(|quote| after.first() == Some(quote)) {
+        let quoted = ByteSpan::new(span.start - 1, span.end + 1);
+        return Some((moved(quoted, start), Form::Scalar(format, Some(char::from(*quote)))));
+    }
+    let begins = before.trim_ascii_end().last().is_none_or(|byte| b"-:,[{".contains(byte));
+    let ends = after.trim_ascii_start().first().is_none_or(|byte| b",]}#".contains(byte));
+    let is_plain = format == Format::Yaml && begins && ends && !before.ends_with(b"[[");
+    Some((moved(span, start), if is_plain { Form::Scalar(format, None) } else { Form::Value }))
 }
 
 #[cfg(test)]
@@ -284,6 +311,7 @@ mod tests {
 
     #[test]
     fn targets_are_found_where_they_are_written() {
+        let scalar = |quote| Form::Scalar(Format::Yaml, quote);
         for (text, expected) in [
             ("[a](b.md)", vec![("b.md", Form::Destination)]),
             ("![a]( <b c.md> \"t](x\" )", vec![("b c.md", Form::Angle)]),
@@ -302,8 +330,13 @@ mod tests {
             ("<!--LDMD:REF section=\"s\" doc=\"a.md\"-->\n", vec![("a.md", Form::Attribute)]),
             (
                 "---\nlinks: [one, 'two words', one]\n---\n",
-                vec![("one", Form::Value), ("two words", Form::Value), ("one", Form::Value)],
+                vec![
+                    ("one", scalar(None)),
+                    ("'two words'", scalar(Some('\''))),
+                    ("one", scalar(None)),
+                ],
             ),
+            ("---\nlinks: ['[[one|1]]']\n---\n", vec![("one", Form::Value)]),
         ] {
             let expected: Vec<_> =
                 expected.into_iter().map(|(text, form)| (text.to_owned(), form)).collect();
@@ -324,5 +357,18 @@ mod tests {
         assert_eq!(form(Form::Angle, false).written("a b>"), "a b\\>");
         assert_eq!(form(Form::Attribute, false).written("a\"&"), "a&quot;&amp;");
         assert_eq!(form(Form::Name, true).written("a|b"), "a\\|b");
+        let scalar = |quote| Form::Scalar(Format::Yaml, quote);
+        for (quote, target, written) in [
+            (None, "a b.md", "a b.md"),
+            (None, "010", "\"010\""),
+            (None, "yes", "\"yes\""),
+            (None, "2026-01-31", "\"2026-01-31\""),
+            (None, "a, b", "\"a, b\""),
+            (None, "?x.md", "\"?x.md\""),
+            (Some('\''), "it's", "'it''s'"),
+            (Some('"'), "q\"q", "\"q\\\"q\""),
+        ] {
+            assert_eq!(form(scalar(quote), false).written(target), written);
+        }
     }
 }

@@ -4,12 +4,12 @@
 //! its own style. Invariant: in the versions that are returned, every link leads where it led before, and only
 //! targets of links differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use super::link_targets::{LinkTargets, MovedPlaces};
 use super::new_version::{NewVersion, RewrittenLink};
-use super::occurrence::{Occurrence, occurrences};
+use super::occurrence::{Form, Occurrence, occurrences};
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -35,6 +35,7 @@ pub(super) fn relink(
     let before = Graph::new(library, EdgeFilter::default());
     let mut versions: BTreeMap<i64, NewVersion> =
         versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
+    let mut last = Vec::new();
     for _ in 0..ROUNDS {
         // The others are found as before.
         let renamed = versions.values().filter(|version| version.is_renamed);
@@ -42,16 +43,16 @@ pub(super) fn relink(
         let after = Graph::new(library, EdgeFilter::default()).with(changed);
         let targets =
             LinkTargets { library, before: &before, after: &after, versions: &versions, moved };
-        let mut round = Round { targets, failed: Vec::new() };
+        let mut round = Round { targets, edited: Vec::new(), failed: Vec::new() };
         let keys = round.keys()?;
         let mut rewritten = Vec::new();
         for source in round.sources(&keys)? {
             rewritten.extend(round.rewritten(&source, &keys)?);
         }
-        let failed = std::mem::take(&mut round.failed);
+        let Round { edited, failed, .. } = round;
         drop(after);
         if !failed.is_empty() {
-            return Err(refused(&failed));
+            return Err(refused(failed));
         }
         if rewritten.is_empty() {
             return Ok(versions.into_values().collect());
@@ -62,11 +63,14 @@ pub(super) fn relink(
         if versions.len() > limits::MAX_EDITED_FILES {
             return Err(limits::exceeded("edited-files"));
         }
+        last = edited;
     }
-    Err(refused(&["the links in headings".to_owned()]))
+    Err(refused(last))
 }
 
-fn refused(failed: &[String]) -> Error {
+fn refused(mut failed: Vec<String>) -> Error {
+    let mut known = HashSet::new();
+    failed.retain(|link| known.insert(link.clone()));
     let shown: Vec<&str> = failed.iter().take(3).map(String::as_str).collect();
     let more = failed.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -79,6 +83,8 @@ fn refused(failed: &[String]) -> Error {
 /// One round: the links as the versions so far resolve them, and what failed.
 struct Round<'a> {
     targets: LinkTargets<'a>,
+    /// The links that are rewritten.
+    edited: Vec<String>,
     /// The links that no new target keeps.
     failed: Vec<String>,
 }
@@ -142,13 +148,17 @@ impl Round<'_> {
             return Ok(None);
         }
         let mut edits: Vec<(Occurrence, String)> = Vec::new();
+        let mut edited = Vec::new();
         for (before, after) in known.written.occurrences.iter().zip(occurrences(&known.version)) {
             let old = known.origin(after.link.line);
             if self.targets.is_same(old, before, new, &after.link)? {
                 continue;
             }
             match self.targets.target(old, before, new, &after.link)? {
-                Some(target) if after.span.is_some() => edits.push((after, target)),
+                Some(target) if after.span.is_some() => {
+                    edited.push(named(source, before));
+                    edits.push((after, target));
+                }
                 _ if self.targets.was_broken(old, before)? => {}
                 _ => self.fail(source, before),
             }
@@ -167,9 +177,10 @@ impl Round<'_> {
         let next = applied(&known.version, edits, &mut rewritten, dialect);
         let next = known.with_targets(self.targets.library, next, rewritten)?;
         if next.links().links.len() != known.links().links.len() {
-            self.failed.push(format!("those in {}", source.path));
+            self.failed.extend(edited);
             return Ok(None);
         }
+        self.edited.extend(edited);
         Ok(Some(next))
     }
 
@@ -191,8 +202,13 @@ impl Round<'_> {
     }
 
     fn fail(&mut self, source: &StoredDocument, link: &StoredLink) {
-        self.failed.push(format!("{}:{} to {}", source.path, link.line, link.target));
+        self.failed.push(named(source, link));
     }
+}
+
+/// Returns the link as errors name it.
+fn named(source: &StoredDocument, link: &StoredLink) -> String {
+    format!("{}:{} to {}", source.path, link.line, link.target)
 }
 
 /// Returns whether a link of `source` has one of the `keys`.
@@ -218,11 +234,13 @@ fn applied(
         bytes.extend_from_slice(file.get(end..span.start).unwrap_or_default());
         bytes.extend_from_slice(written.as_bytes());
         end = span.end;
-        rewritten.push(RewrittenLink {
-            line: occurrence.link.line,
-            from: String::from_utf8_lossy(old).into_owned(),
-            to: written,
-        });
+        let line = occurrence.link.line;
+        let (from, to) = match occurrence.form {
+            // Without quotes.
+            Form::Scalar(..) => (occurrence.link.target, target),
+            _ => (String::from_utf8_lossy(old).into_owned(), written),
+        };
+        rewritten.push(RewrittenLink { line, from, to });
     }
     bytes.extend_from_slice(file.get(end..).unwrap_or_default());
     Version::read_as(bytes, dialect)
