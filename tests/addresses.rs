@@ -666,3 +666,56 @@ fn a_store_in_another_folder_has_the_same_paths() {
     assert_eq!(named("", "./docs/a/x.md"), "a/x.md::*");
     assert_eq!(read("stores", "./x.md").ends(2).code(), "OUTSIDE_ROOT");
 }
+
+#[test]
+fn a_page_is_the_same_in_every_command() {
+    let words: Vec<String> = (1..=1200).map(|number| format!("w{number}")).collect();
+    let place = Place::ingested(&[("a.md", &format!("# A\n\n{}\n", words.join(" ")))]);
+    let hit = place.run(&["search", "-e", "w700"]).success().json();
+    let address = hit["hits"][0]["selector"].as_str().unwrap();
+    assert_eq!(address, "a.md::heading:h1[0]/block:paragraph[0]?page=1");
+    let page = place.run(&["select", address, "-f", "raw"]).success().text();
+    assert!(page.starts_with("w501 ") && page.trim_end().ends_with(" w1000"), "{page}");
+    assert_eq!(place.run(&["read", address, "-f", "raw"]).success().text(), page);
+    assert!(place.run(&["context", "--with-body", address]).success().text().contains("w501 "));
+}
+
+#[test]
+fn the_lines_of_a_passage_are_read_from_the_file_that_was_found() {
+    let names = [
+        "a b.md",
+        "a%20b.md",
+        "a::b.md",
+        "h2[1].md",
+        "block:code.md",
+        "ldmd:x.md",
+        "q?page=1.md",
+        "C#.md",
+        "root.md",
+        "é.md",
+    ];
+    let files: Vec<(&str, String)> =
+        names.iter().enumerate().map(|(n, name)| (*name, format!("# T\n\nalpha{n}\n"))).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let place = Place::ingested(&files);
+    for (n, (name, text)) in files.iter().enumerate() {
+        let found = place.run(&["search", &format!("alpha{n}"), "-f", "text"]).success().text();
+        let Some((address, _)) = found.split_once("  ") else { panic!("{name}: {found}") };
+        let lines = place.run(&["select", address, "-f", "raw"]).success().text();
+        assert_eq!(lines, text.replace("# T\n\n", ""), "{name}: {address}");
+    }
+}
+
+#[test]
+fn a_name_with_a_question_mark_is_a_name() {
+    let text = "# Q\n\n| k |\n|---|\n| v |\n";
+    let place = Place::ingested(&[("q?page=1.md", text), ("other.md", "# O\n")]);
+    assert_eq!(place.run(&["select", "q?page=1.md", "-f", "raw"]).success().text(), text);
+    assert_eq!(place.run(&["select", "q?page=1.md:1-1", "-f", "raw"]).success().text(), "# Q\n");
+    let rows = place.run(&["tables"]).success().json();
+    let address = rows["rows"][0]["selector"].as_str().unwrap();
+    assert_eq!(place.run(&["select", address, "-f", "raw"]).success().text(), "| v |");
+    let fault = place.run(&["select", "other.md?page=x"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "MALFORMED_QUERY", "{fault}");
+}

@@ -569,3 +569,21 @@ fn a_command_prints_as_many_items_as_fit() {
         }
     }
 }
+
+#[test]
+fn the_limit_that_an_error_names_suffices() {
+    let place = Place::ingested(&[("w.md", "# W\n\nword\n")]);
+    for command in [
+        &["select", "w.md::block:paragraph[0]", "-f", "text"][..],
+        &["read", "w.md::block:paragraph[0]", "-f", "jsonl"],
+        &["read", "w.md::block:paragraph[0]", "-f", "ldmd"],
+    ] {
+        let whole = place.run(command).success().text().chars().count();
+        let error = place.run(&[command, &["--max-chars", "20"]].concat()).ends(2).stderr;
+        let number = error.split("--max-chars ").nth(1).and_then(|rest| rest.split(' ').next());
+        let number = number.unwrap_or_else(|| panic!("{error}"));
+        assert!(number.parse::<usize>().unwrap() <= whole, "{error}");
+        let again = place.run(&[command, &["--max-chars", number]].concat()).success().text();
+        assert_eq!(again.chars().count(), number.parse::<usize>().unwrap());
+    }
+}

@@ -587,3 +587,18 @@ fn every_command_beside_a_query_of_dataview_has_an_answer() {
     }
     assert!(count >= 14, "{count}");
 }
+
+#[test]
+fn a_cell_beside_bytes_that_are_not_utf8_is_read_and_changed_alone() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let row = |cell: &[u8]| [b"# T\n\n| a | b |\n|---|---|\n| ", cell, b" | second |\n"].concat();
+    std::fs::write(place.join("a.md"), row(b"x\xff\xef\xbf\xbd\xfey")).unwrap();
+    place.run(&["ingest"]).success();
+    let cell = |number: usize| format!("a.md::block:table[0]/row[0]/cell[{number}]");
+    let raw = |number: usize| place.run(&["select", &cell(number), "-f", "raw"]).success().stdout;
+    assert_eq!(raw(0), b"x\xff\xef\xbf\xbd\xfey");
+    assert_eq!(raw(1), b"second");
+    place.run(&["replace", &cell(0), "--content", "new"]).success();
+    assert_eq!(std::fs::read(place.join("a.md")).unwrap(), row(b"new"));
+    place.assert_in_step();
+}

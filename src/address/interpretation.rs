@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::fault::AddressError;
+use super::namespace;
 use super::params::{Params, parse_params, split_known_params};
 use super::place::{Locator, ParsedPlace, parse_places};
 use super::selector::{self, Selector};
@@ -115,6 +116,30 @@ pub fn is_for_every_document(address: &str) -> bool {
     matches!(interpretations(address).as_slice(), [.., Interpretation::Selector(_)])
 }
 
+/// Returns the address of the lines from `start` to `end`, 1-based and inclusive, of the document at `path`.
+pub fn lines_address(path: &str, start: usize, end: usize) -> String {
+    let address = |name: &str| format!("{name}:{start}-{end}");
+    let plain = address(&namespace::encode(path));
+    let readings = interpretations(&plain);
+    if matches!(
+        readings.as_slice(),
+        [Interpretation::ExactPath { .. }, Interpretation::PathLine { .. }, ..]
+    ) {
+        return plain;
+    }
+    // The path looks like another kind of address. Its first character and its punctuation are encoded.
+    let mut name = String::with_capacity(path.len() * 3);
+    for (at, byte) in path.bytes().enumerate() {
+        let is_kept = byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
+        if at > 0 && is_kept {
+            name.push(char::from(byte))
+        } else {
+            name.push_str(&format!("%{byte:02X}"))
+        }
+    }
+    address(&name)
+}
+
 /// Returns whether a name can only be a path relative to the root.
 fn is_path_from_root(name: &str) -> bool {
     name.starts_with("./")
@@ -147,7 +172,15 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
             .push(place.map_or_else(Interpretation::Malformed, Interpretation::Selector));
         return Ok(interpretations);
     }
-    let (text, params) = split_params(address)?;
+    let (text, params) = match split_params(address) {
+        Ok(split) => split,
+        Err(fault) => {
+            // The question mark may be part of the name of a document.
+            interpretations.extend(of_document(address, Params::default(), None)?);
+            interpretations.push(Interpretation::Malformed(fault));
+            return Ok(interpretations);
+        }
+    };
     if text != address {
         interpretations.push(path(text, params));
     }
@@ -348,6 +381,30 @@ section[x]
     #[test]
     fn readings_are_in_order_of_precedence() {
         assert_eq!(table(), TABLE);
+    }
+
+    #[test]
+    fn the_address_of_lines_is_read_as_lines() {
+        for (path, expected) in [
+            ("guide.md", "guide.md:3-4"),
+            ("a b.md", "a%20b.md:3-4"),
+            ("a%20b.md", "a%2520b.md:3-4"),
+            ("C#.md", "C#.md:3-4"),
+            ("a::b.md", "a:%3Ab.md:3-4"),
+            ("q?page=1.md", "q?page=1.md:3-4"),
+            ("h2[1].md", "%682%5B1%5D.md:3-4"),
+            ("block:code.md", "%62lock%3Acode.md:3-4"),
+            ("ldmd:x.md", "%6Cdmd%3Ax.md:3-4"),
+        ] {
+            let address = lines_address(path, 3, 4);
+            assert_eq!(address, expected);
+            let [_, Interpretation::PathLine { name, place }, ..] = &interpretations(&address)[..]
+            else {
+                panic!("{address}");
+            };
+            assert_eq!(namespace::decode(name), path);
+            assert_eq!(place.locator, Locator::Lines(LineSpan { start: 3, end: 4 }));
+        }
     }
 
     #[test]

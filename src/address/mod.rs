@@ -18,7 +18,9 @@ pub mod tree;
 pub use cells::{CellStep, CellSteps, RowStep};
 pub use corrections::corrections;
 pub use fault::{AddressError, Candidate, FaultCode};
-pub use interpretation::{EXAMPLES, Interpretation, interpretations, is_for_every_document, table};
+pub use interpretation::{
+    EXAMPLES, Interpretation, interpretations, is_for_every_document, lines_address, table,
+};
 pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{Locator, ParsedPlace, parse_places, wrong_params};
 pub use selector::{Ordinal, Selector, Step, StepKind};

@@ -37,7 +37,9 @@ pub struct Params {
 pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
     let (locator, query) = text.rsplit_once('?')?;
     let is_known = |pair: &str| pair.split_once('=').is_some_and(|(key, _)| KEYS.contains(&key));
-    query.split('&').all(is_known).then_some((locator, query))
+    // A question mark before `::` is part of the name of a document.
+    let is_query = !query.contains("::") && query.split('&').all(is_known);
+    is_query.then_some((locator, query))
 }
 
 const KEYS: [&str; 6] = ["full", "page", "words", "part", "head", "tail"];

@@ -245,7 +245,8 @@ impl Current {
         steps: &CellSteps,
     ) -> std::result::Result<ResolvedNode, AddressError> {
         let tables = &self.version.document().contents.tables;
-        let places = narrow(place, steps, tables, &mut Vec::new())?;
+        let bytes = |span| self.bytes(span).to_vec();
+        let places = narrow(place, steps, tables, &bytes, &mut Vec::new())?;
         match places.as_slice() {
             [place] => Ok(place.clone()),
             places => {

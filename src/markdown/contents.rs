@@ -167,6 +167,20 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
+    /// Returns the span of the source in `row`, the bytes of its row. A byte that is not UTF-8 is in the source
+    /// as U+FFFD, which is longer.
+    pub fn span_in(self, row: &[u8]) -> ByteSpan {
+        let rest = row.get(self.offset..).unwrap_or_default();
+        let mut length = 0;
+        for scalar in self.source.chars() {
+            let mut encoded = [0; 4];
+            let encoded = scalar.encode_utf8(&mut encoded).as_bytes();
+            let is_whole = rest.get(length..).is_some_and(|rest| rest.starts_with(encoded));
+            length += if is_whole { encoded.len() } else { 1 };
+        }
+        ByteSpan::new(self.offset, self.offset + length.min(rest.len()))
+    }
+
     /// Returns the visible text.
     pub fn text(self) -> &'a str {
         self.visible.unwrap_or(self.source)

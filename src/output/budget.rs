@@ -20,7 +20,7 @@ const SMALLEST_SIZES: usize = 16;
 pub(crate) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
     let (option, enough) = match caller {
         super::Caller::CommandLine => ("--max-chars", enough),
-        super::Caller::Mcp { frame } => ("max_chars", enough + frame),
+        super::Caller::Mcp { frame } => ("max_chars", enough.saturating_add(frame)),
     };
     Error::new(ErrorKind::BudgetTooSmall, format!("the answer does not fit in {most} characters"))
         .with_hint(format!("use {option} {enough} or more"))
@@ -195,12 +195,14 @@ impl<Answer: List> Fitting<'_, Answer> {
         Ok(best)
     }
 
-    /// Returns the number of characters of the smallest rendering; `brief` has only the first item.
+    /// Returns the number of characters of the smallest rendering; `brief` has only the first item. The part of
+    /// an item may be longer than the item, because it has the address of the remainder.
     fn smallest(&self, brief: &Answer) -> Result<usize> {
         let sizes = brief.sizes_of_first().min(SMALLEST_SIZES);
         let mut smallest = usize::MAX;
-        let forms = (1..=sizes).filter_map(|size| part(brief, size));
-        for form in forms.chain((sizes == 0).then(|| brief.clone())) {
+        let parts = (1..=sizes).filter_map(|size| part(brief, size));
+        let whole = (self.answer.count() <= 1).then(|| self.answer.clone());
+        for form in parts.chain([brief.clone()]).chain(whole) {
             let rendered = (self.render)(&form, usize::MAX)?;
             smallest = smallest.min(rendered.map_or(usize::MAX, |rendered| rendered.chars));
         }

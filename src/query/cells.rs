@@ -18,12 +18,14 @@ use crate::markdown::contents::{Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
-/// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document.
-/// Adds a warning if they name more than exists, or more than one row on the way to cells.
+/// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document,
+/// and `bytes` returns bytes of it. Adds a warning if they name more than exists, or more than one row on the
+/// way to cells.
 pub(crate) fn narrow(
     place: &ResolvedNode,
     steps: &CellSteps,
     tables: &[Table],
+    bytes: &dyn Fn(ByteSpan) -> Vec<u8>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<ResolvedNode>, AddressError> {
     let Some(node) = table_node(place) else {
@@ -52,7 +54,8 @@ pub(crate) fn narrow(
         match cells.clone() {
             None => places.push(target(None, row.span)),
             Some(cells) => {
-                places.extend(cells.map(|cell| target(Some(cell), cell_span(row, cell))));
+                let span = |cell| cell_span(row, cell, bytes);
+                places.extend(cells.map(|cell| target(Some(cell), span(cell))));
             }
         }
     }
@@ -147,8 +150,12 @@ fn table_node(place: &ResolvedNode) -> Option<usize> {
 }
 
 /// Returns the span of the text of a cell. A missing cell is empty, at the end of its row.
-fn cell_span(row: Row<'_>, cell: usize) -> ByteSpan {
+fn cell_span(row: Row<'_>, cell: usize, bytes: &dyn Fn(ByteSpan) -> Vec<u8>) -> ByteSpan {
     match row.cell(cell) {
+        Some(cell) if cell.source.contains(char::REPLACEMENT_CHARACTER) => {
+            let ByteSpan { start, end } = cell.span_in(&bytes(row.span));
+            ByteSpan::new(row.span.start + start, row.span.start + end)
+        }
         Some(cell) => {
             let start = row.span.start + cell.offset;
             ByteSpan::new(start, (start + cell.source.len()).min(row.span.end.max(start)))

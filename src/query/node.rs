@@ -237,7 +237,9 @@ fn with_content(
     max_words: usize,
 ) -> std::result::Result<NodeAnswer, AddressError> {
     let params = place.params;
-    let words = if params.full { 0 } else { params.words.unwrap_or(max_words) };
+    // The address of a page leaves out the usual number of words.
+    let usual = if params.page.is_some() && max_words == 0 { limits::MAX_WORDS } else { max_words };
+    let words = if params.full { 0 } else { params.words.unwrap_or(usual) };
     let number = params.page.unwrap_or(0);
     let pages = page_count(result.words, words);
     let Some((shown, has_more)) = page(bytes, words, number) else {

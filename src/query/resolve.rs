@@ -94,7 +94,9 @@ pub fn resolve(
     let (mut places, mut first_fault, mut warnings) = (Vec::new(), None, found.warnings);
     for place in &found.places {
         let tables = library.reader.tables(&place.document.stored)?;
-        match narrow(place, &steps, &tables, &mut warnings) {
+        // If the bytes cannot be read, reading the place fails too.
+        let bytes = |span| library.content(&place.document, span).unwrap_or_default();
+        match narrow(place, &steps, &tables, &bytes, &mut warnings) {
             Ok(found) => places.extend(found),
             Err(fault) => first_fault = first_fault.or(Some(fault.of(address))),
         }

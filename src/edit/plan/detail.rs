@@ -265,7 +265,8 @@ fn cell_splice(
     };
     let start = row.span.start + found.offset;
     if !found.source.is_empty() {
-        let at = ByteSpan::new(start, start + found.source.len());
+        let length = found.span_in(slice(old.bytes(), row.span)).len();
+        let at = ByteSpan::new(start, start + length);
         // A cell without text keeps a blank, so that two pipes do not meet.
         let bytes = if text.is_empty() { b" ".to_vec() } else { text.into_bytes() };
         return Ok((at, bytes, wanted));

@@ -14,6 +14,7 @@ use super::super::{Answer, Footer, Format, Records, sanitize};
 use super::content::changed;
 use super::value;
 use crate::markdown::fence_of;
+use crate::position::LineSpan;
 use crate::query::Page;
 use crate::query::context::{self, ContextItem, Outside, PlaceItem};
 use crate::query::node::NodeAnswer;
@@ -192,9 +193,10 @@ impl<'a> ContextBlock<'a> {
         let answer = &place.answer;
         let content = place.shown().unwrap_or_default();
         let origin = match &place.found {
-            Some(hit) => hit.passage_address(),
-            None => format!("{}:{}-{}", answer.file, answer.line_start, answer.line_end),
+            Some(hit) => hit.passage_lines(),
+            None => LineSpan { start: answer.line_start, end: answer.line_end },
         };
+        let origin = format!("{}:{}-{}", answer.file, origin.start, origin.end);
         let heading = heading(place.word, &origin);
         // For a fenced code block, print its code with the language of its own fence.
         match place.is_code.then(|| fence_of(&content)).flatten() {

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::window::{self, PassageWindow};
+use crate::address::lines_address;
 use crate::limits;
+use crate::position::LineSpan;
 use crate::query::library::{Freshness, is_false};
 use crate::query::page::{longest, shorten};
 
@@ -129,7 +131,7 @@ impl Hit {
         let Some((passage, (next, last))) = window::cut(&self.passage, lines) else {
             return false;
         };
-        self.rest = Some(format!("{}:{next}-{last}", self.file));
+        self.rest = Some(lines_address(&self.file, next, last));
         self.passage = passage;
         self.truncated = true;
         true
@@ -182,7 +184,8 @@ impl Hit {
         let Some(window) = self.passage.first_mut() else {
             let selector = (!self.selector.is_empty()).then(|| self.selector.clone());
             let is_cut = self.text_cut;
-            self.rest = is_cut.then(|| selector.unwrap_or(format!("{}:{}", self.file, self.line)));
+            let lines = || lines_address(&self.file, self.line, self.line_end.unwrap_or(self.line));
+            self.rest = is_cut.then(|| selector.unwrap_or_else(lines));
             return;
         };
         // Not even the first line fits, so a part of it is kept, and the rest begins with that line.
@@ -190,7 +193,7 @@ impl Hit {
             window.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
         window.byte_end = window.byte_start + window.text.len();
         window.line_end = window.line_start;
-        self.rest = Some(format!("{}:{}-{last}", self.file, window.line_start));
+        self.rest = Some(lines_address(&self.file, window.line_start, last));
     }
 
     /// Returns the passage as text: the windows in order. A line `... N` marks a gap, where `N` is the
@@ -220,10 +223,16 @@ impl Hit {
 
     /// Returns the address of the lines from the first to the last line of the passage.
     pub fn passage_address(&self) -> String {
+        let LineSpan { start, end } = self.passage_lines();
+        lines_address(&self.file, start, end)
+    }
+
+    /// Returns the lines from the first to the last line of the passage, with those that were cut.
+    pub fn passage_lines(&self) -> LineSpan {
         let start = self.passage.first().map_or(self.line, |first| first.line_start);
         let last = self.passage.last().map_or(self.line, |last| last.line_end);
         let rest = self.rest.as_ref().and_then(|rest| rest.rsplit_once('-'));
         let end = rest.and_then(|(_, end)| end.parse().ok()).unwrap_or(last);
-        format!("{}:{start}-{end}", self.file)
+        LineSpan { start, end }
     }
 }
