@@ -537,3 +537,29 @@ fn an_unknown_link_type_is_reported() {
     let refused = place.run(&["links", "tree", "links.md", "--type", "nosuch"]).ends(2);
     assert!(refused.stderr.contains("--link-type nosuch"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_check_says_that_files_have_changed_since_the_ingest() {
+    let place = Place::ingested(&[("a.md", "# A\n\n[l](b.md)\n"), ("b.md", "# B\n")]);
+    let check = |command: &[&str]| place.run(command).success().json()["warnings"].clone();
+    for command in [&["links", "check"][..], &["ldmd", "check"]] {
+        assert_eq!(check(command), json!(null), "{command:?}");
+    }
+    std::fs::write(place.join("a.md"), "# A\n\n[x](nope.md)\n").unwrap();
+    for command in [&["links", "check"][..], &["ldmd", "check", "a.md"]] {
+        let warnings = check(command);
+        assert_eq!(warnings[0]["code"], "STALE_DOCUMENTS", "{command:?}");
+        let message = warnings[0]["message"].as_str().unwrap();
+        assert!(message.starts_with("a.md has changed since the ingest"), "{message}");
+    }
+    assert_eq!(check(&["links", "check", "b.md"]), json!(null));
+    std::fs::remove_file(place.join("b.md")).unwrap();
+    let message = check(&["links", "check"])[0]["message"].clone();
+    assert!(
+        message.as_str().unwrap().starts_with("a.md and another file have changed"),
+        "{message}"
+    );
+    let refreshed = place.run(&["links", "check", "--refresh"]).ends(1).json();
+    assert_eq!(refreshed["findings"][0]["code"], "BROKEN_FILE", "{refreshed}");
+    assert_eq!(refreshed["warnings"], json!(null));
+}

@@ -751,6 +751,18 @@ fn a_section_that_a_link_lacked_may_appear() {
 }
 
 #[test]
+fn a_title_in_a_link_stays_as_it_is_written() {
+    let place = Place::ingested(&[
+        ("x.md", "# Beta Doc\n\n## Old\n"),
+        ("a.md", "# A\n\n[[beta doc#Old]] [[Beta Doc#Old|b]]\n"),
+    ]);
+    place.run(&["rename", "x.md::Old", "--title", "New"]).success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n[[beta doc#New]] [[Beta Doc#New|b]]\n");
+    place.run(&["rename", "x.md::Beta Doc", "--title", "Gamma"]).success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n[[Gamma#New]] [[Gamma#New|b]]\n");
+}
+
+#[test]
 fn a_refusal_names_each_link_once() {
     let place = Place::ingested(&[("a.md", "# A\n\n[[b#q|al]]\n"), ("b.md", "x\n\n## Q\n")]);
     let refused = place.run(&["move", "b.md", "[br].md"]).ends(2).json();

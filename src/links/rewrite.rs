@@ -200,7 +200,9 @@ fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
     all.push(format!("/{path}"));
     let at = if to.is_titled { 0 } else { all.len() };
     let title = to.title.filter(|title| !title.contains(['#', '|', '[', ']', '^', '\n']));
-    all.splice(at..at, title.map(str::to_owned));
+    // The same title in another case stays as it is written.
+    let written = title.filter(|title| to.is_titled && fold(title) == fold(old)).map(|_| old);
+    all.splice(at..at, written.into_iter().chain(title).map(str::to_owned));
     all
 }
 

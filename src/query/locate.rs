@@ -365,7 +365,8 @@ pub(super) fn with_its_part(located: Located) -> Located {
 pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
     let wanted = comparable(text);
     let is_title = |section: &Section| section.titles().any(|title| comparable(title) == wanted);
-    document.tree.outline().sections.iter().any(is_title).then(|| shadows(text))
+    let is_shadowed = !text.is_empty() && document.tree.outline().sections.iter().any(is_title);
+    is_shadowed.then(|| shadows(text))
 }
 
 /// Returns the warning that the selector `text` is also the title of a section.

@@ -22,5 +22,8 @@ pub fn check(
             hint: None,
         }));
     }
-    Ok(Findings::new(findings, found.faults, after, library.reader.generation()))
+    let generation = library.reader.generation();
+    let mut findings = Findings::new(findings, found.faults, after, generation);
+    findings.warn_of_changes(library, &found.documents);
+    Ok(findings)
 }

@@ -65,6 +65,7 @@ pub fn check(
     let generation = library.reader.generation();
     let mut findings = Findings::new(findings, found.faults, after, generation);
     findings.page.warnings.extend(filter.warnings);
+    findings.warn_of_changes(library, &found.documents);
     Ok(findings)
 }
 
