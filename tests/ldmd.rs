@@ -311,7 +311,10 @@ fn the_source_files_are_not_read() {
     }
     let after = commands.map(|command| place.run(command).text());
     for (before, after) in before.iter().zip(&after) {
-        assert_eq!(*before, after.replace(",\"missing\":true", ""));
+        // What an answer says about the files is after its findings, or a field of its own.
+        let after = after.replace(",\"missing\":true", "");
+        let end = after.find(",\"warnings\":[{\"code\":\"STALE_DOCUMENTS\"").unwrap_or(after.len());
+        assert!(before.starts_with(&after[..end]), "{before}{after}");
     }
 }
 

@@ -550,13 +550,13 @@ fn a_check_says_that_files_have_changed_since_the_ingest() {
         let warnings = check(command);
         assert_eq!(warnings[0]["code"], "STALE_DOCUMENTS", "{command:?}");
         let message = warnings[0]["message"].as_str().unwrap();
-        assert!(message.starts_with("a.md has changed since the ingest"), "{message}");
+        assert!(message.starts_with("a.md has changed or is gone since the ingest"), "{message}");
     }
     assert_eq!(check(&["links", "check", "b.md"]), json!(null));
     std::fs::remove_file(place.join("b.md")).unwrap();
     let message = check(&["links", "check"])[0]["message"].clone();
     assert!(
-        message.as_str().unwrap().starts_with("a.md and another file have changed"),
+        message.as_str().unwrap().starts_with("a.md and another file have changed or are gone"),
         "{message}"
     );
     let refreshed = place.run(&["links", "check", "--refresh"]).ends(1).json();

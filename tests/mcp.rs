@@ -289,6 +289,7 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
     let errors = [
         ("read", json!({}), "missing field `addresses`"),
         ("read", json!({ "adresses": "a" }), "did you mean"),
+        ("read", json!({ "addresses": [] }), "give at least one address"),
         ("search", json!({ "query": 5 }), "queries: a text or a list of texts"),
         ("find", json!({ "pattern": "a", "max_chars": "50" }), "max_chars: invalid type"),
         ("search", json!({}), "give queries or patterns"),

@@ -723,7 +723,7 @@ fn what_a_kept_footnote_uses_stays_too() {
 #[test]
 fn a_target_in_front_matter_is_a_text_for_every_parser() {
     let links = "links:\n  - {type: s, id: bb}\n  - id: 'bb'\n  - bb # c\n  - \"[[bb]]\"\n";
-    for (to, expected) in [
+    for (name, expected) in [
         ("010", "{type: s, id: \"010\"}\n  - id: '010'\n  - \"010\" # c\n  - \"[[010]]\""),
         ("on", "{type: s, id: \"on\"}\n  - id: 'on'\n  - \"on\" # c\n  - \"[[on]]\""),
         ("true", "{type: s, id: \"true\"}\n  - id: 'true'\n  - \"true\" # c\n  - \"[[true]]\""),
@@ -732,7 +732,7 @@ fn a_target_in_front_matter_is_a_text_for_every_parser() {
     ] {
         let file = format!("---\n{links}---\ntext\n");
         let place = Place::ingested(&[("a.md", file.as_str()), ("bb.md", "nothing\n")]);
-        place.run(&["move", "bb.md", &format!("{to}.md")]).success();
+        place.run(&["move", "bb.md", &format!("{name}.md")]).success();
         assert_eq!(text(&place, "a.md"), format!("---\nlinks:\n  - {expected}\n---\ntext\n"));
         place.assert_in_step();
     }

@@ -71,11 +71,11 @@ impl Findings {
         });
         let Some(first) = changed.next() else { return };
         let what = match changed.count() {
-            0 => format!("{} has", first.path),
-            1 => format!("{} and another file have", first.path),
-            others => format!("{} and {others} other files have", first.path),
+            0 => format!("{} has changed or is", first.path),
+            1 => format!("{} and another file have changed or are", first.path),
+            others => format!("{} and {others} other files have changed or are", first.path),
         };
-        let message = format!("{what} changed since the ingest; `mdsel ingest` takes the changes");
+        let message = format!("{what} gone since the ingest; `mdsel ingest` updates the store");
         self.page.warnings.push(Warning::new("STALE_DOCUMENTS", message));
     }
 

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse};
+use super::arguments::{OneOrManyTexts, cursor, parse, usage};
 use crate::error::Result;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::{ask, select};
@@ -20,6 +20,9 @@ pub(super) struct Read {
 
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Read = parse(arguments)?;
+    if arguments.addresses.0.is_empty() {
+        return Err(usage(&"give at least one address"));
+    }
     let request = select::SelectRequest {
         addresses: arguments.addresses.0,
         max_words: arguments.max_words,
