@@ -128,16 +128,13 @@ pub fn lines_address(path: &str, start: usize, end: usize) -> String {
         return plain;
     }
     // The path looks like another kind of address. Its first character and its punctuation are encoded.
-    let mut name = String::with_capacity(path.len() * 3);
-    for (at, byte) in path.bytes().enumerate() {
-        let is_kept = byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
-        if at > 0 && is_kept {
-            name.push(char::from(byte))
-        } else {
-            name.push_str(&format!("%{byte:02X}"))
-        }
-    }
-    address(&name)
+    let kept =
+        |at: usize, byte: u8| at > 0 && (byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte));
+    let encoded = path.bytes().enumerate().map(|(at, byte)| match byte {
+        _ if kept(at, byte) => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    address(&encoded.collect::<String>())
 }
 
 /// Returns whether a name can only be a path relative to the root.
