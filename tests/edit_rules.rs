@@ -95,6 +95,42 @@ fn changes_in_other_places_are_listed() {
     assert_eq!(check["findings"].as_array().unwrap().len(), 2);
 }
 
+#[test]
+fn links_that_lead_to_another_section_are_listed() {
+    let doc =
+        "# H\n\n[two](#dup-1) [two](#dup-1)\n\n## Dup\n\none\n\n## Dup\n\ntwo\n\n## Dup\n\nthree\n";
+    let links = "# L\n\n[one](doc.md#dup) [two](doc.md#dup-1)\n";
+    let place = || Place::ingested(&[("doc.md", doc), ("links.md", links)]);
+    let link = |file: &str, line: usize, target: &str| json!({"file": file, "line": line, "target": target});
+    let first = place();
+    let answer = first.run(&["delete", "doc.md", "heading:h2[0]"]).success().json();
+    assert_eq!(
+        answer["redirected_links"],
+        json!([
+            // The section of this link is gone.
+            link("links.md", 3, "doc.md#dup"),
+            link("links.md", 3, "doc.md#dup-1"),
+            link("doc.md", 3, "#dup-1"),
+            link("doc.md", 3, "#dup-1"),
+        ])
+    );
+    // What is inserted may link to itself.
+    let second = place();
+    let content = ["--position", "before", "--content", "## Dup\n\n[x](#dup-1)\n", "-f", "text"];
+    let answer = second
+        .run(&[&["insert", "doc.md", "heading:h2[0]"][..], &content].concat())
+        .success()
+        .text();
+    for line in ["links.md:3 to doc.md#dup", "links.md:3 to doc.md#dup-1", "doc.md:3 to #dup-1"] {
+        let line = format!("  leads to another section: {line}\n");
+        assert!(answer.contains(&line), "{line} {answer}");
+    }
+    // Two edits that cancel each other redirect nothing.
+    let batch = "{\"operation\":\"insert\",\"section\":\"heading:h2[0]\",\"position\":\"before\",\"content\":\"## Dup\\n\\nnew\"}\n{\"operation\":\"delete\",\"section\":\"heading:h2[0]\"}\n";
+    let answer = place().run_in("", &["edit", "doc.md", "--batch", "-"], batch).success().json();
+    assert_eq!(answer["redirected_links"], json!(null), "{answer}");
+}
+
 /// The addresses of an ambiguity.
 fn candidates(answer: &Answer) -> Vec<String> {
     let json = answer.json();

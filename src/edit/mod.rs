@@ -24,6 +24,7 @@ pub use relocate::{
     Relocation, RewrittenLink, SectionRelocation, relocate,
 };
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -35,12 +36,13 @@ use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
 use crate::query::library::OpenDocument;
-use crate::query::links::broken::{BrokenLink, Changed, broken_by};
+use crate::query::links::broken::{AffectedLink, Changed, broken_by, redirected_by};
 use crate::query::node::short_hash;
 use crate::query::{DocumentCache, NamedNode, named};
 use crate::store::{Purpose, Store};
 use change::Current;
 use files::{FileChange, OldFile};
+use plan::Renumbered;
 
 /// A request to edit documents.
 pub struct EditRequest<'a> {
@@ -83,7 +85,9 @@ pub struct EditReport {
     /// The edits, in order.
     pub done: Vec<Done>,
     /// Links into the documents that the edits break.
-    pub broken_links: Vec<BrokenLink>,
+    pub broken_links: Vec<AffectedLink>,
+    /// Links into the documents that lead to another section, because their section has another anchor.
+    pub redirected_links: Vec<AffectedLink>,
     /// Warnings about the edits and the store.
     pub warnings: Vec<Warning>,
 }
@@ -153,7 +157,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     if let Some(expected) = &request.expect {
         check_hash(&documents, expected)?;
     }
-    let broken_links = broken_links(&library, &documents)?;
+    let (broken_links, redirected_links) = affected_links(&library, &documents, &done)?;
     warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
     let file = |document: &EditedDocument| EditedFile {
         file: document.original.stored.path.clone(),
@@ -161,7 +165,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
         after: document.current.version().bytes().to_vec(),
     };
     let files = documents.iter().map(file).collect();
-    let mut report = EditReport { files, done, broken_links, warnings };
+    let mut report = EditReport { files, done, broken_links, redirected_links, warnings };
     drop(library);
     let roots = reader.roots();
     drop(reader);
@@ -215,11 +219,12 @@ fn check_hash(documents: &[EditedDocument], expected: &str) -> Result<()> {
         .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
 }
 
-/// Returns the links into the documents that the edits break.
-fn broken_links(
+/// Returns the links into the documents that the edits break, and those that lead to another section.
+fn affected_links(
     library: &DocumentCache<'_>,
     documents: &[EditedDocument],
-) -> Result<Vec<BrokenLink>> {
+    done: &[Done],
+) -> Result<(Vec<AffectedLink>, Vec<AffectedLink>)> {
     let links: Vec<Outgoing> = documents
         .iter()
         .map(|document| document.current.version())
@@ -234,7 +239,31 @@ fn broken_links(
         };
         (&document.original, document.before.bytes.as_slice(), changed)
     });
-    broken_by(library, &changes.collect::<Vec<_>>())
+    let changes: Vec<_> = changes.collect();
+    let mut redirected = Vec::new();
+    for (old, _, changed) in &changes {
+        let edits = done.iter().filter(|done| done.file == old.stored.path);
+        let anchors = new_anchors(edits.map(|done| done.renumbered.as_slice()));
+        redirected.extend(redirected_by(library, old, changed, &anchors)?);
+    }
+    Ok((broken_by(library, &changes)?, redirected))
+}
+
+/// Returns the anchors of sections before several edits of a document, with those after all of them.
+fn new_anchors<'a>(edits: impl Iterator<Item = &'a [Renumbered]>) -> HashMap<String, String> {
+    let mut all: HashMap<String, String> = HashMap::new();
+    for renumbered in edits {
+        let anchor = |text: &str| text.strip_prefix('#').map(str::to_owned);
+        let changes = renumbered.iter().filter_map(|one| anchor(&one.from).zip(anchor(&one.to)));
+        let mut changes: HashMap<String, String> = changes.collect();
+        for now in all.values_mut() {
+            if let Some(next) = changes.remove(now) {
+                *now = next;
+            }
+        }
+        all.extend(changes);
+    }
+    all
 }
 
 /// Finds the document and the locator of each edit. An edit that names no document is of the document of the

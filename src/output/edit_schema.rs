@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::address::AddressError;
 use crate::edit::plan::Renumbered;
 use crate::error::Warning;
-use crate::query::links::broken::BrokenLink;
+use crate::query::links::broken::AffectedLink;
 
 /// The answer of a command that makes one edit, or why it made none.
 #[derive(JsonSchema)]
@@ -163,7 +163,10 @@ pub(crate) struct Rest {
     success: bool,
     /// The links of other documents that lead nowhere now.
     #[schemars(skip_serializing_if = "Option::is_none")]
-    broken_links: Option<Vec<BrokenLink>>,
+    broken_links: Option<Vec<AffectedLink>>,
+    /// The links that lead to another section now, because their section has another anchor.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    redirected_links: Option<Vec<AffectedLink>>,
     /// The old content was left out to keep to a budget.
     #[schemars(skip_serializing_if = "Option::is_none")]
     content_omitted: Option<bool>,

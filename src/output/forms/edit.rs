@@ -41,7 +41,10 @@ fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
             .broken_links
             .iter()
             .map(|link| format!("  broken link: {}:{} to {}", link.file, link.line, link.target));
-        edits.chain(broken)
+        let redirected = report.redirected_links.iter().map(|link| {
+            format!("  leads to another section: {}:{} to {}", link.file, link.line, link.target)
+        });
+        edits.chain(broken).chain(redirected)
     })
 }
 
@@ -185,6 +188,9 @@ impl Serialize for edit::EditAnswer {
             }
             if !report.broken_links.is_empty() {
                 map.serialize_entry("broken_links", &report.broken_links)?;
+            }
+            if !report.redirected_links.is_empty() {
+                map.serialize_entry("redirected_links", &report.redirected_links)?;
             }
             if let [one] = files.as_slice() {
                 map.serialize_entry("hash_before", &one.hash_before)?;

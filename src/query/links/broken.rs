@@ -1,9 +1,10 @@
-//! Finds the links that an edit of a document would break.
+//! Finds the links that an edit of a document would break, or lead to another section.
 //!
-//! Invariant: a link is listed if it has a target before the edit and none after it. The store is not
-//! read if every name by which links find their targets still exists after the edit.
+//! Invariant: a link is listed if it has a target before the edit and none after it, or if its section has
+//! another anchor after it and another section has the old one. The store is not read if every name by which
+//! links find their targets still exists after the edit, and no section has another anchor.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -13,8 +14,9 @@ use super::EdgeFilter;
 use super::graph::{Destination, Graph};
 use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
+use crate::markdown::outline::Section;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::place::ResolvedNode;
+use crate::query::place::{ResolvedNode, Target};
 
 /// A document as it is after an edit.
 #[derive(Clone, Debug)]
@@ -29,9 +31,9 @@ pub(crate) struct Changed<'a> {
     pub(crate) left: Option<String>,
 }
 
-/// A link whose target does not exist after an edit.
+/// A link that an edit of its target affects.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct BrokenLink {
+pub struct AffectedLink {
     /// The path of the document that contains the link.
     pub file: String,
     /// The line of the link, 1-based; in the edited document, the line after the edit.
@@ -45,7 +47,7 @@ pub struct BrokenLink {
 pub(crate) fn broken_by(
     library: &DocumentCache<'_>,
     documents: &[(&Rc<OpenDocument>, &[u8], Changed<'_>)],
-) -> Result<Vec<BrokenLink>> {
+) -> Result<Vec<AffectedLink>> {
     let mut is_named_as_before = true;
     for (old, bytes, changed) in documents {
         let links = library.reader.links(&old.stored)?;
@@ -62,7 +64,7 @@ pub(crate) fn broken_by(
     let mut check = |document: &Rc<OpenDocument>, link: &StoredLink| -> Result<()> {
         if let Some(Destination::Broken(_)) = after.follow(document, link)? {
             let file = document.stored.path.clone();
-            broken.push(BrokenLink { file, line: link.line, target: link.target.clone() });
+            broken.push(AffectedLink { file, line: link.line, target: link.target.clone() });
         }
         Ok(())
     };
@@ -82,10 +84,59 @@ pub(crate) fn broken_by(
     Ok(broken)
 }
 
+/// Returns the links that lead to another section after an edit, because another section has the anchor that theirs
+/// had. `anchors` are the anchors that sections had before the edit, with those that they have afterwards, and
+/// `old` is the document before it.
+pub(crate) fn redirected_by(
+    library: &DocumentCache<'_>,
+    old: &Rc<OpenDocument>,
+    changed: &Changed<'_>,
+    anchors: &HashMap<String, String>,
+) -> Result<Vec<AffectedLink>> {
+    let mut redirected = Vec::new();
+    if anchors.is_empty() {
+        return Ok(redirected);
+    }
+    let before = Graph::new(library, EdgeFilter::default());
+    let after = Graph::new(library, EdgeFilter::default()).with(vec![changed.clone()]);
+    let anchor = |to: Option<Destination>| match to {
+        Some(Destination::Place(ResolvedNode { document, target: Target::Node(node), .. })) => {
+            document.tree.section(node).and_then(Section::anchor)
+        }
+        _ => None,
+    };
+    let mut check = |was: Option<Destination>, from: &Rc<OpenDocument>, link: &StoredLink| {
+        let Some(was) = anchor(was) else { return Ok(()) };
+        // The section of an anchor that only another section has now is gone.
+        let wanted = anchors.get(&was);
+        let is_taken = wanted.is_some() || anchors.values().any(|other| *other == was);
+        if is_taken
+            && let Some(now) = anchor(after.follow(from, link)?)
+            && wanted != Some(&now)
+        {
+            let file = from.stored.path.clone();
+            redirected.push(AffectedLink { file, line: link.line, target: link.target.clone() });
+        }
+        Ok::<_, crate::error::Error>(())
+    };
+    for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
+        if edge.from.document.stored.id != old.stored.id {
+            check(Some(edge.to), &edge.from.document, &edge.link)?;
+        }
+    }
+    // Links that the edit itself writes lead where they were meant to lead.
+    let links = library.reader.links(&old.stored)?.links;
+    let known: HashSet<&str> = links.iter().map(|link| link.target.as_str()).collect();
+    for link in changed.links.links.iter().filter(|link| known.contains(link.target.as_str())) {
+        check(before.follow(old, link)?, &changed.document, link)?;
+    }
+    Ok(redirected)
+}
+
 /// Returns the names by which links can refer to a document and to places in it.
 pub(crate) fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> HashSet<String> {
     let outline = document.tree.outline();
-    let anchors = outline.sections.iter().filter_map(crate::markdown::outline::Section::anchor);
+    let anchors = outline.sections.iter().filter_map(Section::anchor);
     let contained = outline.contained_anchors.iter().map(|contained| contained.anchor.clone());
     let html = links.html_anchors.iter().map(|html| html.name.clone());
     let anchors = anchors.chain(contained).chain(html).map(|anchor| format!("#{anchor}"));
