@@ -121,9 +121,9 @@ fn links_that_lead_to_another_section_are_listed() {
         .run(&[&["insert", "doc.md", "heading:h2[0]"][..], &content].concat())
         .success()
         .text();
-    for line in ["links.md:3 to doc.md#dup", "links.md:3 to doc.md#dup-1", "doc.md:3 to #dup-1"] {
-        let line = format!("  leads to another section: {line}\n");
-        assert!(answer.contains(&line), "{line} {answer}");
+    for named in ["links.md:3 to doc.md#dup", "links.md:3 to doc.md#dup-1", "doc.md:3 to #dup-1"] {
+        let expected = format!("  leads to another section: {named}\n");
+        assert!(answer.contains(&expected), "{expected} {answer}");
     }
     // Two edits that cancel each other redirect nothing.
     let batch = "{\"operation\":\"insert\",\"section\":\"heading:h2[0]\",\"position\":\"before\",\"content\":\"## Dup\\n\\nnew\"}\n{\"operation\":\"delete\",\"section\":\"heading:h2[0]\"}\n";
