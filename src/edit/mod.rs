@@ -36,7 +36,9 @@ use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
 use crate::query::library::OpenDocument;
-use crate::query::links::broken::{AffectedLink, Changed, broken_by, redirected_by};
+use crate::query::links::broken::{
+    AffectedLink, AffectedLinks, Changed, EditedVersions, affected_by,
+};
 use crate::query::node::short_hash;
 use crate::query::{DocumentCache, NamedNode, named};
 use crate::store::{Purpose, Store};
@@ -157,7 +159,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     if let Some(expected) = &request.expect {
         check_hash(&documents, expected)?;
     }
-    let (broken_links, redirected_links) = affected_links(&library, &documents, &done)?;
+    let affected = affected_links(&library, &documents, &done)?;
     warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
     let file = |document: &EditedDocument| EditedFile {
         file: document.original.stored.path.clone(),
@@ -165,7 +167,13 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
         after: document.current.version().bytes().to_vec(),
     };
     let files = documents.iter().map(file).collect();
-    let mut report = EditReport { files, done, broken_links, redirected_links, warnings };
+    let mut report = EditReport {
+        files,
+        done,
+        broken_links: affected.broken,
+        redirected_links: affected.redirected,
+        warnings,
+    };
     drop(library);
     let roots = reader.roots();
     drop(reader);
@@ -219,34 +227,33 @@ fn check_hash(documents: &[EditedDocument], expected: &str) -> Result<()> {
         .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
 }
 
-/// Returns the links into the documents that the edits break, and those that lead to another section.
+/// Returns the links into the documents that the edits break or lead to another section.
 fn affected_links(
     library: &DocumentCache<'_>,
     documents: &[EditedDocument],
     done: &[Done],
-) -> Result<(Vec<AffectedLink>, Vec<AffectedLink>)> {
+) -> Result<AffectedLinks> {
     let links: Vec<Outgoing> = documents
         .iter()
         .map(|document| document.current.version())
         .map(|version| Outgoing::of(version.document(), version.markup()))
         .collect();
-    let changes = documents.iter().zip(&links).map(|(document, links)| {
-        let changed = Changed {
-            document: document.current.document().clone(),
-            links,
-            bytes: document.current.version().bytes(),
-            left: None,
-        };
-        (&document.original, document.before.bytes.as_slice(), changed)
-    });
-    let changes: Vec<_> = changes.collect();
-    let mut redirected = Vec::new();
-    for (old, _, changed) in &changes {
+    let versions = documents.iter().zip(&links).map(|(document, links)| {
+        let old = &document.original;
         let edits = done.iter().filter(|done| done.file == old.stored.path);
-        let anchors = new_anchors(edits.map(|done| done.renumbered.as_slice()));
-        redirected.extend(redirected_by(library, old, changed, &anchors)?);
-    }
-    Ok((broken_by(library, &changes)?, redirected))
+        EditedVersions {
+            old,
+            bytes: &document.before.bytes,
+            changed: Changed {
+                document: document.current.document().clone(),
+                links,
+                bytes: document.current.version().bytes(),
+                left: None,
+            },
+            anchors: new_anchors(edits.map(|done| done.renumbered.as_slice())),
+        }
+    });
+    affected_by(library, &versions.collect::<Vec<_>>())
 }
 
 /// Returns the anchors of sections before several edits of a document, with those after all of them.

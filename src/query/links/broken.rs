@@ -42,95 +42,95 @@ pub struct AffectedLink {
     pub target: String,
 }
 
-/// Returns the links into documents that have no target after an edit. Each document is given as it is before the
-/// edit, with its bytes, and as it is afterwards.
-pub(crate) fn broken_by(
-    library: &DocumentCache<'_>,
-    documents: &[(&Rc<OpenDocument>, &[u8], Changed<'_>)],
-) -> Result<Vec<AffectedLink>> {
-    let mut is_named_as_before = true;
-    for (old, bytes, changed) in documents {
-        let links = library.reader.links(&old.stored)?;
-        let now = names(&changed.document, changed.links, changed.bytes);
-        is_named_as_before &= names(old, &links, bytes).is_subset(&now);
-    }
-    if is_named_as_before {
-        return Ok(Vec::new());
-    }
-    let before = Graph::new(library, EdgeFilter::default());
-    let changed = documents.iter().map(|(.., changed)| changed.clone());
-    let after = Graph::new(library, EdgeFilter::default()).with(changed.collect());
-    let mut broken = Vec::new();
-    let mut check = |document: &Rc<OpenDocument>, link: &StoredLink| -> Result<()> {
-        if let Some(Destination::Broken(_)) = after.follow(document, link)? {
-            let file = document.stored.path.clone();
-            broken.push(AffectedLink { file, line: link.line, target: link.target.clone() });
-        }
-        Ok(())
-    };
-    let is_edited = |id| documents.iter().any(|(old, ..)| old.stored.id == id);
-    for (old, _, changed) in documents {
-        for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
-            if !is_edited(edge.from.document.stored.id) {
-                check(&edge.from.document, &edge.link)?;
-            }
-        }
-        for link in &changed.links.links {
-            if !matches!(before.follow(old, link)?, Some(Destination::Broken(_))) {
-                check(&changed.document, link)?;
-            }
-        }
-    }
-    Ok(broken)
+/// A document before and after an edit.
+pub(crate) struct EditedVersions<'a> {
+    /// The document before the edit.
+    pub(crate) old: &'a Rc<OpenDocument>,
+    /// The bytes before the edit.
+    pub(crate) bytes: &'a [u8],
+    /// The document after the edit.
+    pub(crate) changed: Changed<'a>,
+    /// The anchors that sections had before the edit, with the others that they have afterwards.
+    pub(crate) anchors: HashMap<String, String>,
 }
 
-/// Returns the links that lead to another section after an edit, because another section has the anchor that theirs
-/// had. `anchors` are the anchors that sections had before the edit, with those that they have afterwards, and
-/// `old` is the document before it.
-pub(crate) fn redirected_by(
+/// The links into documents that an edit of these documents affects.
+#[derive(Debug, Default)]
+pub(crate) struct AffectedLinks {
+    /// Those that have no target afterwards.
+    pub(crate) broken: Vec<AffectedLink>,
+    /// Those that lead to another section afterwards, because it has the anchor that theirs had.
+    pub(crate) redirected: Vec<AffectedLink>,
+}
+
+/// Returns the links that an edit of `documents` affects.
+pub(crate) fn affected_by(
     library: &DocumentCache<'_>,
-    old: &Rc<OpenDocument>,
-    changed: &Changed<'_>,
-    anchors: &HashMap<String, String>,
-) -> Result<Vec<AffectedLink>> {
-    let mut redirected = Vec::new();
-    if anchors.is_empty() {
-        return Ok(redirected);
+    documents: &[EditedVersions<'_>],
+) -> Result<AffectedLinks> {
+    let mut affected = AffectedLinks::default();
+    let mut is_named_as_before = true;
+    for EditedVersions { old, bytes, changed, anchors } in documents {
+        let links = library.reader.links(&old.stored)?;
+        let now = names(&changed.document, changed.links, changed.bytes);
+        is_named_as_before &= anchors.is_empty() && names(old, &links, bytes).is_subset(&now);
+    }
+    if is_named_as_before {
+        return Ok(affected);
     }
     let before = Graph::new(library, EdgeFilter::default());
-    let after = Graph::new(library, EdgeFilter::default()).with(vec![changed.clone()]);
-    let anchor = |to: Option<Destination>| match to {
-        Some(Destination::Place(ResolvedNode { document, target: Target::Node(node), .. })) => {
-            document.tree.section(node).and_then(Section::anchor)
-        }
-        _ => None,
-    };
-    let mut check = |was: Option<Destination>, from: &Rc<OpenDocument>, link: &StoredLink| {
-        let Some(was) = anchor(was) else { return Ok(()) };
-        // The section of an anchor that only another section has now is gone.
+    let changed = documents.iter().map(|edited| edited.changed.clone());
+    let after = Graph::new(library, EdgeFilter::default()).with(changed.collect());
+    let edited = |id| documents.iter().find(|edited| edited.old.stored.id == id);
+    let is_redirected = |was: Option<&Destination>, now: Option<&Destination>| {
+        let Some((id, was)) = section(was) else { return false };
+        let Some(EditedVersions { anchors, .. }) = edited(id) else { return false };
         let wanted = anchors.get(&was);
+        // The section of an anchor that only another section has now is gone.
         let is_taken = wanted.is_some() || anchors.values().any(|other| *other == was);
-        if is_taken
-            && let Some(now) = anchor(after.follow(from, link)?)
-            && wanted != Some(&now)
-        {
-            let file = from.stored.path.clone();
-            redirected.push(AffectedLink { file, line: link.line, target: link.target.clone() });
-        }
-        Ok::<_, crate::error::Error>(())
+        is_taken && section(now).is_some_and(|(_, now)| wanted != Some(&now))
     };
-    for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
-        if edge.from.document.stored.id != old.stored.id {
-            check(Some(edge.to), &edge.from.document, &edge.link)?;
+    let mut check = |document: &Rc<OpenDocument>,
+                     link: &StoredLink,
+                     was: Option<&Destination>,
+                     is_old: bool|
+     -> Result<()> {
+        let now = after.follow(document, link)?;
+        let list = match &now {
+            Some(Destination::Broken(_)) => &mut affected.broken,
+            // What the edit itself writes leads where it was meant to lead.
+            now if is_old && is_redirected(was, now.as_ref()) => &mut affected.redirected,
+            _ => return Ok(()),
+        };
+        let file = document.stored.path.clone();
+        list.push(AffectedLink { file, line: link.line, target: link.target.clone() });
+        Ok(())
+    };
+    for EditedVersions { old, changed, .. } in documents {
+        for edge in before.leading_to(&ResolvedNode::whole(Rc::clone(old)))? {
+            if edited(edge.from.document.stored.id).is_none() {
+                check(&edge.from.document, &edge.link, Some(&edge.to), true)?;
+            }
+        }
+        let links = library.reader.links(&old.stored)?.links;
+        let targets: HashSet<&str> = links.iter().map(|link| link.target.as_str()).collect();
+        for link in &changed.links.links {
+            let was = before.follow(old, link)?;
+            if !matches!(was, Some(Destination::Broken(_))) {
+                let is_old = targets.contains(link.target.as_str());
+                check(&changed.document, link, was.as_ref(), is_old)?;
+            }
         }
     }
-    // Links that the edit itself writes lead where they were meant to lead.
-    let links = library.reader.links(&old.stored)?.links;
-    let known: HashSet<&str> = links.iter().map(|link| link.target.as_str()).collect();
-    for link in changed.links.links.iter().filter(|link| known.contains(link.target.as_str())) {
-        check(before.follow(old, link)?, &changed.document, link)?;
-    }
-    Ok(redirected)
+    Ok(affected)
+}
+
+/// Returns the document and the anchor of the section to which a link leads.
+fn section(to: Option<&Destination>) -> Option<(i64, String)> {
+    let Some(Destination::Place(place)) = to else { return None };
+    let Target::Node(node) = place.target else { return None };
+    let anchor = place.document.tree.section(node)?.anchor()?;
+    Some((place.document.stored.id, anchor))
 }
 
 /// Returns the names by which links can refer to a document and to places in it.
