@@ -128,11 +128,9 @@ pub fn lines_address(path: &str, start: usize, end: usize) -> String {
         return plain;
     }
     // The path looks like another kind of address. Its first character and its punctuation are encoded.
-    let kept =
-        |at: usize, byte: u8| at > 0 && (byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte));
-    let encoded = path.bytes().enumerate().map(|(at, byte)| match byte {
-        _ if kept(at, byte) => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
+    let encoded = path.bytes().enumerate().map(|(at, byte)| {
+        let is_kept = at > 0 && (byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte));
+        if is_kept { char::from(byte).to_string() } else { format!("%{byte:02X}") }
     });
     address(&encoded.collect::<String>())
 }
