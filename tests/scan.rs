@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mdsel::markdown::{parse, refusal};
+use mdsel::markdown::{parse, refusal, text_start};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
 use mdsel::query::search::{Items, PatternOptions, Query, search};
 use mdsel::query::{DocumentCache, select};
@@ -70,10 +70,13 @@ impl Sought {
                 within(start, &file[start..section.own_end]);
             }
         } else {
-            let lines = LineIndex::new(file);
+            // A byte order mark belongs to no line.
+            let text = &file[text_start(file)..];
+            let lines = LineIndex::new(text);
             for line in 1..=lines.count() {
                 let start = lines.start_of(line);
-                within(start, trim_line_end(&file[start..lines.end_of(line)]));
+                let line = trim_line_end(&text[start..lines.end_of(line)]);
+                within(text_start(file) + start, line);
             }
         }
         spans
@@ -332,11 +335,25 @@ fn documents_of_every_size_are_searched_and_compared_with_their_hashes() {
     );
 }
 
+#[test]
+fn a_byte_order_mark_belongs_to_no_line() {
+    let place = Place::ingested(&[("a.md", "\u{FEFF}# Title\n\nText\n")]);
+    for flags in [&[][..], &["-U"]] {
+        let found = |pattern| {
+            let command =
+                [&["search", "-e", pattern, "-f", "text", "--no-heading"], flags].concat();
+            place.run(&command)
+        };
+        assert_eq!(found("^# T").success().text(), "a.md:1:1:# Title\n", "{flags:?}");
+        found("\u{FEFF}").ends(1);
+    }
+}
+
 /// Pieces of patterns and files.
 fn pieces() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
-        "a", "b", "ab", "abc", "foo", "Bar", "k", "K", "\u{212A}", "ſ", "é", "中文", " ", "\n",
-        "\r\n", "\r", "# ", "- ", "```", "x1", "_", ".",
+        "a", "b", "ab", "abc", "foo", "Bar", "k", "K", "\u{212A}", "\u{FEFF}", "ſ", "é", "中文",
+        " ", "\n", "\r\n", "\r", "# ", "- ", "```", "x1", "_", ".",
     ])
 }
 

@@ -81,6 +81,11 @@ pub struct Document {
 /// The byte order mark of UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// Returns the offset at which the text of a file begins: the length of its byte order mark, or 0.
+pub fn text_start(file: &[u8]) -> usize {
+    if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
 /// Returns the reason why bytes cannot be a Markdown document, if any.
 pub fn refusal(file: &[u8]) -> Option<&'static str> {
     if file.starts_with(b"\xFF\xFE") || file.starts_with(b"\xFE\xFF") {
@@ -124,7 +129,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     PARSED_BYTES.set(PARSED_BYTES.get() + file.len());
     let lines = LineIndex::new(file);
     let mut diagnostics = Vec::new();
-    let start = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let start = text_start(file);
     let front_matter = front_matter::detect(file, start);
     if let Some(fault) = front_matter.as_ref().and_then(|found| found.fault.as_ref()) {
         diagnostics.push(Diagnostic {

@@ -4,8 +4,8 @@
 //! file with the same lines and blank lines. Only parsing shows whether it is the outline of this
 //! file.
 
-use super::BYTE_ORDER_MARK;
 use super::outline::{Node, NodeKind, Outline};
+use super::text_start;
 use super::words::measure;
 use crate::position::{ByteSpan, LineIndex};
 
@@ -79,7 +79,7 @@ fn has_sections(outline: &Outline, lines: &LineIndex) -> bool {
 /// Returns whether front matter, headings and top-level blocks are whole lines that cover all but
 /// blank lines.
 fn has_tiles(outline: &Outline, file: &[u8], lines: &LineIndex) -> bool {
-    let start = if file.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let start = text_start(file);
     let is_line_start =
         |offset: usize| offset == start || lines.start_of(lines.line_of(offset)) == offset;
     let tiles = outline.nodes.iter().filter_map(|node| match node.kind {

@@ -6,7 +6,7 @@ use super::text::trimmed;
 use crate::ldmd::{self, Markup};
 use crate::markdown::links::LinkKind;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
-use crate::markdown::{self, BYTE_ORDER_MARK, Dialect, Document};
+use crate::markdown::{self, Dialect, Document};
 use crate::position::ByteSpan;
 
 /// The bytes of a file with their parsed document and LDMD markup.
@@ -97,7 +97,7 @@ pub(super) fn is_in(span: ByteSpan, offset: usize) -> bool {
 impl Version {
     /// Offset at which the text begins, after a byte order mark.
     pub(in crate::edit) fn floor(&self) -> usize {
-        if self.bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+        markdown::text_start(&self.bytes)
     }
 
     /// Offset at which the text of `span` ends, without blank lines at its end.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::containers::{container, is_in_front_matter};
 use super::hit::{ContextLines, Hit, HitDetail};
 use crate::limits;
+use crate::markdown::text_start;
 use crate::markdown::words::pages;
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
 use crate::query::library::{Freshness, OpenDocument};
@@ -78,7 +79,7 @@ impl<'a> HitMaker<'a> {
     /// Returns the hit at `span`.
     pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let lines = self.lines_of(span);
-        let column = self.column(self.lines.start_of(lines.start), span.start);
+        let column = self.column(self.start_of(lines.start), span.start);
         let HitSection { address: section, titles: heading_path, .. } =
             self.document.map(|document| self.section(document, span)).unwrap_or_default();
         let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
@@ -141,8 +142,13 @@ impl<'a> HitMaker<'a> {
         LineSpan { start, end }
     }
 
+    /// Returns the offset of the first byte of `line`, 1-based. A byte order mark belongs to no line.
+    fn start_of(&self, line: usize) -> usize {
+        self.lines.start_of(line).max(text_start(self.bytes))
+    }
+
     fn line(&self, line: usize) -> String {
-        let bytes = self.bytes.get(self.lines.start_of(line)..self.lines.end_of(line));
+        let bytes = self.bytes.get(self.start_of(line)..self.lines.end_of(line));
         excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
     }
 
@@ -159,7 +165,7 @@ impl<'a> HitMaker<'a> {
         {
             return (Arc::clone(text), false);
         }
-        let start = self.lines.start_of(lines.start);
+        let start = self.start_of(lines.start);
         let end = self.lines.end_of(lines.end);
         let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
         let (text, is_cut) = excerpt(bytes, span.start - start, span.end - start);

@@ -12,6 +12,7 @@ use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Outline;
+use crate::markdown::text_start;
 use crate::parallel::{self, ordered};
 use crate::position::ByteSpan;
 use crate::query::filter::Filter;
@@ -202,7 +203,7 @@ impl PatternScan<'_> {
         let keeps = matches!(self.mode, ScanMode::Hits(..));
         let parts = match open {
             Some(open) if pattern.is_multi_line => own_texts(open.tree.outline()),
-            _ => vec![ByteSpan::new(0, bytes.len())],
+            _ => vec![ByteSpan::new(text_start(bytes), bytes.len())],
         };
         let mut spans = Vec::new();
         let mut count = 0;
