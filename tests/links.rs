@@ -539,7 +539,7 @@ fn an_unknown_link_type_is_reported() {
 }
 
 #[test]
-fn a_check_says_that_files_have_changed_since_the_ingest() {
+fn checks_and_lists_of_files_say_that_files_have_changed_since_the_ingest() {
     let place = Place::ingested(&[("a.md", "# A\n\n[l](b.md)\n"), ("b.md", "# B\n")]);
     let check = |command: &[&str]| place.run(command).success().json()["warnings"].clone();
     for command in [&["links", "check"][..], &["ldmd", "check"]] {
@@ -559,6 +559,13 @@ fn a_check_says_that_files_have_changed_since_the_ingest() {
         message.as_str().unwrap().starts_with("a.md and another file have changed or are gone"),
         "{message}"
     );
+    for command in [&["search", "-F", "#", "-l"][..], &["search", "l", "-c"]] {
+        assert_eq!(check(command)[0]["code"], "STALE_DOCUMENTS", "{command:?}");
+    }
+    assert_eq!(check(&["search", "-F", "#", "-l", "--refresh"]), json!(null));
+    place.write("b.md", "# B\n");
+    place.run(&["ingest"]).success();
+    place.write("a.md", "# A\n\n[x](nope.md)\n\nMore.\n");
     let refreshed = place.run(&["links", "check", "--refresh"]).ends(1).json();
     assert_eq!(refreshed["findings"][0]["code"], "BROKEN_FILE", "{refreshed}");
     assert_eq!(refreshed["warnings"], json!(null));

@@ -5,10 +5,8 @@ use serde::Serialize;
 
 use super::cursor::{Cursor, ListPart, most};
 use super::page::{self, shorten};
-use super::{DocumentCache, List, Page};
+use super::{List, Page};
 use crate::address::AddressError;
-use crate::error::Warning;
-use crate::store::StoredDocument;
 
 /// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -58,27 +56,6 @@ impl Findings {
 }
 
 impl Findings {
-    /// Adds a warning if the files of some of the `checked` documents have changed or are gone, because the
-    /// problems are those of the stored documents.
-    pub(super) fn warn_of_changes(
-        &mut self,
-        library: &DocumentCache<'_>,
-        checked: &[StoredDocument],
-    ) {
-        let mut changed = checked.iter().filter(|document| {
-            let freshness = library.freshness(document);
-            freshness.is_stale || freshness.is_missing
-        });
-        let Some(first) = changed.next() else { return };
-        let what = match changed.count() {
-            0 => format!("{} has changed or is", first.path),
-            1 => format!("{} and another file have changed or are", first.path),
-            others => format!("{} and {others} other files have changed or are", first.path),
-        };
-        let message = format!("{what} gone since the ingest; `mdsel ingest` updates the store");
-        self.page.warnings.push(Warning::new("STALE_DOCUMENTS", message));
-    }
-
     /// Keeps at most `limit` problems; 0 keeps all.
     #[must_use]
     pub fn at_most(self, limit: usize) -> Self {

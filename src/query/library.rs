@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::address::{Tree, namespace};
 use crate::cancellation::Cancellation;
 use crate::corpus::{Disk, FolderHandle, Root, Roots};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
 use crate::links::SiteRoot;
 use crate::markdown::outline::Outline;
@@ -255,5 +255,25 @@ impl<'a> DocumentCache<'a> {
         };
         self.freshness.borrow_mut().insert(stored.id, freshness);
         freshness
+    }
+
+    /// Returns a warning if the files of some of `documents` have changed or are gone, for an answer that is
+    /// computed from the stored documents and does not mark each of them.
+    pub(super) fn warning_of_changes<'d>(
+        &self,
+        documents: impl IntoIterator<Item = &'d StoredDocument>,
+    ) -> Option<Warning> {
+        let mut changed = documents.into_iter().filter(|document| {
+            let freshness = self.freshness(document);
+            freshness.is_stale || freshness.is_missing
+        });
+        let first = changed.next()?;
+        let what = match changed.count() {
+            0 => format!("{} has changed or is", first.path),
+            1 => format!("{} and another file have changed or are", first.path),
+            others => format!("{} and {others} other files have changed or are", first.path),
+        };
+        let message = format!("{what} gone since the ingest; `mdsel ingest` updates the store");
+        Some(Warning::new("STALE_DOCUMENTS", message))
     }
 }

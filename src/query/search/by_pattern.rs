@@ -55,6 +55,7 @@ impl Search<'_> {
             cancellation: Cancellation::current(),
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),
         };
+        let mut counted = Vec::new();
         scan.run(&documents, |found| {
             let Some(document) = documents.get(found.document) else { return true };
             if self.request.form == OutputMode::Hits {
@@ -64,9 +65,11 @@ impl Search<'_> {
                     collector.take_hit(hit)
                 })
             } else {
+                counted.push(document);
                 collector.take_count(&document.path, found.count)
             }
         })?;
+        self.warn_of_changes(counted);
         self.warn_if_capped(&collector);
         Ok((collector.finish(), explanation))
     }

@@ -20,7 +20,7 @@ use super::{OutputMode, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::query::page::shorten;
-use crate::store::Ranked;
+use crate::store::{Ranked, StoredDocument};
 use crate::terms::{QueryTerm, WordQuery};
 
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
@@ -147,7 +147,7 @@ impl Search<'_> {
         let is_one_enough = is_existence && !self.filter.looks_inside();
         let needed = if is_one_enough { 1 } else { MOST_RANKED };
         let mut known = HashSet::new();
-        let mut counts: BTreeMap<Rc<str>, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<String, (Rc<StoredDocument>, usize)> = BTreeMap::new();
         for query in queries {
             if is_existence && !counts.is_empty() {
                 break;
@@ -173,16 +173,19 @@ impl Search<'_> {
                         None => false,
                     };
                 if is_hit {
-                    *counts.entry(Rc::from(candidate.document.path.as_str())).or_default() += 1;
+                    let document = &candidate.document;
+                    let counted = counts.entry(document.path.clone());
+                    counted.or_insert_with(|| (Rc::clone(document), 0)).1 += 1;
                     if is_existence {
                         break;
                     }
                 }
             }
         }
-        for (path, count) in counts {
-            collector.take_count(&path, count);
+        for (path, (_, count)) in &counts {
+            collector.take_count(path, *count);
         }
+        self.warn_of_changes(counts.values().map(|(document, _)| &**document));
         Ok((collector.finish(), self.explanation(known.len())?))
     }
 

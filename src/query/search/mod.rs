@@ -36,6 +36,7 @@ use super::page::fitting;
 use super::{Cursor, DocumentCache, FilterRequest, Outcome, Page};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
+use crate::store::StoredDocument;
 
 /// What to search for.
 #[derive(Clone, Debug)]
@@ -174,5 +175,13 @@ impl Search<'_> {
 
     fn warn(&mut self, code: &'static str, message: impl std::fmt::Display) {
         self.warnings.push(Warning::new(code, message));
+    }
+
+    /// Adds a warning if the files of some of the listed documents have changed or are gone. A hit has marks of
+    /// its own.
+    fn warn_of_changes<'d>(&mut self, listed: impl IntoIterator<Item = &'d StoredDocument>) {
+        if matches!(self.request.form, OutputMode::Counts | OutputMode::Files) {
+            self.warnings.extend(self.library.warning_of_changes(listed));
+        }
     }
 }
