@@ -705,6 +705,18 @@ fn the_lines_of_a_passage_are_read_from_the_file_that_was_found() {
         let lines = place.run(&["select", address, "-f", "raw"]).success().text();
         assert_eq!(lines, text.replace("# T\n\n", ""), "{name}: {address}");
     }
+    // The lines of a section that is found by its title.
+    let found = place.run(&["find", "T", "--limit", "0", "-f", "text"]).success().text();
+    assert_eq!(found.lines().count(), names.len(), "{found}");
+    let mut read: Vec<String> = Vec::new();
+    for line in found.lines() {
+        let Some((address, _)) = line.split_once(": ") else { panic!("{line}") };
+        read.push(place.run(&["select", address, "-f", "raw"]).success().text());
+    }
+    read.sort_unstable();
+    let mut texts: Vec<&str> = files.iter().map(|(_, text)| *text).collect();
+    texts.sort_unstable();
+    assert_eq!(read, texts);
 }
 
 #[test]

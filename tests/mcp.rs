@@ -519,16 +519,16 @@ fn documents_are_resources() {
     place.run(&["ingest"]).success();
     let mut server = Server::start(&place, &["--max-chars", "2000"]);
     let mut uris = Vec::new();
-    let mut params = json!({});
-    loop {
-        let answer = server.request("resources/list", &params);
-        let result = &answer["result"];
-        for resource in result["resources"].as_array().unwrap() {
-            let text = |name: &str| resource[name].as_str().unwrap().to_owned();
-            uris.push((text("uri"), text("name")));
-        }
-        let Some(cursor) = result.get("nextCursor") else { break };
-        params = json!({ "cursor": cursor });
+    let answer = server.request("resources/list", &json!({}));
+    for resource in answer["result"]["resources"].as_array().unwrap() {
+        let text = |name: &str| resource[name].as_str().unwrap().to_owned();
+        uris.push((text("uri"), text("name")));
+    }
+    // The list has no other page, so the server gave out no cursor.
+    assert!(answer["result"].get("nextCursor").is_none());
+    for method in ["resources/list", "resources/templates/list", "tools/list"] {
+        let refused = server.request(method, &json!({ "cursor": "2" }));
+        assert_eq!(refused["error"]["code"], -32602, "{method}: {refused}");
     }
     let documents = place.run(&["status"]).success().json()["documents"].as_u64().unwrap();
     assert_eq!(uris.len() as u64, documents);

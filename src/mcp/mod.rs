@@ -127,6 +127,17 @@ impl Server {
     }
 }
 
+/// Fails if a cursor is given. Each list of the server is one page, so it never returned that cursor.
+fn check_first_page(page: Option<PaginatedRequestParams>) -> std::result::Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        None => Ok(()),
+        Some(cursor) => {
+            let message = format!("cursor {cursor:?}: the list has one page; leave the cursor out");
+            Err(fault::data(&Error::new(ErrorKind::Usage, message)))
+        }
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
@@ -136,9 +147,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
+        check_first_page(page)?;
         Ok(ListToolsResult::with_all_items(tools::all(self.0.options.allow_write)))
     }
 
@@ -177,18 +189,20 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
+        check_first_page(page)?;
         let list = |inner: &Inner| resources::list(&inner.options.store);
         self.answer(&context, false, list).await?.map_err(|error| fault::data(&error))
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListResourceTemplatesResult, ErrorData> {
+        check_first_page(page)?;
         Ok(resources::templates())
     }
 

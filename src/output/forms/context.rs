@@ -13,6 +13,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records, sanitize};
 use super::content::changed;
 use super::value;
+use crate::address::lines_address;
 use crate::markdown::fence_of;
 use crate::position::LineSpan;
 use crate::query::Page;
@@ -196,7 +197,7 @@ impl<'a> ContextBlock<'a> {
             Some(hit) => hit.passage_lines(),
             None => LineSpan { start: answer.line_start, end: answer.line_end },
         };
-        let origin = format!("{}:{}-{}", answer.file, origin.start, origin.end);
+        let origin = lines_address(&answer.file, origin.start, origin.end);
         let heading = heading(place.word, &origin);
         // For a fenced code block, print its code with the language of its own fence.
         match place.is_code.then(|| fence_of(&content)).flatten() {

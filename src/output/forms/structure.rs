@@ -12,6 +12,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer};
 use super::page::{NoPlaceShape, NoticesShape};
 use super::{locator, value};
+use crate::address::lines_address;
 use crate::query::{find, index, neighbors};
 use crate::schema::schema_as;
 
@@ -92,11 +93,9 @@ impl Answer for find::FindAnswer {
         }
         for found in &self.matches {
             let marks = "#".repeat(usize::from(found.level));
+            let lines = lines_address(&found.file, found.line_start, found.line_end);
             writer
-                .piece(
-                    Style::Plain,
-                    format_args!("{}:{}-{}: ", found.file, found.line_start, found.line_end),
-                )
+                .piece(Style::Plain, format_args!("{lines}: "))
                 .piece(Style::Heading, format_args!("{marks} {}", found.title))
                 .line(Style::Faint, format_args!("  {}", locator(&found.selector)));
         }
@@ -110,7 +109,7 @@ impl Answer for find::FindAnswer {
         let facts = [("matches", self.matches.len().to_string())];
         renderer.summary(&facts)?;
         let line = |found: &find::FoundSection| {
-            let lines = format!("{}:{}-{}", found.file, found.line_start, found.line_end);
+            let lines = lines_address(&found.file, found.line_start, found.line_end);
             format!("{} @ {lines}", found.title)
         };
         renderer.key_findings(self.matches.len(), self.matches.iter().map(line))?;
