@@ -5,7 +5,7 @@
 //! by one, no symbolic link is followed, and no document is opened. A file with a matching extension that is
 //! left out is reported, unless an ignore file or a hidden name excludes it.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::path::Arg;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -194,7 +195,7 @@ impl Walk<'_> {
             }
             Ok(state) => {
                 let kind = FileType::from_raw_mode(state.st_mode);
-                self.file(&parent, name.as_bytes(), &path, kind, walked);
+                self.file(&parent, name, path, kind, walked);
             }
             Err(error) => walked.fail(&path, &error.into()),
         }
@@ -214,7 +215,7 @@ impl Walk<'_> {
         let full = self.root.join(OsStr::from_bytes(&path));
         let present: Vec<&str> = IGNORE_FILES
             .into_iter()
-            .filter(|file| entries.iter().any(|(name, _)| name.to_bytes() == file.as_bytes()))
+            .filter(|file| entries.iter().any(|(name, _)| name == file.as_bytes()))
             .collect();
         let rules = if present.is_empty() || self.options.no_ignore {
             rules
@@ -222,8 +223,7 @@ impl Walk<'_> {
             Rules::of_folder(&rules, &folder, &full, &present)
         };
         let mut tasks = Vec::new();
-        for (name, mut kind) in entries {
-            let name = name.to_bytes();
+        for (name, mut kind) in entries.iter() {
             let is_taken = self.options.takes(Path::new(OsStr::from_bytes(name)));
             // Checked first, because it is cheap and excludes most files.
             if !matches!(kind, FileType::Directory | FileType::Unknown) && !is_taken {
@@ -244,7 +244,7 @@ impl Walk<'_> {
                 let (parent, rules) = (Arc::clone(&folder), Arc::clone(&rules));
                 tasks.push(FolderToWalk { parent, name: name.to_vec(), path, rules });
             } else {
-                self.file(&folder, name, &path, kind, walked);
+                self.file(&folder, name, path, kind, walked);
             }
         }
         queue.push(tasks);
@@ -254,23 +254,27 @@ impl Walk<'_> {
     fn file(
         &self,
         folder: &OwnedFd,
-        name: &[u8],
-        path: &[u8],
+        name: impl Arg,
+        path: Vec<u8>,
         kind: FileType,
         walked: &mut WalkResult,
     ) {
-        if let Some(reason) = refusal(path, kind) {
-            return walked.skip(path, reason);
+        let path = match String::from_utf8(path) {
+            Ok(path) => path,
+            Err(error) => return walked.skip(error.as_bytes(), "its name is not UTF-8"),
+        };
+        if let Some(reason) = refusal(&path, kind) {
+            return walked.skip(path.as_bytes(), reason);
         }
         match state_in(folder, name) {
             Ok((state, _)) if state.size > self.options.max_file_bytes => {
                 let most = self.options.max_file_bytes;
-                walked.skip(path, format!("larger than --max-file-size ({most} bytes)"));
+                walked.skip(path.as_bytes(), format!("larger than --max-file-size ({most} bytes)"));
             }
-            Ok((state, _)) => walked.found.push(WalkedFile { path: shown(path), state }),
+            Ok((state, _)) => walked.found.push(WalkedFile { path, state }),
             // The file was removed after its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => walked.fail(path, &error),
+            Err(error) => walked.fail(path.as_bytes(), &error),
         }
     }
 
@@ -286,25 +290,48 @@ impl Walk<'_> {
     }
 }
 
-/// The names and file types of the entries of a folder.
-fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Vec<(std::ffi::CString, FileType)>)> {
-    let mut entries = Vec::new();
+/// The entries of a folder. Their names are in one allocation: a walk meets one for every file.
+#[derive(Default)]
+struct Entries {
+    /// The names, one after another.
+    names: Vec<u8>,
+    /// Where each name ends, and the type of the entry.
+    ends: Vec<(usize, FileType)>,
+}
+
+impl Entries {
+    fn push(&mut self, name: &[u8], kind: FileType) {
+        self.names.extend_from_slice(name);
+        self.ends.push((self.names.len(), kind));
+    }
+
+    /// Returns the name and the type of each entry.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], FileType)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, kind)| {
+            let name = self.names.get(start..end).unwrap_or_default();
+            start = end;
+            (name, kind)
+        })
+    }
+}
+
+/// Returns the entries of `folder` except `.` and `..`, and the folder.
+fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Entries)> {
+    let mut entries = Entries::default();
     // Duplicating the descriptor costs less than opening the folder again.
     for entry in Dir::new(folder.try_clone()?)? {
         let entry = entry?;
-        let name: &CStr = entry.file_name();
-        if name.to_bytes() != b"." && name.to_bytes() != b".." {
-            entries.push((name.to_owned(), entry.file_type()));
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            entries.push(name, entry.file_type());
         }
     }
     Ok((folder, entries))
 }
 
 /// The reason to skip a file with a matching extension, if any.
-fn refusal(path: &[u8], kind: FileType) -> Option<&'static str> {
-    if std::str::from_utf8(path).is_err() {
-        return Some("its name is not UTF-8");
-    }
+fn refusal(path: &str, kind: FileType) -> Option<&'static str> {
     if path.len() > limits::MAX_PATH_BYTES {
         return Some("its path is longer than the limit path-bytes");
     }

@@ -4,7 +4,7 @@
 //! document is removed only if its file was looked for and not found: a folder that could not be read keeps its
 //! documents.
 
-use std::collections::HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::IngestReport;
 use super::candidates::Candidates;
@@ -37,7 +37,7 @@ impl FileComparison<'_> {
 /// The documents of a store that an ingest covers.
 pub(super) struct Known<'a> {
     /// Those in each of the scopes of the plan, by their paths.
-    in_scopes: Vec<HashMap<&'a str, &'a StoredDocument>>,
+    in_scopes: Vec<FxHashMap<&'a str, &'a StoredDocument>>,
     /// The number of those in each of the collections whose folders are missing.
     in_missing: Vec<usize>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Known<'a> {
 impl<'a> Known<'a> {
     pub(super) fn new(plan: &IngestPlan, stored: &'a [StoredDocument]) -> Self {
         let in_scope = |scopes: &Scopes| {
-            let mut known = HashMap::with_capacity(stored.len());
+            let mut known = FxHashMap::with_capacity_and_hasher(stored.len(), FxBuildHasher);
             let within = stored.iter().filter(|document| scopes.contain(&document.path));
             known.extend(within.map(|document| (document.path.as_str(), document)));
             known
@@ -86,7 +86,7 @@ pub(super) fn compare_all<'a>(
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
 fn compare<'a>(
     walked: WalkResult,
-    mut known: HashMap<&'a str, &'a StoredDocument>,
+    mut known: FxHashMap<&'a str, &'a StoredDocument>,
     is_forced: bool,
     report: &mut IngestReport,
 ) -> FileComparison<'a> {

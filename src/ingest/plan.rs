@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::{IngestRequest, Paths};
 use crate::corpus::{
-    Collection, IngestOptions, Root, Roots, WalkResult, canonical, is_at_or_below, is_really_below,
-    root_from_store,
+    Collection, IngestOptions, Root, Roots, Skipped, WalkResult, canonical, is_at_or_below,
+    is_really_below, root_from_store,
 };
 use crate::error::{Error, ErrorKind, Result, shell_word};
 
@@ -331,14 +331,15 @@ impl Scopes {
 
     /// Whether the document at `path` is in the scope.
     pub(super) fn contain(&self, path: &str) -> bool {
-        let first = path.split('/').next().unwrap_or_default();
         let is_here = match self.root.name.as_str() {
-            "" => !self.collections.contains(first),
-            name => first == name,
+            "" => self.collection_of(path).is_none(),
+            name => path.split('/').next() == Some(name),
         };
+        if !is_here || self.is_whole() {
+            return is_here;
+        }
         let below = self.root.below(path);
-        is_here
-            && (self.paths.contains(below) || above(below).any(|above| self.paths.contains(above)))
+        self.paths.contains(below) || above(below).any(|above| self.paths.contains(above))
     }
 
     /// The scopes that exist and are really below the folder.
@@ -353,24 +354,33 @@ impl Scopes {
     /// Returns what was found, by the paths of documents. A file below the root whose path begins with the name of
     /// a collection is skipped.
     pub(super) fn named(&self, walked: WalkResult) -> WalkResult {
-        let WalkResult { found, mut skipped, unreadable } = walked;
-        let mut kept = Vec::with_capacity(found.len());
-        for mut file in found {
-            let first = file.path.split('/').next().unwrap_or_default();
-            if self.collections.contains(first) {
-                let reason = format!("{first} is the name of a collection");
-                skipped.push(crate::corpus::Skipped { file: file.path, reason });
-                continue;
+        let WalkResult { mut found, mut skipped, mut unreadable } = walked;
+        if self.root.name.is_empty() {
+            found.retain(|file| match self.collection_of(&file.path) {
+                None => true,
+                Some(name) => {
+                    let reason = format!("{name} is the name of a collection");
+                    skipped.push(Skipped { file: file.path.clone(), reason });
+                    false
+                }
+            });
+        } else {
+            let found = found.iter_mut().map(|file| &mut file.path);
+            let skipped = skipped.iter_mut().map(|skipped| &mut skipped.file);
+            for path in found.chain(skipped).chain(&mut unreadable) {
+                *path = self.root.path_of(path);
             }
-            file.path = self.root.path_of(&file.path);
-            kept.push(file);
         }
-        let is_named = !self.root.name.is_empty();
-        for skipped in skipped.iter_mut().filter(|_| is_named) {
-            skipped.file = self.root.path_of(&skipped.file);
+        WalkResult { found, skipped, unreadable }
+    }
+
+    /// The collection whose name begins `path`, if any.
+    fn collection_of<'p>(&self, path: &'p str) -> Option<&'p str> {
+        // Most stores have none, and all their paths are asked about.
+        if self.collections.is_empty() {
+            return None;
         }
-        let unreadable = unreadable.iter().map(|path| self.root.path_of(path)).collect();
-        WalkResult { found: kept, skipped, unreadable }
+        path.split('/').next().filter(|first| self.collections.contains(*first))
     }
 
     fn refuse_missing(&self, removed: &[&str]) -> Result<()> {

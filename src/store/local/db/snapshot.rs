@@ -77,7 +77,7 @@ impl FileIdentity {
 
 /// The number of pages that SQLite keeps of the store. The kernel keeps them as well, and to copy a page
 /// again takes less time than to get memory for another one.
-const CACHE_PAGES: i32 = 40;
+pub(super) const CACHE_PAGES: i32 = 40;
 
 /// One unchanging state of the store.
 #[derive(Debug)]

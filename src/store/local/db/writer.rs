@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::documents::{self, PendingKeys};
 use super::migrate::{Migrated, migrate};
-use super::snapshot::{DOCUMENT_COLUMNS, unchecked_document};
+use super::snapshot::{CACHE_PAGES, DOCUMENT_COLUMNS, unchecked_document};
 use super::{
     Header, connect, file_name, intents, lock, meta, peek, schema, store_error, with_suffix,
 };
@@ -23,7 +23,7 @@ use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument};
 
 /// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
-/// A batch changes more than the default of 2 MB.
+/// A batch changes more than the default of 2 MB. Before that, an ingest reads each page once.
 const CACHE_KIBIBYTES: i32 = -(16 << 10);
 
 /// The right to change a store file: holds its lock.
@@ -65,7 +65,7 @@ impl RowWriter {
         }
         connection.busy_timeout(wait).map_err(wrap)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
-        connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES).map_err(wrap)?;
+        connection.pragma_update(None, "cache_size", CACHE_PAGES).map_err(wrap)?;
         let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
         // Fails if the metadata is damaged, so that it is not overwritten.
         let meta = meta::read(path, &connection)?;
@@ -178,6 +178,7 @@ impl RowWriter {
 
     /// Begins a transaction.
     pub(in crate::store) fn begin(&self) -> Result<()> {
+        self.wrap(self.connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES))?;
         self.wrap(self.connection.execute_batch("BEGIN IMMEDIATE"))?;
         failpoint!(BEGUN);
         Ok(())
