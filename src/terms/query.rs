@@ -161,6 +161,7 @@ impl Clause {
                     let word = QueryTerm {
                         words: vec![(0, word.clone())],
                         compound: None,
+                        stems: None,
                         is_prefix: false,
                         slop: 0,
                         ..term.clone()

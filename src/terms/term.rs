@@ -48,7 +48,7 @@ pub struct QueryTerm {
     /// The compound, if the words are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
     /// The words with the same stem, if the term is a single English word: `shared` and `sharing`
-    /// for `share`.
+    /// for `share`. The versions that it begins, if it is a version: `2.14.0` for `2.14`.
     pub stems: Option<StemClass>,
     /// Whether the term is dropped if the query has other words: `how`.
     pub(crate) is_stop_word: bool,
@@ -113,7 +113,11 @@ pub(crate) fn term(
     // A word with inner capitals is a name and is not stemmed.
     let mut letters = text.chars().skip_while(|scalar| !scalar.is_alphabetic()).skip(1);
     let is_name = letters.any(char::is_uppercase);
-    let stems = plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word));
+    let version = compound.as_deref().filter(|_| !is_quoted && !is_prefix);
+    let stems = match version {
+        Some(version) => StemClass::of_version(version),
+        None => plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word)),
+    };
     let is_stop_word = field.is_none() && plain_word.is_some_and(|word| is_stop_word(word));
     Some(QueryTerm {
         field,

@@ -115,7 +115,7 @@ impl QueryTermState {
     ) -> Usable<Self> {
         let mut found = Vec::new();
         let (mut counts, mut exact_counts) = ([0; 5], [0; 5]);
-        if let Some(word) = single_word(term) {
+        if let Some(word) = term.single_word() {
             for segment in searcher.segment_readers() {
                 let mut of_segment = Vec::new();
                 for (index, (weighed, count)) in table.weighed.iter().zip(&mut counts).enumerate() {
@@ -208,16 +208,6 @@ pub(super) struct WordPostings<'a> {
     pub(super) is_exact: bool,
     /// Whether the list only increases the score and does not make a match.
     pub(super) is_context: bool,
-}
-
-/// Returns the word to look up for `term`; `None` if tantivy must match it.
-fn single_word(term: &QueryTerm) -> Option<&str> {
-    match (term.field, term.words.as_slice()) {
-        (Some(TextField::Tags | TextField::Meta), _) | (Some(TextField::Path), [_, _, ..]) => None,
-        _ if term.compound.is_some() => term.compound.as_deref(),
-        (_, [(_, word)]) if !term.is_prefix => Some(word),
-        _ => None,
-    }
 }
 
 /// Calls `visit` with `word` in a field of `segment`. If `term` has a stem, also calls it with all
