@@ -7,7 +7,9 @@ use mdsel::query::context::{self, Outside};
 use mdsel::query::data::{self, code, meta, tables, tasks};
 use mdsel::query::links::{Direction, EdgeFilter, list, walk};
 use mdsel::query::page::fitting;
-use mdsel::query::search::{self, ContextLines, HitDetail, OutputMode, PatternOptions, Query};
+use mdsel::query::search::{
+    self, ContextLines, HitDetail, OutputMode, PassageChars, PatternOptions, Query,
+};
 use mdsel::query::{
     Cursor, DocumentCache, FilterRequest, List, find, index, ldmd as marked, neighbors,
 };
@@ -56,7 +58,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: OutputMode) ->
         filter: FilterRequest::default(),
         form,
         surroundings: ContextLines::default(),
-        passage: 0,
+        passage: PassageChars::all(0),
         keeps_duplicates: false,
         detail: HitDetail::Addresses,
         explain: false,
@@ -108,7 +110,7 @@ fn bundled(
     request: context::ContextRequest,
 ) -> Result<String> {
     let request = context::ContextRequest {
-        passage: mdsel::query::search::passage_chars(None, call.max_chars),
+        passage: PassageChars::new(None, call.max_chars),
         limit: fitting(0, call.max_chars),
         max_chars: call.max_chars,
         after: call.after,

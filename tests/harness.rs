@@ -8,7 +8,9 @@ use std::time::Duration;
 use mdsel::error::Result;
 use mdsel::ingest::{self, OptionChanges, Paths, Progress};
 use mdsel::query::FilterRequest;
-use mdsel::query::search::{ContextLines, HitDetail, OutputMode, Query, SearchRequest};
+use mdsel::query::search::{
+    ContextLines, HitDetail, OutputMode, PassageChars, Query, SearchRequest,
+};
 use mdsel::store::{Memory, Purpose, Reader, Store};
 use mdsel::trust::Trust;
 use serde_json::Value;
@@ -253,7 +255,7 @@ pub(crate) fn search_request(query: Query, limit: usize) -> SearchRequest {
         filter: FilterRequest::default(),
         form: OutputMode::Hits,
         surroundings: ContextLines::default(),
-        passage: 300,
+        passage: PassageChars::all(300),
         keeps_duplicates: false,
         detail: HitDetail::Addresses,
         explain: false,

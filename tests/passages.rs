@@ -132,3 +132,52 @@ fn the_folders_of_copies_are_named() {
     let place = Place::ingested(&[("a.md", &text), ("b.md", &text)]);
     assert_eq!(same(&place), "same: 1 more");
 }
+
+#[test]
+fn a_first_hit_that_is_far_ahead_shows_more() {
+    let sentence = |n: usize| format!("Sentence {n} is about the zirconium valve of a pump.\n\n");
+    let text: String = (0..40).map(sentence).collect();
+    let place = Place::ingested(&[
+        ("ahead.md", &format!("# Zirconium valve pump\n\n{text}")),
+        ("second.md", &format!("# Other\n\nA pump.\n\n{}", filler(40))),
+    ]);
+    let shown = |more: &[&str]| {
+        let command = [&["zirconium valve pump", "--max-chars", "2000"], more].concat();
+        let reply = reply(&place, &command);
+        let passage = reply.split("\n\nsecond.md").next().unwrap_or_default();
+        passage.lines().skip(1).map(|line| line.chars().count() + 1).sum::<usize>()
+    };
+    assert!((600..1000).contains(&shown(&[])), "{}", shown(&[]));
+    assert!((200..400).contains(&shown(&["--passage", "300"])), "{}", shown(&["--passage", "300"]));
+}
+
+#[test]
+fn every_section_with_the_text_of_a_hit_is_listed() {
+    let mut files: Vec<(String, String)> = (0..60)
+        .map(|n| (format!("{n:02}.md"), format!("# Zebra {n}\n\nzebra {}\n", "word ".repeat(n))))
+        .collect();
+    let text: String = (0..400).map(|n| format!("w{} ", n * 7919 % 997)).collect();
+    files.extend(
+        ["x", "y", "z"]
+            .map(|name| (format!("twin-{name}.md"), format!("# Notes\n\n{text} zebra {text}\n"))),
+    );
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let place = Place::ingested(&files);
+    let found = place.run(&["search", "zebra", "--limit", "0"]).success().json();
+    let hits = found["hits"].as_array().unwrap();
+    let twin = hits.iter().position(|hit| hit["file"].as_str().unwrap().starts_with("twin-"));
+    assert!(twin.unwrap() >= 24, "{twin:?}");
+    assert_eq!(hits[twin.unwrap()]["duplicates"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_short_version_finds_the_versions_that_it_begins() {
+    let place = Place::ingested(&[(
+        "changes.md",
+        "# Changes\n\n## 1.2.14\n\nFixed lantern.\n\n## 2.14.0\n\nFixed valve.\n\n## 2.0.14\n\nFixed pump.\n\n\
+         ## 14.2\n\nFixed spindle.\n",
+    )]);
+    let reply = reply(&place, &["what was fixed in 2.14", "--limit", "1"]);
+    assert!(reply.contains("Fixed valve."), "{reply}");
+}

@@ -15,7 +15,7 @@ use crate::query::DocumentCache;
 use crate::query::context::{ContextAnswer, ContextRequest, Outside, context};
 use crate::query::page::fitting;
 use crate::query::prime as primer;
-use crate::query::search::passage_chars;
+use crate::query::search::PassageChars;
 
 /// The types of text from outside that `--item` accepts.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
@@ -95,7 +95,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     let request = ContextRequest {
         addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
-        passage: passage_chars(arguments.passage, global.max_chars),
+        passage: PassageChars::new(arguments.passage, global.max_chars),
         filter: arguments.filter.request(),
         hops: arguments.hops,
         with_body: arguments.with_body || is_blocks,

@@ -10,7 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::query::search::{
-    ContextLines, HitDetail, OutputMode, PatternOptions, Query, SearchAnswer, SearchRequest, search,
+    ContextLines, HitDetail, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer,
+    SearchRequest, search,
 };
 use crate::query::{DocumentCache, Outcome};
 
@@ -163,7 +164,7 @@ fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {
             after: arguments.after_context.unwrap_or(around),
             is_match_only: arguments.only_matching,
         },
-        passage: limits::PASSAGE_CHARS,
+        passage: PassageChars::new(None, None),
         keeps_duplicates: arguments.keep_duplicates,
         detail,
         explain: arguments.explain,

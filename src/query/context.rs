@@ -15,7 +15,7 @@ use super::node::{Extent, NodeAnswer, answer};
 use super::page::longest;
 use super::place::{ResolvedNode, Target};
 use super::resolve::{NodeRange, resolve, resolve_one};
-use super::search::{self, ContextLines, Hit, OutputMode, Query};
+use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents};
 use crate::address::{AddressError, Params};
 use crate::error::{Result, Warning};
@@ -29,8 +29,8 @@ pub struct ContextRequest {
     pub addresses: Vec<String>,
     /// A question in words and other wordings of it. Its best passages are added. May be empty.
     pub queries: Vec<String>,
-    /// The approximate length of a passage, in Unicode scalars.
-    pub passage: usize,
+    /// The length of a passage.
+    pub passage: PassageChars,
     /// The sections that the question may find. Without a question, the documents to add; if empty, none
     /// are added.
     pub filter: FilterRequest,

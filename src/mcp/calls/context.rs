@@ -9,7 +9,7 @@ use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::output::Format;
 use crate::query::page::fitting;
-use crate::query::search::passage_chars;
+use crate::query::search::PassageChars;
 use crate::query::{FilterRequest, ask, context};
 use crate::store::{Purpose, Store};
 
@@ -37,7 +37,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let mut request = context::ContextRequest {
         addresses: arguments.addresses.0,
         queries: arguments.queries.0,
-        passage: passage_chars(None, Some(form.max_chars)),
+        passage: PassageChars::new(None, Some(form.max_chars)),
         filter: FilterRequest {
             tags: arguments.tags.0,
             under: arguments.under.0,

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::search::{
-    ContextLines, OutputMode, PatternOptions, Query, SearchAnswer, SearchRequest, search,
+    ContextLines, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer, SearchRequest,
+    search,
 };
 use crate::query::{FilterRequest, ask};
 use crate::store::{Purpose, Store};
@@ -74,7 +75,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             after: arguments.context,
             is_match_only: false,
         },
-        passage: limits::PASSAGE_CHARS,
+        passage: PassageChars::new(None, None),
         keeps_duplicates: false,
         detail: SearchAnswer::detail(form.format),
         explain: false,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::answer::{Collector, Explanation, FoundItems};
-use super::candidates::{MOST_RANKED, RankedSections, Wording};
+use super::candidates::{MOST_RANKED, RankedCandidate, RankedSections, Wording};
 use super::highlight::Highlighter;
 use super::hit::Hit;
 use super::hit_maker::HitMaker;
@@ -16,7 +16,7 @@ use super::language::Language;
 use super::passage::WeightedTerms;
 use super::pattern::PatternOptions;
 use super::scored::{DocumentTexts, REORDERED, ScoredSection};
-use super::{OutputMode, Search};
+use super::{OutputMode, PassageChars, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::query::page::shorten;
@@ -26,6 +26,8 @@ use crate::terms::{QueryTerm, WordQuery};
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
 /// repeated for more.
 const EXPECTED_CHARS: usize = 300;
+/// A first hit is far ahead if its score is more than this many times that of the second.
+const LEAD: f64 = 1.3;
 
 impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other wordings of it.
@@ -206,9 +208,16 @@ impl Search<'_> {
         }
         let first = self.reordered(&first, best, question, &mut texts)?;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
+        let sum = |index: usize| first.get(index).map_or(0.0, |scored| scored.parts.sum());
+        let is_ahead = sum(0) > LEAD * sum(1);
+        let mut is_first = true;
+        let skipped = collector.skip;
         let mut taken: Vec<&Ranked> = first.iter().map(|scored| &scored.candidate.found).collect();
         let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
-            let mut hit = self.section_hit(&scored, question, bytes);
+            let PassageChars { leading, other } = self.request.passage;
+            let leads = std::mem::take(&mut is_first) && is_ahead;
+            let most = if leads { leading } else { other };
+            let mut hit = self.section_hit(&scored, question, bytes, most);
             hit.score_parts = self.request.explain.then_some(scored.parts);
             hit.duplicates = scored.duplicates;
             if queries > 1 {
@@ -216,26 +225,39 @@ impl Search<'_> {
             }
             collector.take_hit(hit)
         };
+        let mut is_full = false;
         for scored in first {
             let bytes = texts.of(&scored.section.document)?;
-            if !take(scored, &bytes) {
-                return Ok(true);
+            is_full = !take(scored, &bytes);
+            if is_full {
+                break;
             }
         }
+        // The taken hits list every section with nearly the same text, however low its rank.
+        let mut twins: Vec<(usize, &RankedCandidate)> = Vec::new();
         for candidate in rest {
             let is_twin = |found: &&Ranked| found.is_near_duplicate(&candidate.found);
-            if !self.request.keeps_duplicates && taken.iter().any(is_twin) {
+            let twin = taken.iter().position(is_twin).filter(|_| !self.request.keeps_duplicates);
+            if let Some(twin) = twin {
+                twins.push((twin, candidate));
+                continue;
+            }
+            if is_full {
                 continue;
             }
             let Some(mut scored) = self.scored(candidate, question, &mut texts)? else { continue };
             scored.parts.ranking = rounded(candidate.score / best).min(least);
             let bytes = texts.of(&scored.section.document)?;
-            if !take(scored, &bytes) {
-                return Ok(true);
-            }
+            is_full = !take(scored, &bytes);
             taken.push(&candidate.found);
         }
-        Ok(false)
+        for (number, twin) in twins {
+            let hit = number.checked_sub(skipped).and_then(|index| collector.hits.get_mut(index));
+            if let Some(hit) = hit {
+                hit.duplicates.extend(self.section(twin)?.map(|section| section.address()));
+            }
+        }
+        Ok(is_full)
     }
 
     fn section_hit(
@@ -243,6 +265,7 @@ impl Search<'_> {
         scored: &ScoredSection<'_>,
         question: &WeightedTerms<'_>,
         bytes: &[u8],
+        most: usize,
     ) -> Hit {
         let ScoredSection { candidate, section, span, pieces, .. } = scored;
         let reach = span.end.max(pieces.end());
@@ -251,7 +274,7 @@ impl Search<'_> {
         let document = Some(&*section.document);
         let detail = self.request.detail;
         let mut maker = HitMaker::new(path, document, bytes, reach, surroundings, detail);
-        let passage = match self.request.passage {
+        let passage = match most {
             0 => Vec::new(),
             most => pieces.windows(question, bytes, maker.lines(), most),
         };

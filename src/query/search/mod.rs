@@ -71,8 +71,8 @@ pub struct SearchRequest {
     pub form: OutputMode,
     /// The context to print with each hit of a pattern.
     pub surroundings: ContextLines,
-    /// Approximate length of the passage of a hit, in Unicode scalars; 0 for the best line alone.
-    pub passage: usize,
+    /// The length of the passage of a hit.
+    pub passage: PassageChars,
     /// Whether to return sections with nearly the same text as separate hits.
     pub keeps_duplicates: bool,
     /// The parts of each hit.
@@ -92,7 +92,7 @@ impl SearchRequest {
     /// Adapts the request to a limit of `max_chars` Unicode scalars, if any. Passages get a share of it
     /// unless `passage` sets their length.
     pub fn keep_to(&mut self, passage: Option<usize>, max_chars: Option<usize>) {
-        self.passage = passage_chars(passage, max_chars);
+        self.passage = PassageChars::new(passage, max_chars);
         self.max_chars = max_chars;
         if self.form == OutputMode::Hits {
             self.limit = fitting(self.limit, max_chars);
@@ -100,12 +100,31 @@ impl SearchRequest {
     }
 }
 
-/// Returns the length of a passage in Unicode scalars: the requested one, or a share of the limit
-/// `max_chars`.
-pub fn passage_chars(asked: Option<usize>, max_chars: Option<usize>) -> usize {
-    let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
-    let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
-    asked.unwrap_or_else(|| max_chars.map_or(limits::PASSAGE_CHARS, share))
+/// Approximate lengths of passages, in Unicode scalars; 0 for the best line alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassageChars {
+    /// Of the first hit, if it is far ahead of the second.
+    pub leading: usize,
+    /// Of every other hit.
+    pub other: usize,
+}
+
+impl PassageChars {
+    /// Returns the same length for every passage.
+    pub const fn all(chars: usize) -> Self {
+        Self { leading: chars, other: chars }
+    }
+
+    /// Returns the requested length, or a share of the limit `max_chars` and more for a leading hit.
+    pub fn new(asked: Option<usize>, max_chars: Option<usize>) -> Self {
+        if let Some(asked) = asked {
+            return Self::all(asked);
+        }
+        let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
+        let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
+        let other = max_chars.map_or(greatest, share);
+        Self { leading: (other * 9 / 5).min(limits::LEADING_PASSAGE_CHARS), other }
+    }
 }
 
 /// Searches the store.

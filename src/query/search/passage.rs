@@ -17,12 +17,16 @@ const REPEATED: f32 = 0.3;
 const FOLLOWING: f32 = 0.3;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
+/// The same for a list item or a row, because what comes before it explains no less than what follows.
+const PRECEDING_ENTRY: f32 = 0.3;
 /// The same for a list or code block after a chosen piece that ends with a colon.
 const LED_IN: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
 const LEADING: f32 = 0.2;
+/// Factor on all of this for a piece whose text no reader of the rendered document sees.
+const ASIDE: f32 = 0.3;
 /// Penalty for the length of a piece, for a piece as long as the passage.
 const LENGTH: f32 = 0.3;
 /// A passage may exceed the requested length by three tenths.
@@ -126,7 +130,11 @@ impl WeightedTerms<'_> {
             let is_key = line.first().is_some_and(u8::is_ascii_alphanumeric);
             match spans.last_mut() {
                 Some(last) if !is_key => last.span.end = end,
-                _ => spans.push(Piece { span: ByteSpan::new(at, end), header: None }),
+                _ => spans.push(Piece {
+                    span: ByteSpan::new(at, end),
+                    header: None,
+                    is_aside: false,
+                }),
             }
             at = end;
         }
@@ -138,7 +146,7 @@ impl WeightedTerms<'_> {
             last.span.end = last.span.start + line.map_or(end, |line| line + 1);
         }
         spans.retain(|piece| !piece.span.is_empty());
-        spans.extend(first_paragraph.map(|span| Piece { span, header: None }));
+        spans.extend(first_paragraph.map(|span| Piece { span, header: None, is_aside: false }));
         let end = spans.last().map_or(front_matter.end, |last| last.span.end);
         let span = ByteSpan::new(front_matter.start, end);
         let occurrences = self.highlighter.occurrences(bytes, span);
@@ -206,8 +214,13 @@ impl Pieces {
         let weight = |term: &usize| weights.get(*term).copied().unwrap_or_default();
         let titles: f32 = self.title_terms.iter().map(weight).sum();
         let is_new = |term: &&usize| self.title_terms.binary_search(term).is_err();
-        let sum = |piece: &Vec<usize>| piece.iter().filter(is_new).map(weight).sum::<f32>();
-        let best = self.terms.iter().map(sum).fold(0.0, f32::max);
+        let sum = |terms: &Vec<usize>| terms.iter().filter(is_new).map(weight).sum::<f32>();
+        let sums = self
+            .list
+            .iter()
+            .zip(&self.terms)
+            .map(|(piece, terms)| sum(terms) * if piece.is_aside { ASIDE } else { 1.0 });
+        let best = sums.fold(0.0, f32::max);
         if total > 0.0 { (titles + best) / total } else { 0.0 }
     }
 
@@ -330,7 +343,9 @@ impl Pieces {
                     let leads_in = leads_in.is_some_and(|needs| needs.leads_in);
                     gain += if leads_in { LED_IN } else { FOLLOWING } * mean;
                 } else if is_chosen(Some(index + 1)) {
-                    gain += PRECEDING * mean;
+                    let is_entry = self.needs.get(index).is_some_and(|needs| needs.is_item)
+                        || self.list.get(index).is_some_and(|piece| piece.header.is_some());
+                    gain += if is_entry { PRECEDING_ENTRY } else { PRECEDING } * mean;
                 }
                 if size == 0 {
                     let own = self.terms.get(index);
@@ -345,6 +360,9 @@ impl Pieces {
                     }
                 }
                 let length = sizes.get(index).copied().unwrap_or_default() as f32;
+                if self.list.get(index).is_some_and(|piece| piece.is_aside) {
+                    gain *= ASIDE;
+                }
                 gain / (1.0 + LENGTH * length / most.max(1) as f32)
             };
             let open = (0..sizes.len()).filter(|index| is_open.get(*index) == Some(&true));

@@ -26,6 +26,8 @@ pub(super) struct Piece {
     pub(super) span: ByteSpan,
     /// The header row of its table, if the piece is a row.
     pub(super) header: Option<ByteSpan>,
+    /// Whether a reader of the rendered document sees no text of it: a comment, definitions of links, or images.
+    pub(super) is_aside: bool,
 }
 
 /// Returns the number of Unicode scalars of `bytes`, if they are valid UTF-8.
@@ -37,7 +39,7 @@ pub(super) fn chars(bytes: &[u8]) -> usize {
 pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece> {
     let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let nodes = nodes.get(first..).unwrap_or_default();
-    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None };
+    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, is_in_comment: false };
     let mut nodes = nodes.iter().peekable();
     let mut at = span.start;
     while at < span.end {
@@ -86,10 +88,13 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 /// The pieces without which a piece is hard to understand, by index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// The first piece of the list item that contains the item of the piece.
+    /// The first piece of the list item that contains the item of the piece, or the first piece of its
+    /// row.
     pub(super) parent: Option<usize>,
     /// Whether the piece ends with a colon, and a list or code block follows.
     pub(super) leads_in: bool,
+    /// Whether the piece begins a list item.
+    pub(super) is_item: bool,
 }
 
 /// Returns what each piece needs. `nodes` is the outline of the file with the content `bytes`, in
@@ -97,6 +102,16 @@ pub(super) struct Needs {
 pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs> {
     let mut needs = vec![Needs::default(); pieces.len()];
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return needs };
+    for (index, pair) in pieces.windows(2).enumerate() {
+        let [before, piece] = pair else { continue };
+        // A long row is cut, and its first cell often says what the row is about.
+        if piece.header.is_some() && next_line_start(bytes, before.span.start) > piece.span.start {
+            let first = needs.get(index).and_then(|needs| needs.parent).unwrap_or(index);
+            if let Some(needs) = needs.get_mut(index + 1) {
+                needs.parent = Some(first);
+            }
+        }
+    }
     let piece_at =
         |at: usize| pieces.partition_point(|piece| piece.span.start <= at).checked_sub(1);
     let begin = nodes.partition_point(|node| node.bytes.start < first.span.start);
@@ -111,6 +126,7 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                 let parent = parent.and_then(|parent| piece_at(parent.bytes.start));
                 if let Some(needs) = needs.get_mut(index) {
                     needs.parent = parent.filter(|parent| *parent < index);
+                    needs.is_item = true;
                 }
             }
             NodeKind::Block(BlockType::Code | BlockType::List) => {
@@ -133,6 +149,8 @@ struct Cutter<'a> {
     pieces: Vec<Piece>,
     /// The start of the lines that are not in a piece yet.
     open: Option<usize>,
+    /// Whether the last piece ended within a comment.
+    is_in_comment: bool,
 }
 
 impl Cutter<'_> {
@@ -142,15 +160,39 @@ impl Cutter<'_> {
 
     /// Adds the bytes of `span`, as several pieces if they exceed the maximum length.
     fn add(&mut self, span: ByteSpan, header: Option<ByteSpan>) {
+        self.add_as(span, header, false);
+    }
+
+    fn add_as(&mut self, span: ByteSpan, header: Option<ByteSpan>, is_aside: bool) {
         let mut rest = span;
         while chars(self.slice(rest)) > MAX_CHARS {
             let cut = rest.start + cut_point(self.slice(rest));
-            self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header });
+            self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header, is_aside });
             rest.start = cut;
         }
         if !self.slice(rest).trim_ascii().is_empty() {
-            self.pieces.push(Piece { span: rest, header });
+            self.pieces.push(Piece { span: rest, header, is_aside });
         }
+    }
+
+    /// Adds text that is neither code nor a row of a table.
+    fn add_text(&mut self, span: ByteSpan) {
+        let is_aside = self.is_aside(span);
+        self.add_as(span, None, is_aside);
+    }
+
+    /// Whether a reader of the rendered document sees no text of `span`.
+    fn is_aside(&mut self, span: ByteSpan) -> bool {
+        let text = self.bytes.get(span.start..span.end).unwrap_or_default().trim_ascii();
+        if self.is_in_comment || text.starts_with(b"<!--") {
+            let end = memchr::memmem::find(text, b"-->");
+            self.is_in_comment = end.is_none();
+            return end.is_none_or(|end| end + 3 == text.len());
+        }
+        text.split(|byte| *byte == b'\n').all(|line| {
+            let line = line.trim_ascii();
+            is_definition(line) || has_only_images(line)
+        })
     }
 
     /// Ends the open lines at `end`. They become one piece, or several if they are one long line.
@@ -159,16 +201,16 @@ impl Cutter<'_> {
         let is_line = next_line_start(self.bytes, start) >= end;
         let mut begin = start;
         if !is_line || chars(self.slice(ByteSpan::new(start, end))) <= LONG_LINE_CHARS {
-            return self.add(ByteSpan::new(start, end), None);
+            return self.add_text(ByteSpan::new(start, end));
         }
         for at in sentence_ends(self.slice(ByteSpan::new(start, end))) {
             let sentences = ByteSpan::new(begin, start + at);
             if chars(self.slice(sentences)) >= SENTENCE_CHARS {
-                self.add(sentences, None);
+                self.add_text(sentences);
                 begin = sentences.end;
             }
         }
-        self.add(ByteSpan::new(begin, end), None);
+        self.add_text(ByteSpan::new(begin, end));
     }
 
     /// Cuts a code block between lines.
@@ -199,6 +241,30 @@ impl Cutter<'_> {
             at = end;
         }
     }
+}
+
+/// Whether a line is the definition of a link: `[label]: destination`. The definition of a footnote is text.
+fn is_definition(line: &[u8]) -> bool {
+    line.starts_with(b"[")
+        && !line.starts_with(b"[^")
+        && memchr::memmem::find(line, b"]: ")
+            .is_some_and(|end| !line.get(..end).unwrap_or_default().contains(&b'('))
+}
+
+/// Whether a line has no text outside of images and of HTML tags: badges, or an anchor.
+fn has_only_images(line: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let is_text = |byte: &u8| {
+        match byte {
+            b'[' | b'(' | b'<' => depth += 1,
+            b']' | b')' | b'>' => depth = depth.saturating_sub(1),
+            b'!' => {}
+            _ => return depth == 0 && !byte.is_ascii_whitespace(),
+        }
+        false
+    };
+    [&b"<a "[..], b"![", b"[!["].iter().any(|start| line.starts_with(start))
+        && !line.iter().any(is_text)
 }
 
 /// Returns where to cut a text that exceeds the maximum length: after the last blank within it, or else
@@ -292,6 +358,45 @@ mod tests {
         let text = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n";
         assert_eq!(cut(text), ["| a | b | => | 1 | 2 |", "| a | b | => | 3 | 4 |"]);
         assert_eq!(cut("| a |\n|---|\n"), ["| a |\n|---|"]);
+    }
+
+    #[test]
+    fn text_that_is_not_rendered_is_aside() {
+        let asides = |file: &str| -> Vec<bool> {
+            let outline = crate::markdown::parse(file.as_bytes()).outline;
+            let pieces = pieces(file.as_bytes(), &outline.nodes, ByteSpan::new(0, file.len()));
+            pieces.iter().map(|piece| piece.is_aside).collect()
+        };
+        for file in [
+            "<!-- a comment -->\n",
+            "[two]: b.md \"Title\"\n",
+            "[![build](https://a.example/b.svg)](https://a.example) ![x](y.png)\n",
+            "<a id=\"1.0\"></a>\n",
+        ] {
+            assert_eq!(asides(file), [true], "{file}");
+        }
+        for file in [
+            "<!-- a --> text\n",
+            "[^1]: A footnote.\n",
+            "[A link](b.md): text\n",
+            "![x](y.png) text\n",
+            "```\n<!-- code -->\n```\n",
+            "<b>text</b>\n",
+        ] {
+            assert_eq!(asides(file), [false], "{file}");
+        }
+        let commented = "<!-- one\n\ntwo\n\nthree -->\n\nfour\n";
+        assert_eq!(asides(commented), [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_part_of_a_row_needs_the_first_part() {
+        let file = format!("| a | b |\n|---|---|\n| 1 | {} |\n| 2 | c |\n", "word ".repeat(200));
+        let outline = crate::markdown::parse(file.as_bytes()).outline;
+        let pieces = pieces(file.as_bytes(), &outline.nodes, ByteSpan::new(0, file.len()));
+        let needs = needs(file.as_bytes(), &outline.nodes, &pieces);
+        let parents: Vec<Option<usize>> = needs.iter().map(|needs| needs.parent).collect();
+        assert_eq!(parents, [None, Some(0), Some(0), None]);
     }
 
     #[test]

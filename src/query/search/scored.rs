@@ -266,7 +266,7 @@ impl ScoredText {
     }
 
     /// Returns the primary address.
-    fn address(&self) -> String {
+    pub(super) fn address(&self) -> String {
         let document = &self.document;
         if self.is_front_matter {
             return document.address("@frontmatter");
