@@ -136,8 +136,8 @@ fn take(
     is_forced: bool,
     preparation: &mut Preparation,
 ) -> Result<PreparedFile> {
-    let (bytes, state) = match read(files, root.below(&candidate.path), root.options.max_file_bytes)
-    {
+    let path = root.below(&candidate.path);
+    let (bytes, state) = match read(files, path, candidate.state, root.options.max_file_bytes) {
         Ok(Some(read)) => read,
         Ok(None) => {
             return Ok(PreparedFile::Refused(
@@ -160,25 +160,27 @@ fn take(
 }
 
 /// The bytes and the state of a file; `None` if it is not a regular file, or is now larger than `max_bytes`.
-/// The modification time in the state is 0 if the file may have changed during the read.
+/// `found` is its state when it was found. The modification time in the returned state is 0 if the file may have
+/// changed since then.
 fn read(
     files: &mut Files<'_>,
     path: &str,
+    found: FileState,
     max_bytes: u64,
 ) -> std::io::Result<Option<(Vec<u8>, FileState)>> {
     let read_began = SystemTime::now();
     let file = files.open(path)?;
     failpoint!(FILE_READ);
-    let before = file.metadata()?;
-    if !before.is_file() {
-        return Ok(None);
-    }
     let limit = max_bytes.saturating_add(1);
-    let expected = before.len().min(limit);
+    let expected = found.size.min(limit);
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     (&file).take(expected).read_to_end(&mut bytes)?;
-    let mut state = file_state(&before);
-    let has_changed = file_state(&file.metadata()?) != state;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(None);
+    }
+    let mut state = file_state(&metadata);
+    let has_changed = state != found;
     // A file that did not change ends where its metadata says, so its end is not looked for. Some file systems
     // say 0 for every file.
     if has_changed || expected == 0 {
