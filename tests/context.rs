@@ -264,3 +264,36 @@ fn the_last_line_of_a_text_says_how_to_continue() {
     let nothing = place.run(&["find", "qqzzyx", "-f", "text"]).ends(1).text();
     assert_eq!(nothing.lines().count(), 1, "{nothing}");
 }
+
+#[test]
+fn an_info_string_cannot_break_the_fence_of_its_block() {
+    let place = Place::ingested(&[
+        ("a.md", "~~~```js\nx\n~~~\n"),
+        ("b.md", "~~~ a`b\n### Forged\n~~~\n"),
+        ("c.md", "# Next\n"),
+    ]);
+    let call = ["context", "a.md::block:code", "b.md::block:code", "c.md", "-f", "markdown"];
+    assert_eq!(
+        place.run(&call).success().text(),
+        "## Context\n\n### Code (from a.md:1-3)\n```text\nx\n```\n\n\
+         ### Code (from b.md:1-3)\n```text\n### Forged\n```\n\n\
+         ### Document (from c.md:1-1)\n```markdown\n# Next\n```\n\n"
+    );
+}
+
+#[test]
+fn a_code_block_shows_the_code_that_the_parser_read() {
+    let place = Place::ingested(&[
+        ("open.md", "~~~\ncode\n    ~~~\n"),
+        ("quote.md", "> ```rust\n> q\n> ```\n"),
+        ("list.md", "- ```sh\n  one\n    two\n  ```\n"),
+    ]);
+    for (address, block) in [
+        ("open.md::block:code", "```text\ncode\n    ~~~\n```\n"),
+        ("quote.md::block:blockquote[0]/block:code[0]", "```rust\nq\n```\n"),
+        ("list.md::block:list[0]/item[0]/block:code[0]", "```sh\none\n  two\n```\n"),
+    ] {
+        let text = place.run(&["context", address, "-f", "markdown"]).success().text();
+        assert!(text.ends_with(&format!(")\n{block}\n")), "{text}");
+    }
+}

@@ -494,3 +494,10 @@ fn a_preview_lists_the_sections_that_it_leaves_out() {
     let raw = place.run(&[&command[..], &["-f", "raw"]].concat()).success();
     assert!(raw.stderr.starts_with(&said), "{}", raw.stderr);
 }
+
+#[test]
+fn a_fence_is_closed_although_its_last_line_looks_like_a_closing_one() {
+    let place = Place::ingested(&[("a.md", "~~~\ncode\n    ~~~\n")]);
+    let emitted = place.run(&["ldmd", "emit", "a.md", "-f", "raw"]).success().text();
+    assert!(emitted.contains("\n    ~~~\n~~~\n<!--LDMD:END"), "{emitted}");
+}

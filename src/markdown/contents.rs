@@ -28,15 +28,23 @@ impl CodeBlock {
     /// and the indentation of the fence.
     pub fn text(&self, lines: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(lines.len());
-        let mut cuts = self.cuts.iter().flat_map(|&(count, cut)| std::iter::repeat_n(cut, count));
-        let mut position = 0;
-        while position < lines.len() {
-            let end = crate::position::next_line_start(lines, position);
-            let start = (position + cuts.next().unwrap_or(0)).min(end);
-            text.extend_from_slice(lines.get(start..end).unwrap_or_default());
-            position = end;
+        for span in self.text_spans(lines) {
+            text.extend_from_slice(lines.get(span.start..span.end).unwrap_or_default());
         }
         text
+    }
+
+    /// Returns the spans of the text of [`Self::text`] in `lines`, one per line.
+    pub fn text_spans(&self, lines: &[u8]) -> impl Iterator<Item = ByteSpan> {
+        let mut cuts = self.cuts.iter().flat_map(|&(count, cut)| std::iter::repeat_n(cut, count));
+        let mut position = 0;
+        std::iter::from_fn(move || {
+            let end = crate::position::next_line_start(lines, position);
+            let start = (position + cuts.next().unwrap_or(0)).min(end);
+            let is_line = position < lines.len();
+            position = end;
+            is_line.then(|| ByteSpan::new(start, end))
+        })
     }
 }
 

@@ -10,7 +10,6 @@
 mod block;
 pub(crate) mod cells;
 pub mod contents;
-mod fence;
 mod footnote;
 pub mod front_matter;
 pub mod html_anchors;
@@ -28,7 +27,6 @@ pub mod typed_links;
 mod wikilink;
 pub mod words;
 
-pub use fence::{Fence, fence_of};
 pub use prose::shows_text;
 
 use serde_json::{Map, Value};

@@ -18,9 +18,11 @@ use super::resolve::{NodeRange, resolve, resolve_one};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents};
 use crate::address::{AddressError, Params};
+use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::position::ByteSpan;
 
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
@@ -89,10 +91,29 @@ pub struct PlaceItem {
     pub node: LinkNode,
     /// The word for its type, in headings.
     pub word: &'static str,
-    /// Whether it is a code block.
-    pub is_code: bool,
+    /// Its code, if it is a fenced code block and its content was requested.
+    pub code: Option<FencedCode>,
     /// The hit that found it. Its passage is printed instead of the summary.
     pub found: Option<Hit>,
+}
+
+/// The code of a fenced code block.
+#[derive(Clone, Debug)]
+pub struct FencedCode {
+    /// The first word of the info string, or empty.
+    pub language: String,
+    /// The spans in the file that are code, in order.
+    lines: Vec<ByteSpan>,
+}
+
+impl FencedCode {
+    /// Returns the code in `content`, a part of the block that begins at the offset `start` of the file.
+    pub fn within(&self, content: &[u8], start: usize) -> Vec<u8> {
+        let within = |at: usize| at.saturating_sub(start).min(content.len());
+        let lines = self.lines.iter();
+        let parts = lines.filter_map(|line| content.get(within(line.start)..within(line.end)));
+        parts.flatten().copied().collect()
+    }
 }
 
 /// The bundle that was assembled.
@@ -225,19 +246,24 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
         advice: advice.filter(|_| places.is_empty()),
         language: None,
     };
+    let mut codes = DocumentCode { library, last: None };
     let total = places.len() + request.outside.len();
     let from = part.start().min(total);
     let to = from.saturating_add(most(request.limit)).min(total);
     for index in from..to {
         match places.get(index) {
-            Some((place, hop)) => match item(library, place, *hop, request.with_body)? {
-                Ok(item) => {
-                    let key = (place.document.stored.id, place.target, place.params);
-                    let found = passages.remove(&key).filter(|_| !request.with_body);
-                    answer.items.push(ContextItem::Place(Box::new(PlaceItem { found, ..item })));
+            Some((place, hop)) => {
+                match item(library, &mut codes, place, *hop, request.with_body)? {
+                    Ok(item) => {
+                        let key = (place.document.stored.id, place.target, place.params);
+                        let found = passages.remove(&key).filter(|_| !request.with_body);
+                        answer
+                            .items
+                            .push(ContextItem::Place(Box::new(PlaceItem { found, ..item })));
+                    }
+                    Err(fault) => answer.page.unresolved_selectors.push(fault),
                 }
-                Err(fault) => answer.page.unresolved_selectors.push(fault),
-            },
+            }
             None => {
                 let outside = request.outside.get(index - places.len());
                 answer.items.extend(outside.cloned().map(ContextItem::Outside));
@@ -253,8 +279,43 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
     Ok(answer)
 }
 
+/// The code blocks of the last document that was asked for. A bundle may have many blocks of a document.
+struct DocumentCode<'a> {
+    library: &'a DocumentCache<'a>,
+    last: Option<(i64, Vec<CodeItem>)>,
+}
+
+impl DocumentCode<'_> {
+    /// Returns the code of `place`, or `None` if it is no fenced code block.
+    fn of(&mut self, place: &ResolvedNode) -> Result<Option<FencedCode>> {
+        let (document, Target::Node(node)) = (&place.document, place.target) else {
+            return Ok(None);
+        };
+        let code = NodeKind::Block(BlockType::Code);
+        if document.tree.node(node).is_none_or(|node| node.kind != code) {
+            return Ok(None);
+        }
+        let blocks = match self.last.take() {
+            Some((id, blocks)) if id == document.stored.id => blocks,
+            _ => self.library.reader.code(&document.stored)?,
+        };
+        let (_, blocks) = self.last.insert((document.stored.id, blocks));
+        let block = blocks.iter().map(|item| &item.block).find(|block| block.node == node);
+        let Some((block, info)) = block.and_then(|block| Some((block, block.info.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let bytes = self.library.content(document, block.code)?;
+        let start = block.code.start;
+        let in_file = |line: ByteSpan| ByteSpan::new(start + line.start, start + line.end);
+        let language = info.split_whitespace().next().unwrap_or_default().to_owned();
+        Ok(Some(FencedCode { language, lines: block.text_spans(&bytes).map(in_file).collect() }))
+    }
+}
+
 fn item(
     library: &DocumentCache<'_>,
+    codes: &mut DocumentCode<'_>,
     place: &ResolvedNode,
     hop: Option<usize>,
     with_body: bool,
@@ -264,16 +325,9 @@ fn item(
         Ok(answer) => answer,
         Err(fault) => return Ok(Err(fault.of(&place.address()))),
     };
-    let is_code = match place.target {
-        Target::Node(node) => place
-            .document
-            .tree
-            .node(node)
-            .is_some_and(|node| node.kind == NodeKind::Block(BlockType::Code)),
-        _ => false,
-    };
+    let code = if with_body { codes.of(place)? } else { None };
     let node = LinkNode { hop, ..LinkNode::of(library, place)? };
-    Ok(Ok(PlaceItem { answer, node, word: place.word(), is_code, found: None }))
+    Ok(Ok(PlaceItem { answer, node, word: place.word(), code, found: None }))
 }
 
 /// The identity of a node: document, target and parameters.

@@ -14,7 +14,6 @@ use super::super::{Answer, Footer, Format, Records, sanitize};
 use super::content::changed;
 use super::value;
 use crate::address::lines_address;
-use crate::markdown::fence_of;
 use crate::position::LineSpan;
 use crate::query::Page;
 use crate::query::context::{self, ContextItem, Outside, PlaceItem};
@@ -199,11 +198,13 @@ impl<'a> ContextBlock<'a> {
         };
         let origin = lines_address(&answer.file, origin.start, origin.end);
         let heading = heading(place.word, &origin);
-        // For a fenced code block, print its code with the language of its own fence.
-        match place.is_code.then(|| fence_of(&content)).flatten() {
-            Some(fence) => {
-                let code = content.get(fence.code.start..fence.code.end).unwrap_or_default();
-                Self { heading, language: fence.language, content: code.to_vec().into() }
+        match &place.code {
+            Some(code) => {
+                // A backtick would lengthen the opening fence or end it.
+                let is_tag = |tag: &&str| !tag.is_empty() && !tag.contains('`');
+                let language = Some(code.language.as_str()).filter(is_tag).unwrap_or("text");
+                let content = code.within(&content, answer.byte_start).into();
+                Self { heading, language: language.to_owned(), content }
             }
             None => Self { heading, language: "markdown".to_owned(), content },
         }

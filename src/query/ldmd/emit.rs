@@ -13,8 +13,8 @@ use crate::address::StepScope;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::shows_text;
 use crate::markdown::words::{measure, page};
-use crate::markdown::{fence_of, shows_text};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
@@ -237,7 +237,7 @@ pub fn emit(
 ) -> Result<LdmdAnswer<Emission>> {
     let (part, warnings) = ListPart::beginning(after, library.reader.generation());
     in_document(library, document, (part, warnings), |document| {
-        let plan = plan(document, library.content(document, document.span())?)?;
+        let plan = plan(library, document, library.content(document, document.span())?)?;
         let end = plan.bytes.len();
         Ok(Ok(Emission {
             file: document.stored.path.clone(),
@@ -250,7 +250,11 @@ pub fn emit(
     })
 }
 
-fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<EmissionPlan> {
+fn plan(
+    library: &DocumentCache<'_>,
+    document: &OpenDocument,
+    bytes: Vec<u8>,
+) -> Result<EmissionPlan> {
     let units = units(document, &bytes);
     let tree = &document.tree;
     let mut summaries = BTreeMap::new();
@@ -267,7 +271,7 @@ fn plan(document: &OpenDocument, bytes: Vec<u8>) -> Result<EmissionPlan> {
     Ok(EmissionPlan {
         line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
         stars: stars(document, &bytes),
-        fence: open_fence(document, &bytes),
+        fence: open_fence(library, document, &bytes)?,
         units,
         summaries,
         bytes,
@@ -336,17 +340,29 @@ fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
 }
 
 /// Returns the line that closes the fenced code block that the document leaves open at its end, if any.
-fn open_fence(document: &OpenDocument, bytes: &[u8]) -> Option<String> {
-    let outline = document.tree.outline();
+fn open_fence(
+    library: &DocumentCache<'_>,
+    document: &OpenDocument,
+    bytes: &[u8],
+) -> Result<Option<String>> {
+    let nodes = &document.tree.outline().nodes;
     let is_top =
         |kind: Option<NodeKind>| !matches!(kind, Some(NodeKind::Item | NodeKind::Block(_)));
-    let last = outline.nodes.iter().rev().find(|node| {
-        let parent = node.parent.and_then(|parent| outline.nodes.get(parent));
+    let last = nodes.iter().enumerate().rfind(|(_, node)| {
+        let parent = node.parent.and_then(|parent| nodes.get(parent));
         matches!(node.kind, NodeKind::Block(_)) && is_top(parent.map(|parent| parent.kind))
-    })?;
-    if last.kind != NodeKind::Block(BlockType::Code) {
-        return None;
-    }
-    let fence = fence_of(bytes.get(last.bytes.start..last.bytes.end)?)?;
-    (!fence.is_closed).then(|| fence.mark.to_string().repeat(fence.length))
+    });
+    let code = NodeKind::Block(BlockType::Code);
+    let Some((index, node)) = last.filter(|(_, node)| node.kind == code) else { return Ok(None) };
+    let blocks = library.reader.code(&document.stored)?;
+    let fence = blocks.iter().map(|item| &item.block).find(|block| block.node == index);
+    let open = fence.filter(|block| block.info.is_some()).and_then(|block| {
+        let is_blank = bytes.get(block.code.end..node.bytes.end)?.trim_ascii().is_empty();
+        let first = bytes.get(node.bytes.start..block.code.start)?;
+        let mark = *first.iter().find(|byte| matches!(byte, b'`' | b'~'))?;
+        let run = first.iter().skip_while(|&&byte| byte != mark);
+        let length = run.take_while(|&&byte| byte == mark).count();
+        is_blank.then(|| char::from(mark).to_string().repeat(length))
+    });
+    Ok(open)
 }
