@@ -602,3 +602,23 @@ fn a_cell_beside_bytes_that_are_not_utf8_is_read_and_changed_alone() {
     assert_eq!(std::fs::read(place.join("a.md")).unwrap(), row(b"new"));
     place.assert_in_step();
 }
+
+#[test]
+fn no_code_is_written_if_the_report_does_not_fit() {
+    let place = place();
+    let small = place.run(&["code", "--out", "out", "--max-chars", "300"]).ends(2);
+    assert!(small.stderr.contains("BUDGET_TOO_SMALL"), "{}", small.stderr);
+    assert!(!place.join("out").exists());
+    let enough = place.run(&["code", "--out", "out", "--max-chars", "3000"]).success().json();
+    assert_eq!(enough["code"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn code_of_documents_with_similar_paths_is_written_to_different_files() {
+    let code = "```py\nx\n```\n";
+    let place = Place::ingested(&[("a-x.md", code), ("a/x.md", code)]);
+    place.run(&["code", "--out", "out"]).success();
+    for name in ["a-x.md-1.py", "a-x.md-1-2.py"] {
+        assert!(place.join("out").join(name).is_file(), "{name}");
+    }
+}

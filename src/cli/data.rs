@@ -1,5 +1,6 @@
 //! `code`, `tables`, `tasks` and `meta`: their arguments and their requests.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,11 @@ use super::args::{DocumentFilterArgs, EditOptions, FilterArgs, Global, ListArgs}
 use super::completions::documents;
 use super::read_command::QueryArguments;
 use super::read_command::cursor;
-use super::store::open_fresh;
+use super::store::{open_fresh, shown};
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::output::write;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
 use crate::query::{BLOCK_TYPES, DocumentCache, FilterRequest};
@@ -203,6 +205,8 @@ pub(super) struct MetaAddArgs {
     pub(super) options: EditOptions,
 }
 
+const FOLDER_HINT: &str = "name a folder, which may be new, with --out";
+
 fn common(filter: FilterRequest, list: &ListArgs, limit: usize) -> Result<Common> {
     Ok(Common { filter, limit, after: cursor(list.after.as_ref())? })
 }
@@ -223,9 +227,14 @@ impl QueryArguments for CodeArgs {
         let Some(folder) = &self.out else { return global.filled(self.list.limit, found) };
         let mut answer = match self.list.limit {
             limits::LIST_LIMIT => found(0)?,
-            limit => found(fitting(limit, global.max_chars))?,
+            limit => found(limit)?,
         };
-        write_files(folder, &mut answer.code)?;
+        name_files(folder, &mut answer.code)?;
+        // The report names every file, so no file is written if it does not fit.
+        if global.max_chars.is_some() {
+            write(&answer, global.options(&shown(global)), &mut std::io::sink())?;
+        }
+        write_files(folder, &answer.code)?;
         Ok(answer)
     }
 
@@ -234,29 +243,36 @@ impl QueryArguments for CodeArgs {
     }
 }
 
-/// Writes each block to a file in `folder`. Writes none if one of the files exists.
-fn write_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
-    const HINT: &str = "name a folder, which may be new, with --out";
+/// Names a file in `folder` for each block. Fails if one of the files exists.
+fn name_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
     if folder.is_file() {
         let message = format!("{} is a file", folder.display());
-        return Err(Error::new(ErrorKind::Usage, message).with_hint(HINT));
+        return Err(Error::new(ErrorKind::Usage, message).with_hint(FOLDER_HINT));
     }
-    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error).with_hint(HINT))?;
-    let mut names = std::collections::HashSet::new();
-    for block in blocks.iter() {
-        let path = folder.join(block.file_name());
-        if path.symlink_metadata().is_ok() || !names.insert(path.clone()) {
+    let mut names = HashSet::new();
+    for block in blocks {
+        let candidates = (1..).map(|number| block.file_name(number));
+        let name = candidates.into_iter().find(|name| names.insert(name.clone()));
+        let path = folder.join(name.unwrap_or_default());
+        if path.symlink_metadata().is_ok() {
             let message = format!("{}: the file exists, and no file was written", path.display());
             return Err(Error::new(ErrorKind::Usage, message)
                 .with_hint("name an empty folder with --out, or remove the file"));
         }
-    }
-    for block in blocks {
-        let path = folder.join(block.file_name());
-        let mut file = File::create_new(&path).map_err(|error| Error::io(&path, error))?;
-        file.write_all(&block.bytes).map_err(|error| Error::io(&path, error))?;
         block.written = Some(path.to_string_lossy().into_owned());
         block.code = None;
+    }
+    Ok(())
+}
+
+/// Writes each block to its file in `folder`.
+fn write_files(folder: &Path, blocks: &[code::Code]) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::io(folder, error).with_hint(FOLDER_HINT))?;
+    for block in blocks {
+        let path = Path::new(block.written.as_deref().unwrap_or_default());
+        let mut file = File::create_new(path).map_err(|error| Error::io(path, error))?;
+        file.write_all(&block.bytes).map_err(|error| Error::io(path, error))?;
     }
     Ok(())
 }

@@ -63,10 +63,11 @@ pub struct Code {
 
 impl Code {
     /// Returns a name for a file with the code: the path of the document with hyphens, the line, and
-    /// the extension of the language.
-    pub fn file_name(&self) -> String {
+    /// the extension of the language. Blocks with the same name differ by a `number` above 1.
+    pub fn file_name(&self, number: usize) -> String {
         let stem = self.file.replace('/', "-");
-        format!("{stem}-{}.{}", self.line, language::extension(&self.language))
+        let number = if number > 1 { format!("-{number}") } else { String::new() };
+        format!("{stem}-{}{number}.{}", self.line, language::extension(&self.language))
     }
 }
 
