@@ -622,3 +622,10 @@ fn code_of_documents_with_similar_paths_is_written_to_different_files() {
         assert!(place.join("out").join(name).is_file(), "{name}");
     }
 }
+
+#[test]
+fn a_column_that_is_named_twice_is_printed_twice() {
+    let place = Place::ingested(&[("a.md", "| A | B |\n|---|---|\n| 1 | x |\n")]);
+    let csv = place.run(&["tables", "--columns", "B,b,A,B", "-f", "csv"]).success().text();
+    assert_eq!(csv.replace('\r', ""), "B,b,A,B\nx,x,1,x\n");
+}

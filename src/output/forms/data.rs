@@ -1,6 +1,5 @@
 //! Formats the answers of `code`, `tables`, `tasks` and `meta`.
 
-use std::collections::HashMap;
 use std::io;
 
 use serde_json::{Map, Value};
@@ -9,7 +8,6 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::value;
-use crate::markdown::slug::fold;
 use crate::query::data::{code, meta, tables, tasks};
 
 /// Returns a value as one line: a string as it is, and anything else as JSON.
@@ -125,23 +123,10 @@ impl Answer for tables::TableAnswer {
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
         let columns = self.columns();
         write(&columns)?;
-        let places: HashMap<&str, usize> =
-            columns.iter().enumerate().map(|(index, name)| (*name, index)).collect();
-        // A column may be asked for in another case than that of the table.
-        let asked = self.asked.iter().enumerate();
-        let folded: HashMap<String, usize> =
-            asked.map(|(index, name)| (fold(name), index)).collect();
-        let mut fields = vec![""; columns.len()];
         for row in &self.rows {
-            fields.fill("");
-            for (name, value) in &row.row {
-                let place = places.get(name.as_str()).or_else(|| folded.get(&fold(name)));
-                let field = place.and_then(|index| fields.get_mut(*index));
-                if let Some((field, text)) = field.zip(value.as_str()) {
-                    *field = text;
-                }
-            }
-            write(&fields)?;
+            let field =
+                |name: &&str| row.of_column(name).and_then(Value::as_str).unwrap_or_default();
+            write(&columns.iter().map(field).collect::<Vec<_>>())?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::{Common, Source, expression, heading_path, list, list_of_items};
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
 use crate::markdown::contents::{Cell, Table};
+use crate::markdown::slug::fold;
 use crate::store::StoredDocument;
 
 /// A request for rows.
@@ -90,6 +91,16 @@ impl TableAnswer {
         let mut seen = std::collections::HashSet::new();
         let names = self.rows.iter().flat_map(|row| row.row.keys());
         names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
+    }
+}
+
+impl TableRow {
+    /// Returns the text of a column, which may be asked for in another case than that of the table.
+    pub fn of_column(&self, name: &str) -> Option<&Value> {
+        self.row.get(name).or_else(|| {
+            let name = fold(name);
+            self.row.iter().find(|(other, _)| fold(other) == name).map(|(_, value)| value)
+        })
     }
 }
 
