@@ -297,3 +297,12 @@ fn a_code_block_shows_the_code_that_the_parser_read() {
         assert!(text.ends_with(&format!(")\n{block}\n")), "{text}");
     }
 }
+
+#[test]
+fn a_cut_block_says_once_how_to_continue() {
+    let place = Place::with_fixtures();
+    let call = ["context", "guide.md", "-f", "markdown", "--max-chars", "200"];
+    let text = place.run(&call).success().text();
+    assert_eq!(text.matches("more: ").count(), 1, "{text}");
+    assert!(text.lines().last().unwrap().starts_with("more: guide.md"), "{text}");
+}

@@ -142,6 +142,8 @@ impl Answer for context::ContextAnswer {
 
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "## Context\n\n")?;
+        // The last line of the output says how to continue the only item that is cut.
+        let is_said_last = self.page.next.is_none() && self.rest().cut.len() == 1;
         for item in &self.items {
             let block = match item {
                 ContextItem::Place(place) => ContextBlock::of_place(place),
@@ -150,6 +152,7 @@ impl Answer for context::ContextAnswer {
             block.write(out, self.language.as_deref())?;
             if let ContextItem::Place(place) = item
                 && let Some((_, rest)) = place.rest()
+                && !is_said_last
             {
                 write!(out, "more: {rest}\n\n")?;
             }
