@@ -114,8 +114,7 @@ fn bundled(
         limit: fitting(0, call.max_chars),
         max_chars: call.max_chars,
         after: call.after,
-        with_body: request.with_body
-            || (call.format == Format::Markdown && request.queries.is_empty()),
+        is_blocks: call.format == Format::Markdown,
         ..request
     };
     printed(&context::context(&opened.library, &request)?, call)

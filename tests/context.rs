@@ -299,6 +299,23 @@ fn a_code_block_shows_the_code_that_the_parser_read() {
 }
 
 #[test]
+fn a_block_that_a_question_did_not_find_shows_its_content() {
+    let place = notes();
+    let call = [
+        "context",
+        "qp-3e7a.md#summary",
+        "--query",
+        "note types",
+        "--limit",
+        "1",
+        "-f",
+        "markdown",
+    ];
+    let text = place.run(&call).success().text();
+    assert!(text.contains("```markdown\n## Summary\n\nKey claim and\n"), "{text}");
+}
+
+#[test]
 fn a_cut_block_says_once_how_to_continue() {
     let place = Place::with_fixtures();
     let call = ["context", "guide.md", "-f", "markdown", "--max-chars", "200"];

@@ -90,15 +90,15 @@ impl ReadCommand for ContextArgs {
 }
 
 fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
-    // A Markdown block shows the content of its place. With a query it shows a passage.
-    let is_blocks = global.format() == Format::Markdown && arguments.query.is_none();
     let request = ContextRequest {
         addresses: arguments.addresses.clone(),
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
         passage: PassageChars::new(arguments.passage, global.max_chars),
         filter: arguments.filter.request(),
         hops: arguments.hops,
-        with_body: arguments.with_body || is_blocks,
+        with_body: arguments.with_body,
+        // A Markdown block shows the passage of its place, or its content.
+        is_blocks: global.format() == Format::Markdown,
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
         limit: fitting(arguments.list.limit, global.max_chars),
         max_chars: global.max_chars,

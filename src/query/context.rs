@@ -40,6 +40,8 @@ pub struct ContextRequest {
     pub hops: usize,
     /// Whether to return the content too.
     pub with_body: bool,
+    /// Whether to return the content of nodes that the question did not find.
+    pub is_blocks: bool,
     /// Text that is not in a document.
     pub outside: Vec<Outside>,
     /// The maximum number of items; 0 for all.
@@ -253,13 +255,13 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
     for index in from..to {
         match places.get(index) {
             Some((place, hop)) => {
-                match item(library, &mut codes, place, *hop, request.with_body)? {
+                let key = (place.document.stored.id, place.target, place.params);
+                let found = passages.remove(&key).filter(|_| !request.with_body);
+                let with_body = request.with_body || request.is_blocks && found.is_none();
+                match item(library, &mut codes, place, *hop, with_body)? {
                     Ok(item) => {
-                        let key = (place.document.stored.id, place.target, place.params);
-                        let found = passages.remove(&key).filter(|_| !request.with_body);
-                        answer
-                            .items
-                            .push(ContextItem::Place(Box::new(PlaceItem { found, ..item })));
+                        let item = Box::new(PlaceItem { found, ..item });
+                        answer.items.push(ContextItem::Place(item));
                     }
                     Err(fault) => answer.page.unresolved_selectors.push(fault),
                 }

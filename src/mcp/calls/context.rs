@@ -34,7 +34,7 @@ pub(super) struct Context {
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let arguments: Context = parse(arguments)?;
     let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
-    let mut request = context::ContextRequest {
+    let request = context::ContextRequest {
         addresses: arguments.addresses.0,
         queries: arguments.queries.0,
         passage: PassageChars::new(None, Some(form.max_chars)),
@@ -45,6 +45,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         },
         hops: arguments.links,
         with_body: arguments.with_body,
+        // A Markdown block shows the passage of its place, or its content.
+        is_blocks: form.format == Format::Markdown,
         outside: Vec::new(),
         limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
         max_chars: Some(form.max_chars),
@@ -55,8 +57,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     if is_empty && !is_question {
         return Err(usage(&"give queries, addresses, tags or under"));
     }
-    // A Markdown block shows the content of its place.
-    request.with_body |= form.format == Format::Markdown && !is_question;
     let answer = if is_question {
         ask(store, Purpose::Search, |library| context::context(library, &request))?
     } else {
