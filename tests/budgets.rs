@@ -588,3 +588,14 @@ fn the_limit_that_an_error_names_suffices() {
         assert_eq!(again.chars().count(), number.parse::<usize>().unwrap());
     }
 }
+
+#[test]
+fn an_answer_that_says_it_is_truncated_leaves_something_out() {
+    let place = Place::ingested(&[("n.md", "# A\n\n## B\n\nx\n")]);
+    let whole = place.run(&["find", "a"]).success().text();
+    for chars in [whole.chars().count() - 1, whole.chars().count() - 2] {
+        let answer = place.run(&["find", "a", "--max-chars", &chars.to_string()]);
+        let is_whole = answer.text() == whole.replace("\"truncated\":false", "\"truncated\":true");
+        assert!(!is_whole, "{}", answer.text());
+    }
+}

@@ -16,6 +16,10 @@ use crate::query::List;
 /// small sizes: a page of one word may have the longest address of the remainder.
 const SMALLEST_SIZES: usize = 16;
 
+/// Number of characters by which `true` is shorter than `false` where an answer and its item say whether they
+/// are truncated.
+const TRUNCATED_CHARS: usize = 2;
+
 /// Returns the error for a limit of `most` characters; a limit of `enough` suffices.
 pub(crate) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
     let (option, enough) = match caller {
@@ -86,26 +90,35 @@ impl<Answer: List> Fitting<'_, Answer> {
 
     /// Renders as much of the answer as fits.
     pub(super) fn run(&self) -> Result<Rendered> {
-        if let Some(whole) = self.try_render(self.answer)? {
-            return Ok(whole);
-        }
-        if let Some((count, items)) = self.most_items()? {
-            return Ok(self.with_cut(count)?.unwrap_or(items));
-        }
+        // A part that is shorter only by these characters may be as large as the whole.
+        let most = match (self.render)(self.answer, self.most.saturating_add(TRUNCATED_CHARS))? {
+            Some(whole) if whole.chars <= self.most => return Ok(whole),
+            Some(whole) => whole.chars.saturating_sub(TRUNCATED_CHARS + 1),
+            None => self.most,
+        };
         let first = self.answer.first(self.answer.least());
-        if let Some(part) = self.part_of(&first)? {
-            return Ok(part);
-        }
-        let mut brief = first;
+        let mut brief = first.clone();
         if let Some(page) = brief.page_mut() {
             page.shorten();
         }
-        if let Some(rendered) = self.try_render(&brief)? {
-            return Ok(rendered);
-        }
-        match self.part_of(&brief)? {
-            Some(part) => Ok(part),
+        match (Self { most, ..*self }).shortened(&first, &brief)? {
+            Some(rendered) => Ok(rendered),
             None => Err(too_small(self.most, self.smallest(&brief)?, self.caller)),
+        }
+    }
+
+    /// Renders as much of the answer as fits; the whole does not. `first` has only the first item, and
+    /// `brief` also has shorter messages.
+    fn shortened(&self, first: &Answer, brief: &Answer) -> Result<Option<Rendered>> {
+        if let Some((count, items)) = self.most_items()? {
+            return Ok(Some(self.with_cut(count)?.unwrap_or(items)));
+        }
+        if let Some(part) = self.part_of(first)? {
+            return Ok(Some(part));
+        }
+        match self.try_render(brief)? {
+            Some(rendered) => Ok(Some(rendered)),
+            None => self.part_of(brief),
         }
     }
 
@@ -201,12 +214,12 @@ impl<Answer: List> Fitting<'_, Answer> {
         let sizes = brief.sizes_of_first().min(SMALLEST_SIZES);
         let mut smallest = usize::MAX;
         let parts = (1..=sizes).filter_map(|size| part(brief, size));
-        let whole = (self.answer.count() <= 1).then(|| self.answer.clone());
-        for form in parts.chain([brief.clone()]).chain(whole) {
+        for form in parts.chain([brief.clone()]) {
             let rendered = (self.render)(&form, usize::MAX)?;
             smallest = smallest.min(rendered.map_or(usize::MAX, |rendered| rendered.chars));
         }
-        Ok(smallest)
+        let whole = (self.render)(self.answer, smallest.saturating_add(TRUNCATED_CHARS))?;
+        Ok(whole.map_or(smallest, |whole| whole.chars))
     }
 }
 
