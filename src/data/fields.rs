@@ -67,6 +67,7 @@ fn field_at(text: &str, first: char, is_start: bool) -> Option<(String, String, 
         // A variation selector may follow the mark.
         let after = text.get(first.len_utf8()..)?.trim_start_matches('\u{FE0F}').trim_start();
         let value = after.split_whitespace().next().unwrap_or_default();
+        let value = value.trim_end_matches(|scalar: char| !scalar.is_alphanumeric());
         let is_date = value.starts_with(|first: char| first.is_ascii_digit());
         return is_date.then(|| (key, value.to_owned(), text.len() - after.len() + value.len()));
     }
@@ -189,6 +190,10 @@ mod tests {
             ("see https://a.b/c and `due:2026-01-31` at 10:30, note: later", vec![]),
             ("[link](http://x.y) a::b Foo::Bar [[note:: x]]", vec![]),
             ("due:2026-01-31, p:1.", vec![("due", "2026-01-31"), ("p", "1")]),
+            (
+                "(x 📅 2026-01-31), y ✅ 2026-02-01.",
+                vec![("due", "2026-01-31"), ("completion", "2026-02-01")],
+            ),
             ("фокус:: да", vec![("фокус", "да")]),
         ] {
             let found = of(text);
