@@ -6,8 +6,10 @@
 //! aliases included.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fmt;
 
 use super::slug::fold;
 use crate::limits;
@@ -106,7 +108,7 @@ pub fn parse(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, 
                 .map_err(|error| one_line(error.message()))?;
             Ok(Some(map_of(document.as_table())))
         }
-        Format::Json => match serde_json::from_str(text) {
+        Format::Json => match serde_json::from_str(text).map(|UniqueKeys(value)| value) {
             Ok(value) if size_of(&value) > limits::MAX_FRONT_MATTER_VALUES => {
                 Err("more values than the limit front-matter-values".to_owned())
             }
@@ -114,11 +116,73 @@ pub fn parse(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, 
             Ok(_) => Ok(None),
             Err(error) => Err(one_line(&error.to_string())),
         },
-        Format::Yaml => match read_yaml(text)? {
+        Format::Yaml => match read_yaml(text, |_| true)? {
             Value::Object(map) => Ok(Some(map)),
             Value::Null => Ok(Some(Map::new())),
             _ => Ok(None),
         },
+    }
+}
+
+/// A JSON value in which no key of a mapping occurs twice.
+struct UniqueKeys(Value);
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueKeysVisitor).map(Self)
+    }
+}
+
+struct UniqueKeysVisitor;
+
+impl<'de> Visitor<'de> for UniqueKeysVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Value, E> {
+        Ok(Value::Bool(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::from(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::from(number))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::from(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::from(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(UniqueKeys(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, UniqueKeys(value))) = entries.next_entry::<String, UniqueKeys>()? {
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key {key} occurs twice")));
+            }
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
     }
 }
 
@@ -162,8 +226,13 @@ enum OpenCollection {
     Mapping(Map<String, Value>, Option<String>, usize),
 }
 
-/// Parses the first YAML document of `text`.
-fn read_yaml(text: &str) -> Result<Value, String> {
+/// Parses a YAML value whose keys are all scalars.
+pub fn parse_value(text: &str) -> Result<Value, String> {
+    read_yaml(text, |key| !matches!(key, Value::Array(_) | Value::Object(_)))
+}
+
+/// Parses the first YAML document of `text`. Fails if `is_key` is false for a key.
+fn read_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
     let mut anchors: HashMap<usize, (Value, usize)> = HashMap::new();
     let mut stack: Vec<OpenCollection> = Vec::new();
     let mut count = 0;
@@ -214,7 +283,8 @@ fn read_yaml(text: &str) -> Result<Value, String> {
             None => return Ok(value),
             Some(OpenCollection::Sequence(values, _)) => values.push(value),
             Some(OpenCollection::Mapping(map, key, _)) => match key.take() {
-                None => *key = Some(key_of(value)),
+                None if is_key(&value) => *key = Some(key_of(value)),
+                None => return Err("a key is a list or a mapping".to_owned()),
                 Some(name) => {
                     if map.insert(name.clone(), value).is_some() {
                         return Err(format!("the key {name} occurs twice"));
@@ -344,6 +414,7 @@ mod tests {
             "---\na: [1\n---\n",
             "---\n\t- a: b\n c: 1\n---\n",
             "---\na: 1\na: 2\n---\n",
+            ";;;\n{\"a\": 1, \"b\": [{\"c\": 1, \"c\": 1}]}\n;;;\n",
             "+++\na\n+++\n",
             ";;;\n{\n;;;\n",
         ] {

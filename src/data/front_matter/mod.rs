@@ -13,7 +13,7 @@ mod yaml;
 use serde_json::{Map, Value};
 
 use crate::data::scalar;
-use crate::markdown::front_matter::{Format, parse, plain_scalar};
+use crate::markdown::front_matter::{Format, parse, parse_value, plain_scalar};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 use layout::KeyPosition;
@@ -67,7 +67,8 @@ pub fn value_of(text: &str) -> Value {
             return value;
         }
         let wrapped = format!("v: {trimmed}\n");
-        if let Ok(Some(mut map)) = parse(wrapped.as_bytes(), Format::Yaml)
+        // `{{ a }}` is a template and not a mapping.
+        if let Ok(Value::Object(mut map)) = parse_value(&wrapped)
             && map.len() == 1
             && let Some(value @ (Value::Array(_) | Value::Object(_))) = map.remove("v")
         {

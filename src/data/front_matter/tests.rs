@@ -33,6 +33,7 @@ fn values_are_read_as_they_are_written_on_a_command_line() {
         ("\"3\"", json!("3")),
         ("[a, b c, 3]", json!(["a", "b c", 3])),
         ("{a: 1}", json!({"a": 1})),
+        ("{{ site.name }}", json!("{{ site.name }}")),
         ("{\"a\": [1]}", json!({"a": [1]})),
         ("Title: with colon", json!("Title: with colon")),
         ("[not a list", json!("[not a list")),
