@@ -629,3 +629,28 @@ fn a_column_that_is_named_twice_is_printed_twice() {
     let csv = place.run(&["tables", "--columns", "B,b,A,B", "-f", "csv"]).success().text();
     assert_eq!(csv.replace('\r', ""), "B,b,A,B\nx,x,1,x\n");
 }
+
+#[test]
+fn an_answer_names_the_keys_that_nothing_has() {
+    let place = place();
+    for (arguments, expected) in [
+        (
+            &["meta", "--where", "not satus = done"][..],
+            "no front matter has the key \"satus\"; similar",
+        ),
+        (&["meta", "--get", "zz", "--get", "status"], "no front matter has the key \"zz\""),
+        (
+            &["meta", "--get", "zz", "--get", "status", "--limit", "1"],
+            "no front matter has the key",
+        ),
+        (&["tables", "--where", "Default = 5 or Z = 1 or z = 2"], "no table has the column \"Z\""),
+        (&["tables", "--columns", "Z,Default"], "no table has the column \"Z\""),
+        (&["tasks", "--where", "not prio = 1"], "no task has the field \"prio\""),
+    ] {
+        let answer = place.run(arguments).success().json();
+        let warnings = answer["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{answer}");
+        assert_eq!(warnings[0]["code"], "UNKNOWN_KEY");
+        assert!(warnings[0]["message"].as_str().unwrap().starts_with(expected), "{answer}");
+    }
+}

@@ -9,7 +9,7 @@ pub mod meta;
 pub mod tables;
 pub mod tasks;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::cursor::{ListPart, most};
 use super::filter::{DocumentOrder, Filter, parsed_before};
@@ -223,7 +223,7 @@ fn list<S: Source>(
     let limit = most(common.limit);
     let mut skip = page.part.start();
     let mut items = Vec::new();
-    for stored in Documents::new(library, &filter, &common.filter, keys)? {
+    'documents: for stored in Documents::new(library, &filter, &common.filter, keys)? {
         let stored = stored?;
         let found = source.find(&stored)?;
         if found.is_empty() {
@@ -249,15 +249,16 @@ fn list<S: Source>(
             }
             if items.len() == limit {
                 page.end(limit);
-                return Ok((items, page));
+                break 'documents;
             }
             let document = opened(library, &stored, &mut open)?;
             items.push(source.show(document, found)?);
         }
     }
-    if items.is_empty() && page.part.start() == 0 {
+    if page.part.start() == 0 {
         page.warnings.extend(unknown_keys(library, filter.documents.condition.as_ref())?);
-        for (name, key) in source.names() {
+        let mut seen = HashSet::new();
+        for (name, key) in source.names().into_iter().filter(|(_, key)| seen.insert(key.hash())) {
             let is_known = has_any(library, &DocumentFilter::default(), &[vec![key.hash()]])?;
             if !is_known {
                 let message = format!("no {} {name:?}", S::HAS);
@@ -277,7 +278,8 @@ fn unknown_keys(
     condition: Option<&Expression>,
 ) -> Result<Vec<Warning>> {
     let mut unknown = Vec::new();
-    for key in condition.map(Expression::keys).unwrap_or_default() {
+    let keys: BTreeSet<&str> = condition.map(Expression::keys).into_iter().flatten().collect();
+    for key in keys {
         let condition = Some(Expression::Exists(key.to_owned()));
         if !has_any(library, &DocumentFilter { condition, ..DocumentFilter::default() }, &[])? {
             unknown.push(key);
