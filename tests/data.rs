@@ -654,3 +654,14 @@ fn an_answer_names_the_keys_that_nothing_has() {
         assert!(warnings[0]["message"].as_str().unwrap().starts_with(expected), "{answer}");
     }
 }
+
+#[test]
+fn rows_and_tasks_with_invalid_bytes_say_so() {
+    let place = Place::new();
+    place.write("a.md", b"| A |\n|---|\n| \xff |\n| b |\n\n- [ ] t \xff\n- [ ] u\n");
+    place.run(&["ingest"]).success();
+    for (command, list) in [("tables", "rows"), ("tasks", "tasks")] {
+        let lossy = all(&place, &[command], list, "lossy");
+        assert_eq!(lossy, [json!(true), json!(null)], "{command}");
+    }
+}

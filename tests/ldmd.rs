@@ -501,3 +501,13 @@ fn a_fence_is_closed_although_its_last_line_looks_like_a_closing_one() {
     let emitted = place.run(&["ldmd", "emit", "a.md", "-f", "raw"]).success().text();
     assert!(emitted.contains("\n    ~~~\n~~~\n<!--LDMD:END"), "{emitted}");
 }
+
+#[test]
+fn a_line_with_invalid_bytes_says_so() {
+    let place = Place::new();
+    place.write("a.md", b"<!--LDMD:BEGIN id=\"a\"-->\nx \xff\nx\n<!--LDMD:END id=\"a\"-->\n");
+    place.run(&["ingest"]).success();
+    let found = place.run(&["ldmd", "search", "a.md", "--query", "x"]).success().json();
+    assert_eq!(found["matches"][0]["lossy"], true);
+    assert_eq!(found["matches"][1].get("lossy"), None);
+}

@@ -17,6 +17,8 @@ pub struct LineMatch {
     pub document_line: usize,
     /// The line without blanks around it. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
+    /// Whether the line has invalid UTF-8.
+    pub is_lossy: bool,
 }
 
 /// Returns the lines of `markup`'s sections in `bytes`, the document, that contain `query`,
@@ -48,6 +50,7 @@ pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<LineMatch> {
                     line: document_line - section.lines.start - 1,
                     document_line,
                     text: text.trim().to_owned(),
+                    is_lossy: matches!(text, std::borrow::Cow::Owned(_)),
                 });
             }
         }

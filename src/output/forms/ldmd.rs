@@ -315,6 +315,9 @@ struct MatchShape {
     doc_line: usize,
     /// The line without blanks around it.
     text: String,
+    /// Whether the line has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "is_false")]
+    lossy: bool,
     /// The ids of the sections that hold that section, outermost first.
     ancestors: Vec<String>,
 }
@@ -323,11 +326,14 @@ schema_as!(LdmdMatch => MatchShape);
 
 impl Serialize for LdmdMatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Match", 5)?;
+        let mut fields = serializer.serialize_struct("Match", 5 + usize::from(self.lossy))?;
         fields.serialize_field("section_id", &self.section_id())?;
         fields.serialize_field("line", &self.line)?;
         fields.serialize_field("doc_line", &self.doc_line)?;
         fields.serialize_field("text", &self.text)?;
+        if self.lossy {
+            fields.serialize_field("lossy", &true)?;
+        }
         fields.serialize_field("ancestors", &self.ancestors().collect::<Vec<_>>())?;
         fields.end()
     }

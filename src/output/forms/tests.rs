@@ -307,6 +307,7 @@ fn code_blocks(text: &str) -> code::CodeAnswer {
 
 fn rows(text: &str) -> tables::TableAnswer {
     let row = tables::TableRow {
+        lossy: false,
         selector: "a.md::block:table[0]/row[0]".to_owned(),
         file: text.to_owned(),
         line: 3,
@@ -321,6 +322,7 @@ fn rows(text: &str) -> tables::TableAnswer {
 
 fn task_list(text: &str) -> tasks::TaskAnswer {
     let task = |depth| tasks::Task {
+        lossy: false,
         selector: "a.md::block:list[0]/item[0]".to_owned(),
         file: text.to_owned(),
         line: 3,

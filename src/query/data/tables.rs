@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::library::{Freshness, OpenDocument};
+use super::super::library::{Freshness, OpenDocument, is_false};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
-use super::{Common, Source, expression, heading_path, list, list_of_items};
+use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
 use crate::markdown::contents::{Cell, Table};
@@ -46,6 +46,9 @@ pub struct TableRow {
     /// The texts of the cells as they are written, where they differ.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub source: Map<String, Value>,
+    /// Whether the cells have bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -189,6 +192,10 @@ impl Source for Rows<'_> {
             file: document.stored.path.clone(),
             line,
             heading_path: heading_path(document, node),
+            lossy: values.iter().any(|(name, text)| {
+                let texts = [Some(name.as_str()), text.as_str()];
+                texts.into_iter().flatten().any(|text| is_lossy(document, text))
+            }),
             row: values,
             source,
             freshness: self.library.freshness(&document.stored),

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::library::{Freshness, OpenDocument};
+use super::super::library::{Freshness, OpenDocument, is_false};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
-use super::{Common, Source, expression, heading_path, list, list_of_items};
+use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::Result;
@@ -64,6 +64,9 @@ pub struct Task {
     /// The fields that the text holds. A field that occurs several times is a list.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
+    /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -170,6 +173,7 @@ impl Source for Tasks<'_> {
             state: state_of(&found),
             depth: found.item.depth,
             fields: fields_of(&found),
+            lossy: is_lossy(document, &found.item.text),
             text: found.item.text,
             freshness: self.library.freshness(&document.stored),
         })

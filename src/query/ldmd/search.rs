@@ -35,6 +35,8 @@ pub struct LdmdMatch {
     pub doc_line: usize,
     /// The text of the line, without leading and trailing blanks.
     pub text: String,
+    /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
+    pub lossy: bool,
     document: Rc<OpenDocument>,
     section: usize,
 }
@@ -116,6 +118,7 @@ pub fn search(
                     line: found.line,
                     doc_line: found.document_line,
                     text: found.text,
+                    lossy: found.is_lossy,
                     document: Rc::clone(document),
                     section: found.section,
                 })
