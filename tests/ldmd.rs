@@ -110,7 +110,12 @@ fn any_limit_returns_whole_characters_and_continuing_returns_the_rest() {
             if let Some(after) = &after {
                 call.extend(["--after", after]);
             }
-            let json = place.run(&call).success().json();
+            let answer = place.run(&call);
+            if limit.len() < 2 && answer.stderr.contains("BUDGET_TOO_SMALL") {
+                // The next character has more bytes.
+                break;
+            }
+            let json = answer.success().json();
             let content = json["content"].as_str().unwrap();
             assert!(content.len() <= limit.parse().unwrap());
             all.push_str(content);
@@ -510,4 +515,18 @@ fn a_line_with_invalid_bytes_says_so() {
     let found = place.run(&["ldmd", "search", "a.md", "--query", "x"]).success().json();
     assert_eq!(found["matches"][0]["lossy"], true);
     assert_eq!(found["matches"][1].get("lossy"), None);
+}
+
+#[test]
+fn a_limit_that_holds_no_character_is_too_small() {
+    let document = "<!--LDMD:BEGIN id=\"a\"-->\n\u{4e2d}\u{6587}\n<!--LDMD:END id=\"a\"-->\n";
+    let place = Place::ingested(&[("a.md", document)]);
+    let get = |bytes: &str| {
+        let limit = ["--strip-markers", "--limit-bytes", bytes];
+        place.run(&[&["ldmd", "get", "a.md", "--id", "a"][..], &limit].concat())
+    };
+    let refused = get("2").ends(2);
+    assert!(refused.stderr.contains("BUDGET_TOO_SMALL"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--limit-bytes 4"), "{}", refused.stderr);
+    assert_eq!(get("4").success().json()["content"], "\u{4e2d}");
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Items, LdmdAnswer, in_document, section};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{Mode, Slice, SliceRequest, whole_scalars};
 use crate::markdown::words::{measure, page};
 use crate::query::cursor::ListPart;
@@ -101,6 +101,12 @@ pub fn get(
         };
         let slice = document.markup.slice(index, &request.slice);
         let (bytes, is_cut) = read(library, document, &slice, part.start())?;
+        if is_cut && bytes.is_empty() {
+            let limit = slice.limit_bytes;
+            let message = format!("the next character does not fit in {limit} bytes");
+            return Err(Error::new(ErrorKind::BudgetTooSmall, message)
+                .with_hint("use --limit-bytes 4 or more"));
+        }
         let mut result = SectionContent {
             section_id: document.markup.name(index),
             mode: mode_name(slice.mode),
@@ -117,11 +123,8 @@ pub fn get(
         result.lossy = std::str::from_utf8(&result.content.bytes).is_err();
         Ok(Ok(result))
     })?;
-    match limited {
-        // An answer without content has no position to continue from.
-        Some(0) => answer.page.truncated = true,
-        Some(bytes) => answer.page.end(bytes),
-        None => {}
+    if let Some(bytes) = limited {
+        answer.page.end(bytes);
     }
     Ok(answer)
 }
