@@ -665,3 +665,17 @@ fn rows_and_tasks_with_invalid_bytes_say_so() {
         assert_eq!(lossy, [json!(true), json!(null)], "{command}");
     }
 }
+
+#[test]
+fn front_matter_that_could_not_be_parsed_is_reported() {
+    let place = Place::ingested(&[("u.md", "---\nk: [\n---\n"), ("v.md", "---\nk: 2\n---\n")]);
+    for (arguments, count) in
+        [(&["meta"][..], 1), (&["meta", "--where", "not k = 1"], 1), (&["meta", "-g", "u.md"], 0)]
+    {
+        let answer = place.run(arguments).ends(i32::from(count == 0)).json();
+        assert_eq!(answer["documents"].as_array().unwrap().len(), count, "{answer}");
+        let warning = &answer["warnings"][0];
+        assert_eq!(warning["code"], "FRONT_MATTER_UNREADABLE");
+        assert!(warning["message"].as_str().unwrap().ends_with("not listed: u.md"), "{answer}");
+    }
+}

@@ -13,7 +13,7 @@ use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
 use crate::data::expression::value_at;
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::query::cursor::{ListPart, most};
 use crate::store::StoredDocument;
 
@@ -99,6 +99,8 @@ struct Values<'a> {
     library: &'a DocumentCache<'a>,
     keys: &'a [String],
     has_condition: bool,
+    /// The documents whose front matter could not be parsed.
+    unreadable: Vec<String>,
 }
 
 impl Source for Values<'_> {
@@ -107,6 +109,11 @@ impl Source for Values<'_> {
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Map<String, Value>>> {
         let values = self.library.reader.front_matter(stored)?;
+        // Without values, either there is no front matter or it could not be parsed.
+        if values.is_none() && self.library.reader.outline(stored)?.front_matter.is_some() {
+            self.unreadable.push(stored.path.clone());
+            return Ok(Vec::new());
+        }
         if self.keys.is_empty() {
             let missing = self.has_condition.then(Map::new);
             return Ok(values.or(missing).into_iter().collect());
@@ -142,8 +149,15 @@ pub fn meta(library: &DocumentCache<'_>, request: &MetaRequest) -> Result<MetaAn
     if !request.keys.is_empty() {
         common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
     }
-    let mut values = Values { library, keys: &request.keys, has_condition };
-    let (documents, page) = list(library, &common, &[], &mut values)?;
+    let unreadable = Vec::new();
+    let mut values = Values { library, keys: &request.keys, has_condition, unreadable };
+    let (documents, mut page) = list(library, &common, &[], &mut values)?;
+    page.warnings.extend(values.unreadable.first().map(|first| {
+        let count = values.unreadable.len();
+        let of = if count == 1 { first.clone() } else { format!("{first} and {} more", count - 1) };
+        let message = format!("front matter could not be parsed, so it is not listed: {of}");
+        Warning::new("FRONT_MATTER_UNREADABLE", message)
+    }));
     Ok(MetaAnswer { documents, page })
 }
 
