@@ -3,7 +3,8 @@
 //! Invariants: the documents of a [`Lookup`] are in path order, each once. A lookup by a key returns
 //! every document that has it.
 
-use rusqlite::{Params, params, params_from_iter};
+use memchr::memmem::Finder;
+use rusqlite::{Params, params};
 
 use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, stored_document};
 use super::{corrupt, sql};
@@ -27,12 +28,8 @@ impl Snapshot {
                 return self.all_documents(after, most);
             }
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
-            Lookup::Titles(texts) => {
-                return self.documents_with_keys(texts, title_keys::holds, after, most);
-            }
-            Lookup::TitleParts(texts) => {
-                return self.documents_with_keys(texts, |_, _| true, after, most);
-            }
+            Lookup::Titles(texts) => self.documents_with_keys(texts, title_keys::holds)?,
+            Lookup::TitleParts(texts) => self.documents_with_keys(texts, |_, _| true)?,
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
             Lookup::Ids(ids) => self.documents_with_ids(ids)?,
             Lookup::Paths(paths) => {
@@ -160,42 +157,37 @@ impl Snapshot {
         Ok(self.stored_documents("path = ?1", [path])?.pop())
     }
 
-    /// The first `count` documents with keys that contain one of `texts` and pass `is_hit`. All titles
-    /// are read once, whatever the number of texts.
+    /// The documents with keys that contain one of `texts` and pass `is_hit`, in no particular order. The
+    /// table of all titles is read once, whatever the number of texts: `instr` of SQLite takes longer, and so does
+    /// looking up the keys of each document in path order.
     fn documents_with_keys(
         &self,
         texts: &[&str],
         is_hit: impl Fn(&str, &str) -> bool,
-        after: Option<&str>,
-        count: usize,
     ) -> Result<Vec<StoredDocument>> {
-        let mut needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
-        needles.sort_unstable();
-        needles.dedup();
-        let conditions = vec!["instr(keys, ?) > 0"; needles.len()];
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS}, keys FROM title JOIN document ON id = document_id \
-             WHERE {} ORDER BY path",
-            conditions.join(" OR ")
+        let needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
+        let finders: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
+        let is_found = |keys: &[u8]| {
+            let mut found = finders.iter().zip(&needles);
+            found.any(|(finder, needle)| {
+                finder.find(keys).is_some()
+                    && str::from_utf8(keys).is_ok_and(|keys| is_hit(keys, needle))
+            })
+        };
+        let mut ids = Vec::new();
+        let read = self.statement().prepare_cached("SELECT document_id, keys FROM title").and_then(
+            |mut titles| {
+                let mut rows = titles.query([])?;
+                while let Some(row) = rows.next()? {
+                    if is_found(row.get_ref(1)?.as_bytes()?) {
+                        ids.push(row.get(0)?);
+                    }
+                }
+                Ok(())
+            },
         );
-        let mut documents = Vec::new();
-        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut statement| {
-            let mut rows = statement.query(params_from_iter(&needles))?;
-            while documents.len() < count
-                && let Some(row) = rows.next()?
-            {
-                let path = row.get_ref("path")?.as_str()?;
-                if after.is_some_and(|after| path <= after) {
-                    continue;
-                }
-                let keys = row.get_ref("keys")?.as_str()?;
-                if needles.iter().any(|needle| keys.contains(needle) && is_hit(keys, needle)) {
-                    documents.push(stored_document(row)?);
-                }
-            }
-            Ok(())
-        }))?;
-        Ok(documents)
+        self.wrap(read)?;
+        self.documents_with_ids(&ids)
     }
 
     /// Returns the highest id of a document; 0 if there are no documents.
