@@ -238,13 +238,24 @@ fn excerpt(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
     while start > 0 && start < from && bytes.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) {
         start += 1;
     }
-    let before = String::from_utf8_lossy(bytes.get(start..from).unwrap_or_default()).into_owned();
-    let skip = before.chars().count().saturating_sub(most_before);
+    let before = String::from_utf8_lossy(bytes.get(start..from).unwrap_or_default());
+    let before_chars = before.chars().count();
+    let skip = before_chars.saturating_sub(most_before);
     let hit = bytes.get(from..to).unwrap_or_default();
     let hit_chars = String::from_utf8_lossy(hit).chars().count();
     let take = (most_before + hit_chars).clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4);
     let end = bytes.len().min(from + take * 4);
-    let after = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default()).into_owned();
-    let text = before.chars().skip(skip).chain(after.chars()).take(take).collect();
-    (text, true)
+    let after = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default());
+    let (_, before) = split_after(&before, skip);
+    let (after, _) = split_after(&after, take - (before_chars - skip));
+    ([before, after].concat(), true)
+}
+
+/// Divides `text` after `count` Unicode scalars, or at its end if it has fewer.
+fn split_after(text: &str, count: usize) -> (&str, &str) {
+    let mut rest = text.chars();
+    if let Some(last) = count.checked_sub(1) {
+        rest.nth(last);
+    }
+    text.split_at(text.len() - rest.as_str().len())
 }
