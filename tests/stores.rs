@@ -220,3 +220,44 @@ fn a_store_that_cannot_be_written_answers_and_refuses_changes() {
         "{refused:?}"
     );
 }
+
+#[test]
+fn an_index_of_another_branch_of_the_store_is_rebuilt() {
+    let place = Place::ingested(&[("base.md", "# Base\n"), ("two.md", "# Two\n")]);
+    let (store, base) = (place.join(".mdsel.db"), place.join("base.db"));
+    std::fs::copy(&store, &base).unwrap();
+    place.write("base.md", "# Zebra apple\n");
+    place.run(&["ingest"]).success();
+    let branch = place.join("branch.db");
+    std::fs::copy(&store, &branch).unwrap();
+    // The index is then of the same generation, or of an older one.
+    for texts in [&["# Lion pear\n"][..], &["# Mouse\n", "# Lion pear\n"]] {
+        std::fs::copy(&base, &store).unwrap();
+        for text in texts {
+            place.write("base.md", text);
+            place.run(&["ingest"]).success();
+        }
+        let other = place.join("other.db");
+        std::fs::copy(&store, &other).unwrap();
+        std::fs::copy(&branch, &store).unwrap();
+        let found = place.run(&["verify", "-f", "json"]).ends(1).json();
+        assert_eq!(found["findings"][0]["code"], "INDEX_FOREIGN");
+        let total = |word| place.run(&["search", word, "-c"]).json()["total"].clone();
+        assert_eq!((total("zebra"), total("lion")), (1.into(), 0.into()));
+        std::fs::copy(&other, &store).unwrap();
+        place.run(&["ingest"]).success();
+        assert_eq!((total("zebra"), total("lion")), (0.into(), 1.into()));
+        place.run(&["verify"]).success();
+    }
+}
+
+#[test]
+fn a_store_without_tokens_gets_a_new_index_once() {
+    let place = Place::ingested(&[("a.md", "# Zebra\n")]);
+    tampered(&place, "DELETE FROM meta WHERE key = 'lineage'");
+    let answer = place.run(&["search", "zebra"]).success().json();
+    assert_eq!(answer["warnings"][0]["code"], "INDEX_REBUILT");
+    let answer = place.run(&["search", "zebra"]).success().json();
+    assert!(answer["warnings"].as_array().is_none_or(Vec::is_empty), "{answer}");
+    place.run(&["verify"]).success();
+}

@@ -15,12 +15,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Snapshot;
 use super::db::{self, StoredRows};
 use super::fault::{FaultKind, StoreProblem, Tally};
 use super::index::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::index::{Unusable, Usable, folder};
 use super::recovery::has_leftovers;
+use super::{Snapshot, is_index_of};
 use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
@@ -214,24 +214,16 @@ impl<'a> IndexComparison<'a> {
         let highest = or_fault(snapshot.ids(), faults)?.last().copied().unwrap_or(0);
         let (kind, message) = match inspection {
             Ok(Inspection { metadata, places }) => {
-                let is_foreign = metadata.store != snapshot.identity();
-                match metadata.generation.cmp(&snapshot.generation()) {
-                    _ if is_foreign => (FaultKind::IndexForeign, Unusable::Foreign.to_string()),
-                    std::cmp::Ordering::Greater => {
-                        (FaultKind::IndexForeign, Unusable::Foreign.to_string())
-                    }
-                    std::cmp::Ordering::Less => {
-                        let message =
-                            "the full-text index was built from an older state of the store";
-                        (FaultKind::IndexOutOfDate, message.to_owned())
-                    }
-                    std::cmp::Ordering::Equal if metadata.last_indexed_id != highest => {
-                        let message = "its metadata names another last document";
-                        (FaultKind::IndexDamaged, message.to_owned())
-                    }
-                    std::cmp::Ordering::Equal => {
-                        return Ok(Self { places: Some(places), seen: 0 });
-                    }
+                if !is_index_of(metadata, snapshot) {
+                    (FaultKind::IndexForeign, Unusable::Foreign.to_string())
+                } else if metadata.generation < snapshot.generation() {
+                    let message = "the full-text index was built from an older state of the store";
+                    (FaultKind::IndexOutOfDate, message.to_owned())
+                } else if metadata.last_indexed_id != highest {
+                    let message = "its metadata names another last document";
+                    (FaultKind::IndexDamaged, message.to_owned())
+                } else {
+                    return Ok(Self { places: Some(places), seen: 0 });
                 }
             }
             Err(reason) => {

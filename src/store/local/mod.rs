@@ -27,6 +27,7 @@ use db::Snapshot;
 pub use db::{StatementCost, StatementStats};
 pub(in crate::store) use engine::LocalEngine;
 pub use fault::{FaultKind, StorePart, StoreProblem};
+use index::IndexMetadata;
 pub(crate) use index::is_guarded;
 pub use reader::count_work;
 use reader::{LocalReader, StoreState};
@@ -37,6 +38,14 @@ use writer::LocalWriter;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+
+/// Returns whether an index with this metadata was built from the state that `snapshot` reads or from one
+/// that led to it. A version control system or a backup can bring the index of another state.
+fn is_index_of(metadata: &IndexMetadata, snapshot: &Snapshot) -> bool {
+    metadata.store == snapshot.identity()
+        && metadata.generation <= snapshot.generation()
+        && snapshot.lineage().contains(&metadata.token)
+}
 
 /// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

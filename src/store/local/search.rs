@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::Snapshot;
 use super::index::{self, IndexFilter, IndexReader, Unusable, Usable, folder};
 use super::writer::{text_of, update_index};
+use super::{Snapshot, is_index_of};
 use crate::error::{Error, Result, Warning};
 use crate::limits;
 use crate::parallel;
@@ -39,8 +39,7 @@ fn compare(reader: &Usable<IndexReader>, snapshot: &Snapshot) -> IndexState {
         Err(reason) => IndexState::Unusable(reason.clone()),
         Ok(reader) => {
             let metadata = reader.metadata();
-            if metadata.store != snapshot.identity() || metadata.generation > snapshot.generation()
-            {
+            if !is_index_of(metadata, snapshot) {
                 IndexState::Unusable(Unusable::Foreign)
             } else if metadata.generation == snapshot.generation() {
                 match snapshot.highest_id() {
@@ -216,5 +215,5 @@ impl FullText {
 /// is not usable.
 pub(in crate::store) fn index_generation(snapshot: &Snapshot) -> Option<u64> {
     let metadata = index::index_metadata(&folder(snapshot.path())).ok()?;
-    (metadata.store == snapshot.identity()).then_some(metadata.generation)
+    is_index_of(&metadata, snapshot).then_some(metadata.generation)
 }

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use super::Snapshot;
 use super::db::{Migrated, RowWriter};
 use super::index::{self, IndexMetadata, IndexWriter, Unusable, Usable};
+use super::{Snapshot, is_index_of};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
@@ -121,8 +121,9 @@ impl LocalWriter {
             return Ok(());
         }
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
-        let metadata =
-            IndexMetadata::new(&identity, self.rows.highest_id()?, self.rows.generation()?);
+        let rows = &self.rows;
+        let (highest, generation) = (rows.highest_id()?, rows.generation()?);
+        let metadata = IndexMetadata::new(&identity, highest, generation, &rows.token()?);
         self.with_index(|index| {
             if *index.metadata() == metadata { Ok(()) } else { index.commit(metadata) }
         });
@@ -141,13 +142,13 @@ impl LocalWriter {
         let opened = match self.rebuild_reason.take() {
             Some(reason) => Err(reason),
             None => IndexWriter::open(&folder, &identity).and_then(|index| {
-                let is_ahead = index.metadata().generation > snapshot.generation();
-                if is_ahead { Err(Unusable::Foreign) } else { Ok(index) }
+                let is_own = is_index_of(index.metadata(), &snapshot);
+                if is_own { Ok(index) } else { Err(Unusable::Foreign) }
             }),
         };
         let result = match opened {
             Ok(index) => catch_up(index, &snapshot),
-            Err(reason) => match IndexWriter::create(&folder, &identity) {
+            Err(reason) => match IndexWriter::create(&folder, &identity, token(&snapshot)) {
                 Ok(index) => {
                     if snapshot.generation() > 0 {
                         let message = format!("{reason}; it was rebuilt");
@@ -282,10 +283,8 @@ impl Writer for LocalWriter {
                 && self.rebuild_reason.is_none()
                 && index::index_metadata(&index::folder(&self.path)).is_ok_and(|metadata| {
                     metadata.store == identity
-                        && self
-                            .rows
-                            .generation()
-                            .is_ok_and(|current| metadata.generation == current)
+                        && self.rows.generation().is_ok_and(|newest| metadata.generation == newest)
+                        && self.rows.token().is_ok_and(|newest| metadata.token == newest)
                 });
             if is_current {
                 // A writer may have died after its last commit. This writer does not open the
@@ -338,6 +337,10 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
     failpoint!(CATCH_UP_BEGUN);
     let mut extractor = TextExtractor::new();
     let generation_before = index.metadata().generation;
+    // The index then contains documents of this state, even before it matches it.
+    let metadata = |last, generation| {
+        IndexMetadata::new(snapshot.identity(), last, generation, token(snapshot))
+    };
     let mut bytes = 0;
     for document in stored.iter().filter(|document| !known.contains(&document.id)) {
         let text = text_of(snapshot, document, &mut extractor)?;
@@ -345,8 +348,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         let mut result = index.put(document.id, text);
         if result.is_ok() && bytes >= batch_bytes(limits::BATCH_BYTES) as u64 {
             bytes = 0;
-            let metadata = IndexMetadata::new(snapshot.identity(), document.id, generation_before);
-            result = index.commit(metadata);
+            result = index.commit(metadata(document.id, generation_before));
             failpoint!(CATCH_UP_COMMITTED);
         }
         if let Err(error) = result {
@@ -354,8 +356,12 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
         }
     }
     let highest = stored.last().map_or(0, |document| document.id);
-    let metadata = IndexMetadata::new(snapshot.identity(), highest, snapshot.generation());
-    Ok(index.commit(metadata).map(|()| index))
+    Ok(index.commit(metadata(highest, snapshot.generation())).map(|()| index))
+}
+
+/// Returns the token of the state that `snapshot` reads.
+fn token(snapshot: &Snapshot) -> &str {
+    snapshot.lineage().token(snapshot.generation()).unwrap_or_default()
 }
 
 /// Returns the text of a stored document that goes into the index.

@@ -8,18 +8,19 @@ use std::path::Path;
 use rusqlite::types::{FromSql, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::lineage::Lineage;
 use super::{corrupt, store_error};
 use crate::corpus::IngestOptions;
 use crate::error::Result;
 use crate::prepare::checksums::ChecksumInput;
 
 /// The keys of all rows. `seal` is the checksum of the others.
-pub(super) const KEYS: [&str; 6] =
-    ["generation", "identity", "options", "parser_version", "root", "seal"];
+pub(super) const KEYS: [&str; 7] =
+    ["generation", "identity", "lineage", "options", "parser_version", "root", "seal"];
 
-/// The keys that the checksum does not cover. The generation changes with every commit, the
-/// full-text index also stores the identity, and `seal` is the checksum itself.
-const UNCHECKED_KEYS: [&str; 3] = ["generation", "identity", "seal"];
+/// The keys that the checksum does not cover. The generation and the lineage change with every
+/// commit, the full-text index also stores the identity, and `seal` is the checksum itself.
+const UNCHECKED_KEYS: [&str; 4] = ["generation", "identity", "lineage", "seal"];
 
 /// Returns blake3 of the rows that have a checksum. The rows must be sorted by key.
 pub(super) fn checksum<'a>(rows: impl Iterator<Item = (&'a str, Vec<u8>)>) -> [u8; 32] {
@@ -53,6 +54,8 @@ pub(super) struct StoreMetadata {
     pub(super) generation: u64,
     /// A random name that distinguishes this store from all others.
     pub(super) identity: String,
+    /// The tokens of the last generations.
+    pub(super) lineage: Lineage,
     /// The root, relative to the folder of the store.
     pub(super) root: String,
     /// The options of the last ingest; `None` if they cannot be read.
@@ -67,6 +70,11 @@ pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite:
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()
+}
+
+/// Reads the tokens of the last generations; none if they are missing or cannot be read.
+pub(super) fn lineage(connection: &Connection) -> rusqlite::Result<Lineage> {
+    value(connection, "lineage").map(Lineage::of)
 }
 
 /// Reads the options of the last ingest; `None` if they are missing or cannot be read.
@@ -106,5 +114,6 @@ pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<StoreM
         _ => None,
     };
     let options = options(connection).map_err(wrap)?;
-    Ok(Some(StoreMetadata { generation, identity, root, options, parser_version }))
+    let lineage = lineage(connection).map_err(wrap)?;
+    Ok(Some(StoreMetadata { generation, identity, lineage, root, options, parser_version }))
 }

@@ -13,6 +13,7 @@ mod documents;
 mod graph;
 mod header;
 mod intents;
+mod lineage;
 mod lock;
 mod log;
 mod lookup;

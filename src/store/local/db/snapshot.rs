@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OpenFlags, Row};
 
+use super::lineage::Lineage;
 use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
@@ -91,6 +92,7 @@ pub(in crate::store) struct Snapshot {
     options: IngestOptions,
     generation: u64,
     identity: String,
+    lineage: Lineage,
     has_current_parser: bool,
     /// The ids of the documents whose bytes have been compared with their hash.
     pub(super) checked: Mutex<HashSet<i64>>,
@@ -152,6 +154,7 @@ impl Snapshot {
             options: IngestOptions::default(),
             generation: 0,
             identity: String::new(),
+            lineage: Lineage::default(),
             has_current_parser: false,
             checked: Mutex::default(),
             statement_began,
@@ -162,6 +165,7 @@ impl Snapshot {
         // The first ingest was killed before it wrote any metadata.
         let Some(known) = known else { return Err(not_found(&snapshot.path)) };
         snapshot.identity = known.identity;
+        snapshot.lineage = known.lineage;
         snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
         snapshot.generation = known.generation;
         snapshot.root = root_folder(Some(&snapshot.path), &known.root);
@@ -249,6 +253,11 @@ impl Snapshot {
     /// Returns the random name that distinguishes this store from all others.
     pub(in crate::store) fn identity(&self) -> &str {
         &self.identity
+    }
+
+    /// Returns the tokens of the last generations.
+    pub(in crate::store) fn lineage(&self) -> &Lineage {
+        &self.lineage
     }
 
     /// Returns the error that a document of the index is not in the table of documents.

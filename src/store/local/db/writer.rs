@@ -1,6 +1,7 @@
 //! Writing to SQLite: transactions that change whole documents.
 //!
-//! Invariants: a change is acknowledged only after a commit with `synchronous = FULL`. Every commit that changes a document increments the generation. After a writer has
+//! Invariants: a change is acknowledged only after a commit with `synchronous = FULL`. Every commit that
+//! changes a document increments the generation and gives it a token of its own. After a writer has
 //! written and no reader uses an older state, the store is one file without a log.
 
 use std::fs::File;
@@ -69,8 +70,8 @@ impl RowWriter {
         let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
         // Fails if the metadata is damaged, so that it is not overwritten.
         let meta = meta::read(path, &connection)?;
-        Ok(Self {
-            has_lost_options: meta.is_some_and(|meta| meta.options.is_none()),
+        let mut writer = Self {
+            has_lost_options: meta.as_ref().is_some_and(|meta| meta.options.is_none()),
             connection,
             path: path.to_owned(),
             pending: PendingKeys::default(),
@@ -78,7 +79,14 @@ impl RowWriter {
             has_written: migrated.is_some(),
             migrated,
             _lock: lock,
-        })
+        };
+        // A version of mdsel without tokens wrote the last generation.
+        if let Some(meta) = meta.filter(|meta| meta.lineage.token(meta.generation).is_none()) {
+            writer.begin()?;
+            writer.set_generation(i64::try_from(meta.generation).unwrap_or(i64::MAX))?;
+            writer.commit()?;
+        }
+        Ok(writer)
     }
 
     /// Creates an empty store next to `path` and renames it, so that no other process sees an
@@ -121,8 +129,15 @@ impl RowWriter {
     pub(in crate::store) fn set_generation_after(&mut self, generation: i64) -> Result<()> {
         self.begin()?;
         let current = i64::try_from(self.generation()?).unwrap_or(0);
-        self.set_meta("generation", current.max(generation.saturating_add(1)))?;
+        self.set_generation(current.max(generation.saturating_add(1)))?;
         self.commit()
+    }
+
+    /// Sets the generation and adds a token for it.
+    fn set_generation(&self, generation: i64) -> Result<()> {
+        self.set_meta("generation", generation)?;
+        let lineage = self.wrap(meta::lineage(&self.connection))?;
+        self.set_meta("lineage", lineage.continued(generation))
     }
 
     /// Writes the checksum of the metadata.
@@ -141,7 +156,7 @@ impl RowWriter {
         self.begin()?;
         if self.meta::<i64>("generation")?.is_none() {
             self.set_meta("identity", crate::store::new_identity())?;
-            self.set_meta("generation", 0)?;
+            self.set_generation(0)?;
             self.set_meta("parser_version", PARSER_VERSION)?;
         }
         self.set_meta("root", root)?;
@@ -163,6 +178,12 @@ impl RowWriter {
     /// Returns the current generation: the number of commits that changed a document.
     pub(in crate::store) fn generation(&self) -> Result<u64> {
         Ok(self.meta::<i64>("generation")?.map_or(0, i64::unsigned_abs))
+    }
+
+    /// Returns the token of the current generation; empty before the first ingest.
+    pub(in crate::store) fn token(&self) -> Result<String> {
+        let lineage = self.wrap(meta::lineage(&self.connection))?;
+        Ok(lineage.token(self.generation()?).unwrap_or_default().to_owned())
     }
 
     /// Returns all documents without comparing checksums, because an ingest replaces every document
@@ -187,8 +208,7 @@ impl RowWriter {
     /// Commits the transaction and increments the generation if a document changed.
     pub(in crate::store) fn commit(&mut self) -> Result<()> {
         if self.is_dirty {
-            let generation = i64::try_from(self.generation()?).unwrap_or(0) + 1;
-            self.set_meta("generation", generation)?;
+            self.set_generation(i64::try_from(self.generation()?).unwrap_or(0) + 1)?;
         }
         let written = self.pending.write(&self.connection);
         self.wrap(written)?;

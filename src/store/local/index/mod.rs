@@ -2,7 +2,7 @@
 //!
 //! The index is derived. It can always be rebuilt from SQLite, and its results are used only for
 //! documents that SQLite contains. Its last commit contains [`IndexMetadata`] with the identity of
-//! the store and the state that the index matches. Ids of documents only increase and are never
+//! the store and the state that the index matches, with the token of that state. Ids of documents only increase and are never
 //! reused. An outdated index can therefore contain documents that no longer exist, which a reader
 //! drops, and lack documents with ids above [`IndexMetadata::last_indexed_id`], which a reader
 //! searches in SQLite.
@@ -52,12 +52,22 @@ pub(crate) struct IndexMetadata {
     /// The generation of the store that the index matches, if `last_indexed_id` is the highest id
     /// of the store.
     pub(crate) generation: u64,
+    /// The token of the newest state of the store of which the index contains documents; empty if an
+    /// older version wrote the index.
+    #[serde(default)]
+    pub(crate) token: String,
 }
 
 impl IndexMetadata {
     /// Creates the metadata of an index of `store`.
-    pub(crate) fn new(store: &str, last_indexed_id: i64, generation: u64) -> Self {
-        Self { store: store.to_owned(), schema: schema::fingerprint(), last_indexed_id, generation }
+    pub(crate) fn new(store: &str, last_indexed_id: i64, generation: u64, token: &str) -> Self {
+        Self {
+            store: store.to_owned(),
+            schema: schema::fingerprint(),
+            last_indexed_id,
+            generation,
+            token: token.to_owned(),
+        }
     }
 }
 

@@ -81,7 +81,7 @@ impl IndexReader {
                 }
             }
             writer.commit()?;
-            Self::of(&index, IndexMetadata::new("", 0, 0))
+            Self::of(&index, IndexMetadata::new("", 0, 0, ""))
         }))
     }
 

@@ -70,8 +70,8 @@ impl IndexWriter {
         })
     }
 
-    /// Creates an empty index of `store` in `folder`. Replaces an existing folder.
-    pub(crate) fn create(folder: &Path, store: &str) -> Usable<Self> {
+    /// Creates an empty index of the state `token` of `store` in `folder`. Replaces an existing folder.
+    pub(crate) fn create(folder: &Path, store: &str, token: &str) -> Usable<Self> {
         let io = |error: std::io::Error| Unusable::Damaged(error.to_string());
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
@@ -84,8 +84,9 @@ impl IndexWriter {
             let directory = IndexFolder::open(folder, Access::Write).map_err(TantivyError::from)?;
             let index = builder().open_or_create(directory)?;
             failpoint!(INDEX_MADE);
-            let mut writer = Self::start(folder, &index, IndexMetadata::new(store, 0, 0))?;
-            writer.commit(IndexMetadata::new(store, 0, 0))?;
+            let metadata = IndexMetadata::new(store, 0, 0, token);
+            let mut writer = Self::start(folder, &index, metadata.clone())?;
+            writer.commit(metadata)?;
             Ok(writer)
         })
     }
