@@ -200,3 +200,20 @@ fn a_relative_configuration_folder_is_ignored() {
     assert_eq!(run("config".as_ref()), Some(2));
     assert_eq!(run(&place.join("work/clone/config")), Some(0), "the same file, named in full");
 }
+
+#[test]
+fn a_copy_of_an_untrusted_store_is_not_trusted() {
+    let maker = Place::with(&[("victim/v.md", "# V\n"), ("evil/x", ""), ("me/x", "")]);
+    maker.run_in("evil", &["ingest", "--root", "../victim", "--hidden"], "").success();
+    let copy = ["copy", ".mdsel.db", "../me/.mdsel.db"];
+    let trust = |place: &Place| {
+        place.run_in("evil", &copy, "").success();
+        place.run_in("me", &["status"], "").success().json()["trust"].clone()
+    };
+    std::fs::rename(maker.join(".config"), maker.join("config")).unwrap();
+    assert_eq!(trust(&maker), "untrusted");
+    assert_eq!(maker.run_in("me", &["ingest"], "").ends(2).code(), "UNTRUSTED_STORE");
+    std::fs::remove_file(maker.join("me/.mdsel.db")).unwrap();
+    std::fs::rename(maker.join("config"), maker.join(".config")).unwrap();
+    assert_eq!(trust(&maker), "recorded");
+}

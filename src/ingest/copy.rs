@@ -50,7 +50,8 @@ pub fn copy(
     if own.as_ref().is_none_or(|(_, own)| *own != options) {
         let root = own.as_ref().map_or(source.root(), |(root, _)| root);
         writer.set_up(&as_stored(root)?, &options)?;
-        if let Some(path) = to.path() {
+        // A copy is trusted only if the store that it is made from is.
+        if let Some(path) = to.path().filter(|_| from.is_trusted(&*source)) {
             let wish = Wish::of(path, &Roots::of_store(Some(path), root, &options));
             report.warnings.extend(to.trust().record(path, &wish));
         }

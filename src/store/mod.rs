@@ -126,6 +126,14 @@ impl Store {
         &self.trust
     }
 
+    /// Returns whether the user accepted everything that the store asks for. `reader` has its settings.
+    pub(crate) fn is_trusted(&self, reader: &dyn Reader) -> bool {
+        self.path().is_none_or(|path| {
+            let wish = Wish::of(path, &reader.roots());
+            self.trust.check(path, &wish, &Wish::default()).is_ok()
+        })
+    }
+
     /// Returns the warnings about interrupted edits since the last call.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))

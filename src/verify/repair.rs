@@ -13,10 +13,10 @@ use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, OptionChanges, Paths, Progress};
 use crate::store::{
-    Checked, FaultKind, Lookup, LostDocument, Purpose, Reader, Recovery, Store, StorePart,
-    StoreProblem, clear_way, rebuild_index, sweep,
+    Checked, FaultKind, Lookup, LostDocument, Purpose, Recovery, Store, StorePart, StoreProblem,
+    clear_way, rebuild_index, sweep,
 };
-use crate::trust::{Trust, Wish};
+use crate::trust::Trust;
 
 /// Reports no progress.
 struct Silent;
@@ -77,7 +77,7 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         warnings.extend(request.store.finish_edits()?);
         sweep(path, request.wait)?;
         let reader = request.store.reader(Purpose::Read)?;
-        let is_trusted = is_trusted(request.store, &*reader);
+        let is_trusted = request.store.is_trusted(&*reader);
         let paths = reader.all(&Lookup::All)?.into_iter().map(|document| document.path);
         let leftovers = leftovers(&reader.roots(), Ok(paths.collect()))?;
         for leftover in leftovers.into_iter().filter(|_| is_trusted) {
@@ -100,15 +100,6 @@ fn repaired(recovered: usize, kept: &Path) -> String {
     )
 }
 
-/// Whether the user trusts `store`, whose content is or will be that of `reader`, to name the files to read
-/// and remove.
-fn is_trusted(store: &Store, reader: &dyn Reader) -> bool {
-    store.path().is_none_or(|path| {
-        let wish = Wish::of(path, &reader.roots());
-        store.trust().check(path, &wish, &Wish::default()).is_ok()
-    })
-}
-
 /// Ingests the lost documents from their files into the store `new`, which will replace `store`. Returns the
 /// documents that remain lost.
 fn from_files(
@@ -120,7 +111,8 @@ fn from_files(
     let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
     let mut skipped = HashMap::new();
     let reader = new.reader(Purpose::Read)?;
-    let is_trusted = is_trusted(store, &*reader);
+    // The content of `store` will be that of `new`.
+    let is_trusted = store.is_trusted(&*reader);
     if !is_trusted {
         let untrusted = |file: &String| (file.clone(), "the store is not trusted".to_owned());
         skipped.extend(paths.iter().map(untrusted));
