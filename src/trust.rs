@@ -208,12 +208,15 @@ impl Trust {
             store.display(),
             not_given.arguments()
         );
-        // One command accepts what the root asks for, or what one collection asks for.
-        let own = Wish { collections: BTreeMap::new(), ..not_given.clone() };
-        let accepting = match not_given.collections.iter().next().filter(|_| own.is_empty()) {
-            Some((name, _)) => {
-                wish.collections.get(name).unwrap_or(&own).collection_arguments(name)
-            }
+        // One command accepts what one collection asks for. The one that accepts what the root asks for
+        // ingests the collections, too, so it comes last.
+        let recorded = self.recorded(store);
+        let is_new = |(name, wish): &(&String, &Wish)| {
+            !recorded.collections.get(*name).is_some_and(|recorded| recorded.covers(wish))
+        };
+        let new = not_given.collections.iter().find(is_new);
+        let accepting = match new.and_then(|(name, _)| wish.collections.get_key_value(name)) {
+            Some((name, wish)) => wish.collection_arguments(name),
             None => Wish { collections: BTreeMap::new(), ..wish.clone() }.arguments(),
         };
         let hint = format!(

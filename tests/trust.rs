@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::features::has;
-use crate::harness::{Place, copy};
+use crate::harness::{Place, copy, words};
 
 const SECRET: &str = "# Secret\n\nTOKEN=hunter2\n";
 
@@ -216,4 +216,28 @@ fn a_copy_of_an_untrusted_store_is_not_trusted() {
     std::fs::remove_file(maker.join("me/.mdsel.db")).unwrap();
     std::fs::rename(maker.join("config"), maker.join(".config")).unwrap();
     assert_eq!(trust(&maker), "recorded");
+}
+
+#[test]
+fn the_hints_accept_a_store_with_collections_step_by_step() {
+    let place = Place::with(&[
+        ("docs/p.md", "# P\n"),
+        ("one/a.md", "# A\n"),
+        ("two/b.md", "# B\n"),
+        ("store/x", ""),
+    ]);
+    let run = |arguments: &[&str]| place.run_in("store", arguments, "");
+    run(&["ingest", "--root", "../docs"]).success();
+    run(&["ingest", "--collection", "one", "../one"]).success();
+    run(&["ingest", "--collection", "two", "../two", "--hidden"]).success();
+    std::fs::remove_dir_all(place.join(".config")).unwrap();
+    for _ in 0..3 {
+        let error = run(&["ingest"]).ends(2).json();
+        let hint = error["error"]["hint"].as_str().unwrap();
+        let command = hint.split('`').nth(1).unwrap();
+        let arguments = words(command.strip_prefix("mdsel ").unwrap());
+        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).success();
+    }
+    run(&["ingest"]).success();
+    assert_eq!(run(&["status"]).success().json()["trust"], "recorded");
 }
