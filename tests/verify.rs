@@ -326,6 +326,27 @@ fn a_corrupt_store_is_recovered_into_a_new_file() {
 }
 
 #[test]
+fn a_repair_of_a_truncated_store_takes_all_files_and_says_so() {
+    let texts: Vec<(String, String)> = (0..60)
+        .map(|number| (format!("{number}.md"), format!("# Doc {number}\n\n{}\n", "0".repeat(500))))
+        .collect();
+    let files: Vec<(&str, &str)> =
+        texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    for length in [14_862, 3 * 4096, 10 * 4096] {
+        let place = Place::ingested(&files);
+        let before = dumped(&place);
+        let store = std::fs::File::options().write(true).open(place.join(".mdsel.db")).unwrap();
+        store.set_len(length).unwrap();
+        let repaired = place.run(&["verify", "--repair"]).ends(1).json();
+        assert_eq!(repaired["findings"][0]["code"], "LOST");
+        let warnings = repaired["warnings"].to_string();
+        assert!(!warnings.contains("NEW_VERSION"), "{length}: {warnings}");
+        assert!(dumped(&place) == before, "{length}");
+        place.run(&["verify"]).success();
+    }
+}
+
+#[test]
 fn foreign_files_and_newer_stores_are_not_repaired() {
     let place = Place::with(&[("a.md", "# A\n")]);
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_NOT_FOUND");

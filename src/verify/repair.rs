@@ -11,7 +11,7 @@ use std::path::Path;
 use super::{VerifyRequest, check, leftovers, name};
 use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::ingest::{self, OptionChanges, Paths, Progress};
+use crate::ingest::{self, ChangeKind, OptionChanges, Paths, Progress};
 use crate::store::{
     Checked, FaultKind, Lookup, LostDocument, Purpose, Recovery, Store, StorePart, StoreProblem,
     clear_way, rebuild_index, sweep,
@@ -66,7 +66,7 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         warnings.extend(report.warnings);
         // Before the new store replaces the old one, because afterwards nothing lists the lost documents.
         let new = Store::at(&recovery.store(), Trust::Everything)?;
-        lost = from_files(request.store, &new, report.lost, &mut warnings)?;
+        lost = from_files(request.store, &new, report.lost, report.is_cut_off, &mut warnings)?;
         let kept = recovery.put_in_place()?;
         warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(report.recovered, &kept)));
     } else if is_damaged(StorePart::Index) {
@@ -100,15 +100,16 @@ fn repaired(recovered: usize, kept: &Path) -> String {
     )
 }
 
-/// Ingests the lost documents from their files into the store `new`, which will replace `store`. Returns the
-/// documents that remain lost.
+/// Ingests the lost documents from their files into the store `new`, which will replace `store`. If the end of
+/// the old file `is_cut_off`, ingests all files that have no document. Returns the documents that remain lost.
 fn from_files(
     store: &Store,
     new: &Store,
     lost: Vec<LostDocument>,
+    is_cut_off: bool,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<StoreProblem>> {
-    let paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
+    let mut paths: Vec<String> = lost.iter().filter_map(|document| document.path.clone()).collect();
     let mut skipped = HashMap::new();
     let reader = new.reader(Purpose::Read)?;
     // The content of `store` will be that of `new`.
@@ -120,31 +121,46 @@ fn from_files(
     let is_root_there = reader.root().is_dir();
     drop(reader);
     // The file of a document without a path can be any file.
-    let is_every_file = paths.len() < lost.len();
-    if !lost.is_empty() && is_trusted && is_root_there {
-        let request = ingest::IngestRequest {
+    let is_every_file = is_cut_off || paths.len() < lost.len();
+    let mut added = 0;
+    if (is_every_file || !lost.is_empty()) && is_trusted && is_root_there {
+        let request = |paths| ingest::IngestRequest {
             store: new,
             root: None,
             folder: Path::new(""),
             collection: None,
-            paths: if is_every_file { Paths::All } else { Paths::Stored(&paths) },
+            paths,
             options: OptionChanges::default(),
             force: false,
             shard: None,
             wait: Recovery::LOCK_WAIT,
         };
-        let report = ingest::run(&request, &Silent)?;
+        if is_every_file {
+            // A recovered document without a file stays.
+            let changes = ingest::preview(&request(Paths::All), &Silent)?.changes;
+            let new = changes.into_iter().flatten().filter(|it| it.change == ChangeKind::Added);
+            paths.extend(new.map(|change| change.file));
+        }
+        let report = ingest::run(&request(Paths::Stored(&paths)), &Silent)?;
+        added = report.added;
         skipped =
             report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();
     }
     let reader = new.reader(Purpose::Read)?;
     let stored = if is_every_file { reader.all(&Lookup::All)? } else { Vec::new() };
     let mut faults = Vec::new();
+    if is_cut_off {
+        let message = format!(
+            "the end of the store file is missing; {added} documents were ingested from their \
+             files, and others may be lost"
+        );
+        faults.push(StoreProblem { file: None, kind: FaultKind::Lost, message });
+    }
     for document in lost {
         let Some(path) = document.path else {
             let same = stored.iter().find(|stored| Some(stored.hash) == document.hash);
             if let Some(stored) = same {
-                warnings.push(taken(&stored.path, true));
+                warnings.push(taken(&stored.path, Some(true)));
             } else {
                 let message = "a document is lost; its path cannot be read".to_owned();
                 faults.push(StoreProblem { file: None, kind: FaultKind::Lost, message });
@@ -157,17 +173,22 @@ fn from_files(
             faults.push(StoreProblem { file: Some(path), kind: FaultKind::Lost, message });
             continue;
         };
-        warnings.push(taken(&path, document.hash == Some(stored.hash)));
+        warnings.push(taken(&path, document.hash.map(|hash| hash == stored.hash)));
     }
     Ok(faults)
 }
 
-/// Returns the warning that a document was ingested from its file.
-fn taken(path: &str, is_stored_version: bool) -> Warning {
-    let (code, what) = if is_stored_version {
-        ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
-    } else {
-        ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
+/// Returns the warning that a document was ingested from its file. `is_stored_version` is `None` if the hash
+/// of the stored version is lost.
+fn taken(path: &str, is_stored_version: Option<bool>) -> Warning {
+    let (code, what) = match is_stored_version {
+        Some(true) => {
+            ("TAKEN_FROM_FILE", "it was ingested from its file, which is the stored version")
+        }
+        Some(false) => {
+            ("NEW_VERSION", "it was ingested from its file, which is not the stored version")
+        }
+        None => ("TAKEN_FROM_FILE", "it was ingested from its file; the stored version is unknown"),
     };
     Warning::new(code, format!("{path}: {what}"))
 }

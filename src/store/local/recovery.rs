@@ -47,6 +47,8 @@ pub struct RecoveryReport {
     pub recovered: usize,
     /// The documents that could not be recovered, sorted.
     pub lost: Vec<LostDocument>,
+    /// Whether the end of the damaged file is missing, so that more documents may be lost.
+    pub is_cut_off: bool,
     /// Warnings about the recovery.
     pub warnings: Vec<Warning>,
 }
@@ -158,7 +160,7 @@ fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
 
 /// Writes all intact documents of `old` to a new store at `path`.
 fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
-    let mut report = RecoveryReport::default();
+    let mut report = RecoveryReport { is_cut_off: old.is_cut_off(), ..RecoveryReport::default() };
     let mut writer = RowWriter::open(path, Recovery::LOCK_WAIT)?;
     let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {

@@ -51,7 +51,7 @@ const FIELDS: [(usize, &[u8]); 10] = [
 const VERSIONS: [usize; 2] = [18, 19];
 
 /// The offset of the number of pages.
-const PAGE_COUNT: usize = 28;
+pub(super) const PAGE_COUNT: usize = 28;
 
 /// Returns the page size in bytes that a header states; `None` if the value is not allowed.
 pub(super) fn page_bytes(header: &[u8]) -> Option<usize> {

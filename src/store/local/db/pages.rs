@@ -26,6 +26,8 @@ pub(super) struct Pages {
     bytes: usize,
     /// The number of pages. The first page has number 1.
     count: u32,
+    /// Whether the file ends within a page.
+    is_last_partial: bool,
 }
 
 /// The kind of a B-tree.
@@ -81,7 +83,7 @@ impl Pages {
         let bytes = header::page_bytes(&start).unwrap_or(header::PAGE_BYTES);
         let length = file.metadata().map_err(wrap)?.len();
         let count = u32::try_from(length.div_ceil(bytes as u64)).unwrap_or(u32::MAX - 1);
-        Ok(Self { file, bytes, count })
+        Ok(Self { file, bytes, count, is_last_partial: length % bytes as u64 != 0 })
     }
 
     /// Returns the numbers of all pages.
@@ -101,6 +103,37 @@ impl Pages {
         (&self.file).take(self.bytes as u64).read_to_end(&mut page).ok()?;
         page.resize(self.bytes, 0);
         Some(page)
+    }
+
+    /// Returns whether the end of the file is missing. A greater number of pages in the header does not
+    /// prove that, because it may be damaged: another page must refer to one of them.
+    pub(super) fn is_cut_off(&self) -> bool {
+        let stated = self.page(1).and_then(|first| number(&first, header::PAGE_COUNT)).unwrap_or(0);
+        let is_missing = |page: &u32| (self.count + 1..=stated).contains(page);
+        let refers =
+            |at| self.page(at).is_some_and(|page| self.children(at, &page).iter().any(is_missing));
+        self.is_last_partial || stated > self.count && self.numbers().any(refers)
+    }
+
+    /// Returns the pages below an interior page of a B-tree, and the first pages of the B-trees that a page of
+    /// the schema lists.
+    fn children(&self, at: u32, page: &[u8]) -> Vec<u32> {
+        let start = if at == 1 { header::LENGTH } else { 0 };
+        let is_interior = matches!(page.get(start), Some(2 | 5));
+        let cells = if is_interior { short(page, start + 3).unwrap_or(0) } else { 0 };
+        let cells = (0..cells).filter_map(|cell| short(page, start + 12 + 2 * cell));
+        let right = is_interior.then_some(start + 8);
+        let below = cells.chain(right).filter_map(|pointer| number(page, pointer));
+        let roots = self.records(at, page).into_iter().flatten().filter_map(|record| {
+            let row = self.beginning(record.place, page).filter(|_| record.types.len() == 5)?;
+            match (record.field(row, 0)?, record.field(row, 3)?) {
+                (ColumnValue::Text(b"table" | b"index"), ColumnValue::Integer(root)) => {
+                    u32::try_from(root).ok()
+                }
+                _ => None,
+            }
+        });
+        below.chain(roots).collect()
     }
 
     /// Returns the unused pages; none if the freelist is inconsistent.

@@ -276,6 +276,11 @@ impl DamagedStore {
         self.strays = strays;
     }
 
+    /// Returns whether the end of the file is missing, so that nothing may tell which documents were there.
+    pub(in crate::store) fn is_cut_off(&self) -> bool {
+        self.pages.is_cut_off()
+    }
+
     /// Returns the number of documents.
     pub(in crate::store) fn count(&self) -> usize {
         self.documents.len()
