@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Place, age};
+use crate::stores::as_nobody;
 
 /// Every row of the store except ids and file times, by path.
 fn contents(place: &Place) -> Vec<String> {
@@ -15,7 +16,7 @@ fn contents(place: &Place) -> Vec<String> {
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
-        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity')",
+        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity', 'lineage')",
         "SELECT path, tag FROM tag JOIN document ON id = document_id",
     ] {
         let mut statement = store.prepare(query).unwrap();
@@ -472,4 +473,24 @@ fn merged_segments_leave_no_files() {
         most = most.max(segments);
     }
     assert!(files("idx") < most, "segments were merged");
+}
+
+#[test]
+fn a_check_fails_if_a_folder_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::ingested(&[("a.md", "# A\n"), ("d/b.md", "# B\n")]);
+    for name in [".mdsel.db-wal", ".mdsel.db-shm", ".mdsel.db-lock"] {
+        drop(std::fs::remove_file(place.join(name)));
+    }
+    let permit = |mode| {
+        std::fs::set_permissions(place.join("d"), PermissionsExt::from_mode(mode)).unwrap();
+    };
+    permit(0o700);
+    let check = ["ingest", "--check"];
+    let Some(output) = as_nobody(&place, &check) else { return };
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("UNREADABLE") && answer.contains("d could not"), "{answer}");
+    permit(0o755);
+    assert_eq!(as_nobody(&place, &check).unwrap().status.code(), Some(0));
 }

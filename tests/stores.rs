@@ -180,7 +180,7 @@ fn a_killed_first_ingest_is_continued_by_the_next() {
 }
 
 /// Runs the program as a user who may read and not write. `None` if this user cannot do that.
-fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> {
+pub(crate) fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::process::Output> {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
     let open = std::fs::Permissions::from_mode(0o755);

@@ -80,7 +80,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.check {
         let findings = findings(&report);
         global.print_list(&findings)?;
-        return Ok(Status::of_check(&findings));
+        let is_checked = report.unreadable.is_empty();
+        return Ok(if is_checked { Status::of_check(&findings) } else { Status::Error });
     }
     if global.print_list(&report)? {
         #[cfg(feature = "watch")]
@@ -166,5 +167,17 @@ fn findings(report: &IngestReport) -> Findings {
         line: None,
         hint: Some(format!("mdsel ingest --forget {}", shell_word(name))),
     });
-    Findings::new(findings.chain(missing).collect(), Vec::new(), None, report.generation)
+    let unreadable = report.unreadable.iter().map(|unreadable| Finding {
+        code: "UNREADABLE",
+        message: format!("{} could not be checked: {}", unreadable.file, unreadable.reason),
+        file: None,
+        line: None,
+        hint: None,
+    });
+    Findings::new(
+        findings.chain(missing).chain(unreadable).collect(),
+        Vec::new(),
+        None,
+        report.generation,
+    )
 }

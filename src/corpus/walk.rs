@@ -46,8 +46,8 @@ pub(crate) struct WalkedFile {
 pub(crate) struct WalkResult {
     pub(crate) found: Vec<WalkedFile>,
     pub(crate) skipped: Vec<Skipped>,
-    /// Paths that could not be read. The documents at or below them stay in the store.
-    pub(crate) unreadable: Vec<String>,
+    /// Files and folders that could not be read. The documents at or below them stay in the store.
+    pub(crate) unreadable: Vec<Skipped>,
 }
 
 impl WalkResult {
@@ -56,8 +56,7 @@ impl WalkResult {
     }
 
     fn fail(&mut self, path: &[u8], error: &std::io::Error) {
-        self.skip(path, error.to_string());
-        self.unreadable.push(shown(path));
+        self.unreadable.push(Skipped { file: shown(path), reason: error.to_string() });
     }
 }
 

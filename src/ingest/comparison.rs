@@ -102,8 +102,9 @@ fn compare<'a>(
         }
         candidates.push((found, stored));
     }
-    let is_unreadable =
-        |path: &str| walked.unreadable.iter().any(|unreadable| is_at_or_below(path, unreadable));
+    let is_unreadable = |path: &str| {
+        walked.unreadable.iter().any(|unreadable| is_at_or_below(path, &unreadable.file))
+    };
     let mut removed = Vec::new();
     for document in known.into_values() {
         if is_unreadable(&document.path) {
@@ -115,5 +116,7 @@ fn compare<'a>(
     }
     removed.sort_by(|one, other| one.path.cmp(&other.path));
     report.skipped.extend(walked.skipped);
+    report.skipped.extend_from_slice(&walked.unreadable);
+    report.unreadable.extend(walked.unreadable);
     FileComparison { candidates: Candidates::new(candidates), removed }
 }

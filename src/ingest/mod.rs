@@ -223,7 +223,9 @@ impl Run<'_> {
             PreparedFile::Unreadable(reason) => (Some(reason), true),
         };
         if let Some(reason) = reason {
-            self.report.skipped.push(Skipped { file: path.clone(), reason });
+            let skipped = Skipped { file: path.clone(), reason };
+            self.report.unreadable.extend(is_kept.then(|| skipped.clone()));
+            self.report.skipped.push(skipped);
         }
         match stored {
             Some(_) if is_kept => {

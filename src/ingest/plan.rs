@@ -366,8 +366,8 @@ impl Scopes {
             });
         } else {
             let found = found.iter_mut().map(|file| &mut file.path);
-            let skipped = skipped.iter_mut().map(|skipped| &mut skipped.file);
-            for path in found.chain(skipped).chain(&mut unreadable) {
+            let skipped = skipped.iter_mut().chain(&mut unreadable);
+            for path in found.chain(skipped.map(|skipped| &mut skipped.file)) {
                 *path = self.root.path_of(path);
             }
         }

@@ -60,6 +60,9 @@ pub struct IngestReport {
     /// The collections whose folders do not exist.
     #[serde(skip)]
     pub missing: Vec<String>,
+    /// The skipped files and folders that could not be read, so that nothing is known about their content.
+    #[serde(skip)]
+    pub unreadable: Vec<Skipped>,
     /// The folders that were ingested.
     #[serde(skip)]
     pub roots: Vec<Root>,
