@@ -494,3 +494,18 @@ fn a_check_fails_if_a_folder_cannot_be_read() {
     permit(0o755);
     assert_eq!(as_nobody(&place, &check).unwrap().status.code(), Some(0));
 }
+
+#[test]
+fn a_check_distinguishes_ignored_files_from_removed_ones() {
+    let place = Place::with(&[(".gitignore", "ign/\n"), ("ign/i.md", "# I\n"), ("a.md", "# A\n")]);
+    place.run(&["ingest", "ign", "a.md"]).success();
+    place.remove("a.md");
+    let check = place.run(&["ingest", "--check"]).ends(1).json();
+    let messages = [
+        "a.md is in the store, but the file is gone",
+        "ign/i.md is in the store, but the file is left out now",
+    ];
+    for (finding, message) in check["findings"].as_array().unwrap().iter().zip(messages) {
+        assert_eq!((&finding["code"], &finding["message"]), (&json!("REMOVED"), &json!(message)));
+    }
+}

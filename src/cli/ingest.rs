@@ -7,6 +7,7 @@ use super::args::{Global, IngestArgs};
 use super::progress::Bar;
 use super::store::{self, Location};
 use super::{Status, note};
+use crate::corpus::Roots;
 use crate::error::{Result, shell_word};
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
@@ -78,7 +79,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         }
     }
     if arguments.check {
-        let findings = findings(&report);
+        let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
+        let findings = findings(&report, &roots);
         global.print_list(&findings)?;
         let is_checked = report.unreadable.is_empty();
         return Ok(if is_checked { Status::of_check(&findings) } else { Status::Error });
@@ -145,11 +147,14 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
 }
 
 /// Returns a problem for each document that differs from the store.
-fn findings(report: &IngestReport) -> Findings {
+fn findings(report: &IngestReport, roots: &Roots) -> Findings {
     let findings = report.changes.iter().flatten().map(|change| {
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),
             ChangeKind::Changed => ("CHANGED", "differs from what is stored"),
+            ChangeKind::Removed if roots.file(&change.file).symlink_metadata().is_ok() => {
+                ("REMOVED", "is in the store, but the file is left out now")
+            }
             ChangeKind::Removed => ("REMOVED", "is in the store, but the file is gone"),
         };
         Finding {
