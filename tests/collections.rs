@@ -93,6 +93,16 @@ fn a_collection_that_cannot_be_distinguished_is_refused() {
 }
 
 #[test]
+fn a_store_of_collections_says_how_to_add_another_file() {
+    let place = Place::with(&[("wiki/w.md", "# W\n"), ("project/p.md", "# P\n")]);
+    run(&place, &["ingest", "--collection", "wiki", "../wiki"]);
+    let answer = in_project(&place, &["select", "./p.md"]).ends(1);
+    assert!(answer.text().contains("`mdsel ingest p.md`"), "{}", answer.text());
+    run(&place, &["ingest", "p.md"]);
+    run(&place, &["select", "./p.md"]);
+}
+
+#[test]
 fn a_forgotten_collection_leaves_the_store_and_its_files_stay() {
     let place = project();
     assert_eq!(run(&place, &["ingest", "--forget", "wiki"])["removed"], 2);

@@ -77,6 +77,11 @@ pub(super) fn not_ingested(
     let reader = library.reader;
     let message = match library.roots.left_out(&reader.facts().own_files, &path) {
         Some(reason) => format!("{path} is not in the store: {reason}"),
+        // Without a path, an ingest takes only the collections.
+        None if reader.options().only_collections && library.roots.of(&path).0.name.is_empty() => {
+            let word = shell_word(&path);
+            format!("{path} is not in the store: `mdsel ingest {word}`, in the root, adds it")
+        }
         None => format!("{path} is not in the store: `mdsel ingest` adds it"),
     };
     Ok(Some(AddressError::new(FaultCode::NotInStore, message)))
