@@ -103,6 +103,15 @@ fn a_store_of_collections_says_how_to_add_another_file() {
 }
 
 #[test]
+fn the_ingest_of_a_collection_refuses_another_root() {
+    let place = project();
+    let ingest = ["ingest", "--collection", "wiki", "../wiki", "--root"];
+    let answer = in_project(&place, &[&ingest[..], &["../notes"]].concat()).ends(2);
+    assert_eq!(answer.code(), "USAGE");
+    in_project(&place, &[&ingest[..], &["."]].concat()).success();
+}
+
+#[test]
 fn a_forgotten_collection_leaves_the_store_and_its_files_stay() {
     let place = project();
     assert_eq!(run(&place, &["ingest", "--forget", "wiki"])["removed"], 2);

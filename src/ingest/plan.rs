@@ -105,7 +105,13 @@ impl IngestPlan {
     ) -> Result<Self> {
         let store = request.store.path();
         let (root, mut options) = match stored {
-            Some((root, options)) => (root.to_owned(), options.clone()),
+            Some((root, options)) => {
+                let given = request.root.map(canonical).transpose()?;
+                if given.is_some_and(|given| given != root) {
+                    return Err(other_root(root));
+                }
+                (root.to_owned(), options.clone())
+            }
             None => {
                 let folder = store.and_then(Path::parent).unwrap_or(request.folder);
                 let root = canonical(request.root.unwrap_or(folder))?;
