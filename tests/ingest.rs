@@ -509,3 +509,24 @@ fn a_check_distinguishes_ignored_files_from_removed_ones() {
         assert_eq!((&finding["code"], &finding["message"]), (&json!("REMOVED"), &json!(message)));
     }
 }
+
+#[test]
+fn an_ignore_file_applies_after_bad_bytes_and_says_what_it_lacks() {
+    let place = Place::with(&[("secret.md", "# S\n"), ("a.md", "# A\n"), ("sub/b.md", "# B\n")]);
+    place.write(".gitignore", b"caf\xe9/\nsecret.md\n");
+    place.write("sub/.ignore", format!("b.md\n{}", "x\n".repeat(2 << 20)));
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!(
+        (&report["added"], &report["skipped"][0]["file"]),
+        (&json!(1), &json!("sub/.ignore"))
+    );
+    assert!(report["skipped"].to_string().contains("ignore-file-bytes"), "{report}");
+    // A socket or a FIFO has no rules, and is not waited for.
+    place.remove("sub/.ignore");
+    drop(std::os::unix::net::UnixListener::bind(place.join("sub/.ignore")).unwrap());
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!(
+        (&report["added"], &report["skipped"][0]["file"]),
+        (&json!(1), &json!("sub/.ignore"))
+    );
+}

@@ -3,6 +3,7 @@
 //! Invariant: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
 //! rule of the first kind with a match decides.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::AsFd;
@@ -28,22 +29,28 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// The rules that apply to `start`: those of the folders above it, from the folder that contains `.git`
-    /// down, or from the root if there is no such folder.
-    pub(crate) fn above(root: &Path, start: &Path) -> Arc<Self> {
+    /// down, or from the root if there is no such folder. `failed` gets the ignore files that are not read
+    /// completely, and why.
+    pub(crate) fn above(
+        root: &Path,
+        start: &Path,
+        failed: &mut dyn FnMut(&Path, String),
+    ) -> Arc<Self> {
         let mut rules = Arc::new(Self::default());
         let repository = root.ancestors().find(|folder| folder.join(".git").exists());
         if let Some(repository) = repository {
-            let mut builder = GitignoreBuilder::new(repository);
-            if builder.add(repository.join(".git/info/exclude")).is_none() {
-                rules = Self::below(&rules, [None, None, builder.build().ok()]);
-            }
+            let info = repository.join(".git/info");
+            let exclude = File::open(&info)
+                .ok()
+                .and_then(|folder| parsed(repository, folder, &info.join("exclude"), failed));
+            rules = Self::below(&rules, [None, None, exclude]);
         }
         let top = repository.unwrap_or(root);
         let folders: Vec<&Path> =
             start.ancestors().skip(1).take_while(|folder| folder.starts_with(top)).collect();
         for folder in folders.into_iter().rev() {
             let Ok(opened) = File::open(folder) else { continue };
-            rules = Self::of_folder(&rules, &opened, folder, &IGNORE_FILES);
+            rules = Self::of_folder(&rules, &opened, folder, &IGNORE_FILES, failed);
         }
         rules
     }
@@ -56,22 +63,17 @@ impl Rules {
     }
 
     /// The rules of the open folder at `path`, in front of the rules `above`. Only the ignore files `present`
-    /// are read.
+    /// are read. `failed` gets those that are not read completely, and why.
     pub(crate) fn of_folder(
         above: &Arc<Self>,
         folder: impl AsFd,
         path: &Path,
         present: &[&str],
+        failed: &mut dyn FnMut(&Path, String),
     ) -> Arc<Self> {
         let rules_of = |name: &str| {
-            let text = present.contains(&name).then(|| read(&folder, name)).flatten()?;
-            let mut builder = GitignoreBuilder::new(path);
-            let file = path.join(name);
-            for line in text.lines() {
-                // A rule that cannot be parsed is skipped; the other rules of the file apply.
-                drop(builder.add_line(Some(file.clone()), line));
-            }
-            builder.build().ok()
+            let is_present = present.contains(&name);
+            is_present.then(|| parsed(path, &folder, &path.join(name), failed)).flatten()
         };
         Self::below(above, IGNORE_FILES.map(rules_of))
     }
@@ -99,22 +101,56 @@ impl Rules {
     }
 }
 
-/// The text of an ignore file before the first line that is not UTF-8. A symbolic link is followed, because
-/// the rules can only exclude files.
-fn read(folder: impl AsFd, name: &str) -> Option<String> {
+/// The rules of the ignore file `file`, which is in the open `folder`. They apply below `base`.
+fn parsed(
+    base: &Path,
+    folder: impl AsFd,
+    file: &Path,
+    failed: &mut dyn FnMut(&Path, String),
+) -> Option<Gitignore> {
+    let bytes = match read(folder, file.file_name()?) {
+        Ok(bytes) => bytes?,
+        Err(error) => {
+            failed(file, format!("its rules do not apply: {error}"));
+            return None;
+        }
+    };
+    let most = limits::MAX_IGNORE_FILE_BYTES;
+    if bytes.len() > most {
+        let reason = format!("only the rules in its first {most} bytes apply");
+        failed(file, format!("{reason}, which is the limit ignore-file-bytes"));
+    }
+    // The last line is complete only if the file is.
+    let end =
+        if bytes.len() > most { bytes.iter().rposition(|byte| *byte == b'\n')? } else { most };
+    let bytes = bytes.get(..end).unwrap_or(&bytes);
+    let bytes = bytes.strip_prefix(crate::markdown::BYTE_ORDER_MARK).unwrap_or(bytes);
+    let mut builder = GitignoreBuilder::new(base);
+    for line in String::from_utf8_lossy(bytes).lines() {
+        // A rule that cannot be parsed is skipped; the other rules of the file apply.
+        drop(builder.add_line(Some(file.to_owned()), line));
+    }
+    builder.build().ok()
+}
+
+/// The bytes of an ignore file, at most one more than the limit; `None` if it does not exist or is a folder. A
+/// symbolic link is followed, because the rules can only exclude files.
+fn read(folder: impl AsFd, name: &OsStr) -> std::io::Result<Option<Vec<u8>>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty()).ok()?);
+    let file = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Ok(None);
+    }
     // Reading a FIFO of that name would block.
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return None;
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    file.take(limits::MAX_IGNORE_FILE_BYTES as u64).read_to_end(&mut bytes).ok()?;
-    let bytes = bytes.strip_prefix(crate::markdown::BYTE_ORDER_MARK).unwrap_or(&bytes);
-    Some(bytes.utf8_chunks().next().map_or_else(String::new, |chunk| {
-        let valid = chunk.valid();
-        let is_cut = valid.len() < bytes.len();
-        let end = if is_cut { valid.rfind('\n').unwrap_or(0) } else { valid.len() };
-        valid.get(..end).unwrap_or_default().to_owned()
-    }))
+    file.take(limits::MAX_IGNORE_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::beneath::{Files, is_not_a_folder, open_below, open_folder, open_root};
+use super::paths::root_from_store;
 use super::rules::{IGNORE_FILES, Rules};
 use super::state::state_in;
 use super::{FileState, IngestOptions};
@@ -168,8 +169,13 @@ impl Walk<'_> {
         walked: &mut WalkResult,
     ) {
         let start = self.root.join(scope);
-        let rules =
-            if self.options.no_ignore { Arc::default() } else { Rules::above(self.root, &start) };
+        let rules = if self.options.no_ignore {
+            Arc::default()
+        } else {
+            Rules::above(self.root, &start, &mut |file, reason| {
+                self.skip_rules(file, reason, walked)
+            })
+        };
         let path = scope.as_bytes().to_vec();
         if scope.is_empty() {
             let parent = Arc::clone(root);
@@ -219,7 +225,8 @@ impl Walk<'_> {
         let rules = if present.is_empty() || self.options.no_ignore {
             rules
         } else {
-            Rules::of_folder(&rules, &folder, &full, &present)
+            let mut failed = |file: &Path, reason| self.skip_rules(file, reason, walked);
+            Rules::of_folder(&rules, &folder, &full, &present, &mut failed)
         };
         let mut tasks = Vec::new();
         for (name, mut kind) in entries.iter() {
@@ -247,6 +254,18 @@ impl Walk<'_> {
             }
         }
         queue.push(tasks);
+    }
+
+    /// Adds an ignore file to the skipped files.
+    fn skip_rules(&self, file: &Path, reason: String, walked: &mut WalkResult) {
+        // An ignore file above the root is named relative to the root, too.
+        let path = root_from_store(file, &self.root.join("x"));
+        let path = path.unwrap_or_else(|_| file.display().to_string());
+        let skipped = Skipped { file: path, reason };
+        // An ignore file above several scopes is read for each of them.
+        if !walked.skipped.contains(&skipped) {
+            walked.skipped.push(skipped);
+        }
     }
 
     /// Adds a file to the found files, or to the skipped files with a reason.
@@ -363,7 +382,11 @@ pub(crate) fn excluded(
         if part.starts_with('.') && !options.hidden {
             return Some(format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files"));
         }
-        let rules = if options.no_ignore { Arc::default() } else { Rules::above(root, &full) };
+        let rules = if options.no_ignore {
+            Arc::default()
+        } else {
+            Rules::above(root, &full, &mut |_, _| ())
+        };
         if walk.is_left_out(&folder, part.as_bytes(), parts.peek().is_some(), &rules) {
             return Some(
                 "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files"
