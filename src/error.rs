@@ -140,6 +140,13 @@ impl Error {
         self
     }
 
+    /// Changes each hint.
+    #[must_use]
+    pub(crate) fn map_hints(mut self, change: impl Fn(&str) -> String) -> Self {
+        self.0.hints = self.0.hints.iter().map(|hint| change(hint)).collect();
+        self
+    }
+
     /// Sets the underlying error.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {

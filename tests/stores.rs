@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::harness::{Place, reader};
+use crate::harness::{Place, reader, words};
 
 #[test]
 fn the_nearest_store_upwards_is_used_unless_one_is_named() {
@@ -260,4 +260,23 @@ fn a_store_without_tokens_gets_a_new_index_once() {
     let answer = place.run(&["search", "zebra"]).success().json();
     assert!(answer["warnings"].as_array().is_none_or(Vec::is_empty), "{answer}");
     place.run(&["verify"]).success();
+}
+
+#[test]
+fn hints_name_the_store_and_the_options_that_were_given() {
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("docs/.b.md", "# B\n")]);
+    let run =
+        |arguments: &[&str]| place.run_in("docs", &[arguments, &["--db", "../x.db"]].concat(), "");
+    run(&["ingest"]).success();
+    let check = run(&["ingest", "--check", "--hidden"]).ends(1).json();
+    let hint = check["findings"][0]["hint"].as_str().unwrap();
+    assert_eq!(hint, "mdsel ingest --db ../x.db --hidden");
+    place.run_in("docs", &words(hint)[1..].iter().map(String::as_str).collect::<Vec<_>>(), "").success();
+    run(&["ingest", "--check"]).success();
+    std::fs::remove_dir_all(place.join("x.db-fts")).unwrap();
+    let found = run(&["verify"]).ends(1).json();
+    let hint = found["findings"][0]["hint"].as_str().unwrap();
+    assert!(hint.ends_with("mdsel verify --db ../x.db --repair"), "{hint}");
+    let error = run(&["ingest", "--forget", "none"]).ends(2).json();
+    assert_eq!(error["error"]["hint"], "`mdsel status --db ../x.db --collections` lists them");
 }

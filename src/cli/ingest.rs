@@ -80,10 +80,9 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     }
     if arguments.check {
         let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
-        let findings = findings(&report, &roots);
-        global.print_list(&findings)?;
-        let is_checked = report.unreadable.is_empty();
-        return Ok(if is_checked { Status::of_check(&findings) } else { Status::Error });
+        let findings = findings(&report, &roots, &command(arguments));
+        let status = global.print_findings(findings)?;
+        return Ok(if report.unreadable.is_empty() { status } else { Status::Error });
     }
     if global.print_list(&report)? {
         #[cfg(feature = "watch")]
@@ -146,8 +145,36 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     }
 }
 
-/// Returns a problem for each document that differs from the store.
-fn findings(report: &IngestReport, roots: &Roots) -> Findings {
+/// Returns the command that ingests what a check with these arguments compares.
+fn command(arguments: &IngestArgs) -> String {
+    let IngestArgs { collection, ext, hidden, no_ignore, max_file_size, site_roots, .. } =
+        arguments;
+    let sites = site_roots.iter().flatten().map(|site| ("site-root", site.clone()));
+    let options = [
+        ("collection", collection.clone()),
+        ("ext", ext.as_ref().map(|ext| ext.join(","))),
+        ("max-file-size", max_file_size.map(|bytes| bytes.to_string())),
+    ];
+    let options = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let mut command = "mdsel ingest".to_owned();
+    for (name, value) in options.chain(sites) {
+        command += &format!(" --{name} {}", shell_word(&value));
+    }
+    for (name, value) in [("hidden", hidden), ("no-ignore", no_ignore)] {
+        command += &match value {
+            Some(true) => format!(" --{name}"),
+            Some(false) => format!(" --{name}=false"),
+            None => String::new(),
+        };
+    }
+    for path in &arguments.paths {
+        command += &format!(" {}", shell_word(&path.to_string_lossy()));
+    }
+    command
+}
+
+/// Returns a problem for each document that differs from the store. `command` resolves these differences.
+fn findings(report: &IngestReport, roots: &Roots, command: &str) -> Findings {
     let findings = report.changes.iter().flatten().map(|change| {
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),
@@ -162,7 +189,7 @@ fn findings(report: &IngestReport, roots: &Roots) -> Findings {
             message: format!("{} {what}", change.file),
             file: Some(change.file.clone()),
             line: None,
-            hint: Some("mdsel ingest".to_owned()),
+            hint: Some(command.to_owned()),
         }
     });
     let missing = report.missing.iter().map(|name| Finding {

@@ -46,7 +46,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind as ClapErrorKind;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shell_word};
 use crate::limits;
 use crate::output::{
     Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, too_small, write,
@@ -138,7 +138,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let is_json = cli.global.format() == Format::Json && !is_server;
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
-        Err(error) => report_error(&error, is_json, cli.global.max_chars).into(),
+        Err(error) => {
+            let error = error.map_hints(|hint| cli.global.in_store(hint));
+            report_error(&error, is_json, cli.global.max_chars).into()
+        }
     }
 }
 
@@ -254,6 +257,26 @@ impl Global {
             max_chars: self.max_chars,
             caller: Caller::CommandLine,
         }
+    }
+
+    /// Returns a hint with the given `--db` in its commands, which otherwise find another store or none.
+    fn in_store(&self, hint: &str) -> String {
+        if self.db.is_none() || hint.contains("--db") {
+            return hint.to_owned();
+        }
+        let option = format!("--db {}", shell_word(&store::shown(self)));
+        ["ingest", "status", "verify"].iter().fold(hint.to_owned(), |hint, command| {
+            hint.replace(&format!("mdsel {command}"), &format!("mdsel {command} {option}"))
+        })
+    }
+
+    /// Prints the problems that a check found, and returns its status.
+    fn print_findings(&self, mut findings: Findings) -> Result<Status> {
+        for hint in findings.findings.iter_mut().filter_map(|finding| finding.hint.as_mut()) {
+            *hint = self.in_store(hint);
+        }
+        self.print_list(&findings)?;
+        Ok(Status::of_check(&findings))
     }
 
     /// Returns a list of at most `limit` items, of which 0 means all, without most of the items that do not

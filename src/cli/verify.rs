@@ -21,6 +21,5 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         after: cursor(arguments.after.as_ref())?,
     };
     let findings = verify(&request)?.at_most(arguments.limit);
-    global.print_list(&findings)?;
-    Ok(Status::of_check(&findings))
+    global.print_findings(findings)
 }
