@@ -271,7 +271,9 @@ fn hints_name_the_store_and_the_options_that_were_given() {
     let check = run(&["ingest", "--check", "--hidden"]).ends(1).json();
     let hint = check["findings"][0]["hint"].as_str().unwrap();
     assert_eq!(hint, "mdsel ingest --db ../x.db --hidden");
-    place.run_in("docs", &words(hint)[1..].iter().map(String::as_str).collect::<Vec<_>>(), "").success();
+    place
+        .run_in("docs", &words(hint)[1..].iter().map(String::as_str).collect::<Vec<_>>(), "")
+        .success();
     run(&["ingest", "--check"]).success();
     std::fs::remove_dir_all(place.join("x.db-fts")).unwrap();
     let found = run(&["verify"]).ends(1).json();
