@@ -113,6 +113,12 @@ impl Error {
             std::io::ErrorKind::PermissionDenied => {
                 result = result.with_hint("let this user read and write it, and try again");
             }
+            std::io::ErrorKind::ReadOnlyFilesystem => {
+                result = result.with_hint("choose a place that can be written");
+            }
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                result = result.with_hint("free space on the disk");
+            }
             _ => {}
         }
         result.0.source = Some(Box::new(error));

@@ -212,6 +212,10 @@ fn a_store_that_cannot_be_written_answers_and_refuses_changes() {
     let Some(refused) = as_nobody(&place, &["ingest"]) else { return };
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stdout).contains("READ_ONLY"), "{refused:?}");
+    assert!(
+        String::from_utf8_lossy(&refused.stdout).contains("let this user write"),
+        "{refused:?}"
+    );
     // What is still in the log cannot be read with these permissions.
     std::fs::write(place.join(".mdsel.db-wal"), "x").unwrap();
     let Some(refused) = as_nobody(&place, &["select", "a.md"]) else { return };
@@ -281,4 +285,24 @@ fn hints_name_the_store_and_the_options_that_were_given() {
     assert!(hint.ends_with("mdsel verify --db ../x.db --repair"), "{hint}");
     let error = run(&["ingest", "--forget", "none"]).ends(2).json();
     assert_eq!(error["error"]["hint"], "`mdsel status --db ../x.db --collections` lists them");
+}
+
+#[test]
+fn a_folder_of_the_index_that_cannot_be_written_is_not_called_damaged() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with(&[("docs/a.md", "# A\n")]);
+    let ingest = ["ingest", "--db", "docs/s.db", "docs"];
+    place.run(&ingest).success();
+    place.write("docs/a.md", "# Changed\n");
+    let permit = |path: &str, mode| {
+        std::fs::set_permissions(place.join(path), PermissionsExt::from_mode(mode)).unwrap();
+    };
+    permit("docs", 0o777);
+    for path in ["docs/s.db", "docs/s.db-lock"] {
+        permit(path, 0o666);
+    }
+    let Some(report) = as_nobody(&place, &ingest) else { return };
+    assert!(report.status.success(), "{report:?}");
+    let report = String::from_utf8_lossy(&report.stdout);
+    assert!(report.contains("the full-text index cannot be written"), "{report}");
 }

@@ -230,7 +230,9 @@ impl<'a> IndexComparison<'a> {
                 let kind = match reason {
                     Unusable::Missing => FaultKind::IndexMissing,
                     Unusable::Foreign => FaultKind::IndexForeign,
-                    Unusable::Unreadable(_) | Unusable::Damaged(_) => FaultKind::IndexDamaged,
+                    Unusable::Unreadable(_) | Unusable::Unwritable(_) | Unusable::Damaged(_) => {
+                        FaultKind::IndexDamaged
+                    }
                 };
                 (kind, reason.to_string())
             }

@@ -6,7 +6,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{corrupt, file_name, with_suffix};
+use super::{corrupt, file_name, unwritable, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the path of the file that a writer of the store at `path` locks.
@@ -26,10 +26,7 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
         .open(&lock_path)
         .map_err(|error| match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                Error::new(
-                    ErrorKind::ReadOnly,
-                    format!("{}: the store cannot be written: {error}", file_name(path)),
-                )
+                unwritable(path).with_source(error)
             }
             std::io::ErrorKind::IsADirectory => {
                 corrupt(path, "a folder is in the place of its lock file")

@@ -96,15 +96,19 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
             Error::new(ErrorKind::Locked, format!("{name}: another process has locked the store"))
                 .with_hint("wait until it ends, or wait longer with --wait SECONDS")
         }
-        Some(ErrorCode::ReadOnly) => {
-            Error::new(ErrorKind::ReadOnly, format!("{name}: the store cannot be written"))
-        }
+        Some(ErrorCode::ReadOnly) => unwritable(path),
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
         _ if has_no_room(&error) => Error::new(ErrorKind::Io, format!("{name}: {error}"))
             .with_hint("free space on the disk"),
         _ => Error::new(ErrorKind::Io, format!("{name}: {error}")),
     };
     result.with_source(error)
+}
+
+fn unwritable(path: &Path) -> Error {
+    let message = format!("{}: the store cannot be written", file_name(path));
+    Error::new(ErrorKind::ReadOnly, message)
+        .with_hint("let this user write the store and its folder")
 }
 
 fn foreign(path: &Path) -> Error {

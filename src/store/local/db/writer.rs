@@ -14,10 +14,10 @@ use super::documents::{self, PendingKeys};
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{CACHE_PAGES, DOCUMENT_COLUMNS, unchecked_document};
 use super::{
-    Header, connect, file_name, intents, lock, meta, peek, schema, store_error, with_suffix,
+    Header, connect, intents, lock, meta, peek, schema, store_error, unwritable, with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, root_folder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
@@ -59,10 +59,7 @@ impl RowWriter {
         let mut connection = connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let wrap = |error| store_error(path, error);
         if connection.is_readonly(c"main").map_err(wrap)? {
-            return Err(Error::new(
-                ErrorKind::ReadOnly,
-                format!("{}: the store cannot be written", file_name(path)),
-            ));
+            return Err(unwritable(path));
         }
         connection.busy_timeout(wait).map_err(wrap)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;

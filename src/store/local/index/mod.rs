@@ -83,6 +83,8 @@ pub(crate) enum Unusable {
     Foreign,
     /// The system does not let it be read. The text says which file, and why.
     Unreadable(String),
+    /// The system does not let it be written. The text says why.
+    Unwritable(String),
     /// Its content cannot be read. The text says what is damaged.
     Damaged(String),
 }
@@ -96,6 +98,9 @@ impl std::fmt::Display for Unusable {
             }
             Self::Unreadable(why) => {
                 write!(formatter, "the full-text index cannot be read: {why}")
+            }
+            Self::Unwritable(why) => {
+                write!(formatter, "the full-text index cannot be written: {why}")
             }
             Self::Damaged(what) => write!(formatter, "the full-text index is damaged: {what}"),
         }
@@ -112,7 +117,7 @@ impl From<crate::failpoint::Injected> for Unusable {
 impl From<tantivy::TantivyError> for Unusable {
     fn from(error: tantivy::TantivyError) -> Self {
         use tantivy::TantivyError;
-        use tantivy::directory::error::OpenReadError;
+        use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
         match error {
             TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path))
                 if path == Path::new("meta.json") =>
@@ -122,6 +127,13 @@ impl From<tantivy::TantivyError> for Unusable {
             TantivyError::OpenDirectoryError(_) => Self::Missing,
             TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath }) => {
                 Self::Unreadable(format!("{}: {io_error}", filepath.display()))
+            }
+            TantivyError::IoError(io_error)
+            | TantivyError::LockFailure(LockError::IoError(io_error), _)
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
+                if is_refusal(&io_error) =>
+            {
+                Self::Unwritable(io_error.to_string())
             }
             // The error of a damaged file repeats all of it.
             error => {
@@ -133,8 +145,18 @@ impl From<tantivy::TantivyError> for Unusable {
 
 impl From<std::io::Error> for Unusable {
     fn from(error: std::io::Error) -> Self {
-        Self::Damaged(error.to_string())
+        let what = error.to_string();
+        if is_refusal(&error) { Self::Unwritable(what) } else { Self::Damaged(what) }
     }
+}
+
+/// Returns whether the system refused to write, whatever is in the file.
+fn is_refusal(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::StorageFull
+    )
 }
 
 thread_local! {

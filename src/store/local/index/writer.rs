@@ -72,13 +72,12 @@ impl IndexWriter {
 
     /// Creates an empty index of the state `token` of `store` in `folder`. Replaces an existing folder.
     pub(crate) fn create(folder: &Path, store: &str, token: &str) -> Usable<Self> {
-        let io = |error: std::io::Error| Unusable::Damaged(error.to_string());
         match std::fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
         failpoint!(INDEX_REMOVED);
-        std::fs::create_dir(folder).map_err(io)?;
+        std::fs::create_dir(folder)?;
         failpoint!(INDEX_FOLDER_MADE);
         guarded(|| {
             let directory = IndexFolder::open(folder, Access::Write).map_err(TantivyError::from)?;
