@@ -173,7 +173,7 @@ impl Walk<'_> {
             Arc::default()
         } else {
             Rules::above(self.root, &start, &mut |file, reason| {
-                self.skip_rules(file, reason, walked)
+                self.skip_rules(file, reason, walked);
             })
         };
         let path = scope.as_bytes().to_vec();
