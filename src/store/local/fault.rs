@@ -19,7 +19,7 @@ pub enum FaultKind {
     Parse,
     /// The full-text index does not exist.
     IndexMissing,
-    /// The full-text index belongs to another store or was written by another version.
+    /// The full-text index belongs to another store or branch of it, or another version wrote it.
     IndexForeign,
     /// The full-text index was built from an older state of the store.
     IndexOutOfDate,

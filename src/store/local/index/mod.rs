@@ -93,9 +93,8 @@ impl std::fmt::Display for Unusable {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Missing => formatter.write_str("the full-text index does not exist"),
-            Self::Foreign => {
-                formatter.write_str("the full-text index belongs to another store or version")
-            }
+            Self::Foreign => formatter
+                .write_str("the full-text index belongs to another store, branch or version"),
             Self::Unreadable(why) => {
                 write!(formatter, "the full-text index cannot be read: {why}")
             }
