@@ -118,7 +118,7 @@ fn foreign(path: &Path) -> Error {
 
 fn not_found(path: &Path) -> Error {
     Error::new(ErrorKind::StoreNotFound, format!("{}: the store does not exist", file_name(path)))
-        .with_hint("create it with `mdsel ingest FOLDER` and the same --db")
+        .with_hint("create it with `mdsel ingest FOLDER`")
 }
 
 fn corrupt(path: &Path, what: &str) -> Error {
