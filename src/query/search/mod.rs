@@ -155,22 +155,22 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
     if answer.outcome() == Outcome::None && request.form == OutputMode::Hits {
-        answer.advice = Some(advice(request));
+        answer.advice = Some(advice(request, library.reader.totals()?.sections));
     }
     Ok(answer)
 }
 
-/// Returns the text for an empty answer: what to try next.
-fn advice(request: &SearchRequest) -> String {
-    let section =
-        if request.filter.is_empty() { "No section" } else { "No section that the filters allow" };
+/// Returns the text for an empty answer: how many sections the store has, and what to try next.
+fn advice(request: &SearchRequest, sections: usize) -> String {
+    let allowed = if request.filter.is_empty() { "" } else { " and pass the filters" };
     match request.query {
         Query::Words(_) => format!(
-            "{section} has these words. Try fewer or other words, --also 'OTHER WORDING', or mdsel find 'PART \
-             OF A TITLE'."
+            "0 of {sections} sections have these words{allowed}. Try fewer or other words, --also 'OTHER \
+             WORDING', or mdsel find 'PART OF A TITLE'."
         ),
         Query::Patterns(..) => format!(
-            "{section} matches. Try -i, a shorter pattern, or a search without -e and -F, which ranks words."
+            "0 of {sections} sections match{allowed}. Try -i, a shorter pattern, or a search without -e and \
+             -F, which ranks words."
         ),
     }
 }
