@@ -708,6 +708,20 @@ fn a_hit_in_a_heading_or_a_blank_line_names_its_section() {
 }
 
 #[test]
+fn a_file_of_a_killed_writer_is_removed_and_other_files_of_the_folder_stay() {
+    let place = Place::ingested(&[("a.md", "# A\n\nneedle\n")]);
+    let folder = place.join(".mdsel.db-fts");
+    let left = folder.join("0123456789abcdef0123456789abcdef.idx");
+    let other = folder.join("notes.txt");
+    std::fs::write(&left, "half").unwrap();
+    std::fs::write(&other, "mine").unwrap();
+    place.write("b.md", "# B\n\nneedle\n");
+    place.run(&["ingest"]).success();
+    assert_eq!((left.exists(), other.exists()), (false, true));
+    assert_eq!(files(&place.run(&["search", "needle", "--keep-duplicates"])), ["a.md", "b.md"]);
+}
+
+#[test]
 fn many_small_ingests_leave_few_segments_and_every_hit() {
     let place = Place::ingested(&[("start.md", "# Start\n\nneedle start\n")]);
     for number in 0..30 {

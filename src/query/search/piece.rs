@@ -191,7 +191,7 @@ impl Cutter<'_> {
         }
         text.split(|byte| *byte == b'\n').all(|line| {
             let line = line.trim_ascii();
-            is_definition(line) || has_only_images(line)
+            is_definition(line) || shows_no_text(line)
         })
     }
 
@@ -252,7 +252,7 @@ fn is_definition(line: &[u8]) -> bool {
 }
 
 /// Whether a line has no text outside of images and of HTML tags: badges, or an anchor.
-fn has_only_images(line: &[u8]) -> bool {
+fn shows_no_text(line: &[u8]) -> bool {
     let mut depth = 0_usize;
     let is_text = |byte: &u8| {
         match byte {

@@ -27,6 +27,10 @@ const PIECE_BYTES: usize = 128 << 10;
 /// map their pages into memory.
 const COPIED_BYTES: usize = 16 << 10;
 
+/// The file in which tantivy lists the files that it made, to delete those that no segment has any more. It writes
+/// and syncs the list for each new file, so it is read from the folder instead.
+const LIST: &str = ".managed.json";
+
 /// What the files of an index are opened for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
@@ -56,6 +60,22 @@ impl IndexFolder {
             _ => Err(OpenDirectoryError::DoesNotExist(PathBuf::from(path))),
         }
     }
+
+    /// Returns what tantivy reads from [`LIST`].
+    fn list(&self) -> io::Result<Vec<u8>> {
+        let mut names = Vec::new();
+        for entry in self.path.read_dir()? {
+            let name = entry?.file_name();
+            names.extend(name.into_string().ok().filter(|name| is_index_file(name)));
+        }
+        Ok(serde_json::to_vec(&names)?)
+    }
+}
+
+/// Whether a file has a name that tantivy gives: the id of a segment with an extension, or `meta.json`.
+fn is_index_file(name: &str) -> bool {
+    let id = name.split('.').next().unwrap_or_default();
+    name == "meta.json" || id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl Directory for IndexFolder {
@@ -86,10 +106,18 @@ impl Directory for IndexFolder {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        if path == Path::new(LIST) {
+            return self
+                .list()
+                .map_err(|error| OpenReadError::wrap_io_error(error, path.to_owned()));
+        }
         self.inner.atomic_read(path)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        if path == Path::new(LIST) {
+            return Ok(());
+        }
         // tantivy would make these files readable for their owner only. Like all others, they get the
         // permissions that the umask leaves.
         let mut file = tempfile::Builder::new()

@@ -2,10 +2,10 @@
 //!
 //! The index is derived. It can always be rebuilt from SQLite, and its results are used only for
 //! documents that SQLite contains. Its last commit contains [`IndexMetadata`] with the identity of
-//! the store and the state that the index matches, with the token of that state. Ids of documents only increase and are never
-//! reused. An outdated index can therefore contain documents that no longer exist, which a reader
-//! drops, and lack documents with ids above [`IndexMetadata::last_indexed_id`], which a reader
-//! searches in SQLite.
+//! the store and the state that the index matches, with the token of that state. Ids of documents
+//! only increase and are never reused. An outdated index can therefore contain documents that no
+//! longer exist, which a reader drops, and lack documents with ids above
+//! [`IndexMetadata::last_indexed_id`], which a reader searches in SQLite.
 //!
 //! Invariants: every document in SQLite with an id up to `last_indexed_id` is in the index. Opening
 //! an index never creates one.
