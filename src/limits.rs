@@ -168,8 +168,7 @@ limits! {
     PASSAGE_CHARS = 600, "passage-chars",
         "characters of a passage, approximately, unless --passage or --max-chars is given";
     LEADING_PASSAGE_CHARS = 800, "leading-passage-chars",
-        "characters of the passage of a first hit that is far ahead of the second, approximately, \
-         unless --passage is given";
+        "characters, approximately, of the passage of a first hit that is far ahead, unless --passage is given";
     LEAST_PASSAGE_CHARS = 300, "least-passage-chars",
         "characters, approximately, of the shortest passage that --max-chars causes";
     MAX_SEARCH_HITS = 250_000, "search-hits",

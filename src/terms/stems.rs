@@ -10,9 +10,9 @@ use frostem::{Algorithm, Stemmer};
 
 /// The maximum number of letters of a word after the prefix of its class.
 const MOST_ENDING: usize = 9;
-/// The endings of a verb after `is` or `iz`, and after `ys` or `yz`: `galvanise` and `galvanize`.
+/// The endings after `is` or `iz` in a verb with two spellings, such as `galvanise`, and after `ys` or `yz`.
 const AFTER_IZ: [&str; 9] = ["e", "ed", "es", "er", "ers", "ing", "ation", "ations", "able"];
-/// The endings of a noun after `our` or `or`: `flavour` and `flavor`.
+/// The endings after `our` or `or` in a word with two spellings, such as `flavour`.
 const AFTER_OR: [&str; 13] =
     ["", "s", "ed", "ing", "ful", "less", "able", "ite", "ites", "al", "hood", "er", "ers"];
 /// The minimum number of letters before these: `rise` and `four` have one spelling.
@@ -30,6 +30,8 @@ pub struct StemClass {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stem {
     text: String,
+    /// The stem of the word in American spelling.
+    american: String,
     /// The stem of the word as a singular that ends with `as`: `alias` for `aliases`, whose `text`
     /// is `alia`.
     singular: Option<String>,
@@ -43,16 +45,18 @@ impl StemClass {
             return None;
         }
         let (spelled, shared) = american(word);
-        let stem = stem(&spelled);
-        let common = word.bytes().zip(stem.bytes()).take_while(|(one, other)| one == other).count();
-        let mut prefix = word.get(..common.min(shared)).unwrap_or_default();
+        let stem = Stem { text: stem(word), american: stem(&spelled), singular: singular(word) };
+        let common = |stem: &str| {
+            word.bytes().zip(stem.bytes()).take_while(|(one, other)| one == other).count()
+        };
+        let common = common(&stem.text).min(common(&stem.american)).min(shared);
+        let mut prefix = word.get(..common).unwrap_or_default();
         // Endings replace these letters: `share` and `sharing`, `study` and `studies`, `stable` and
         // `stability`.
         if prefix.len() > 2 && (prefix.ends_with(['e', 'i', 'y']) || prefix.ends_with("abl")) {
             prefix = prefix.get(..prefix.len() - 1).unwrap_or_default();
         }
         let prefix = prefix.to_owned();
-        let stem = Stem { text: stem, singular: singular(word) };
         (prefix.len() > 1).then_some(Self { stem: Some(stem), prefix })
     }
 
@@ -81,9 +85,14 @@ impl StemClass {
 
 impl Stem {
     fn has(&self, word: &str) -> bool {
-        let stem = stem(&american(word).0);
-        stem == self.text
-            || self.singular.as_ref() == Some(&stem)
+        let plain = stem(word);
+        let has_spelling = || match american(word).0 {
+            Cow::Borrowed(_) => plain == self.american,
+            Cow::Owned(spelled) => stem(&spelled) == self.american,
+        };
+        plain == self.text
+            || has_spelling()
+            || self.singular.as_ref() == Some(&plain)
             || singular(word).is_some_and(|singular| singular == self.text)
     }
 }
@@ -147,12 +156,17 @@ mod tests {
             ("galvanization", &["galvanisation", "galvanise"]),
             ("analyze", &["analyse", "analysed"]),
             ("flavor", &["flavours", "flavoured"]),
+            ("flavour", &["flavourings", "flavours"]),
+            ("precise", &["precision", "precisely"]),
+            ("revise", &["revision", "revised"]),
+            ("advertise", &["advertisement"]),
             ("harbours", &["harbor"]),
             ("stable", &["stability", "stabilize", "stabilised"]),
         ] {
             let class = StemClass::of(word).unwrap();
             for other in others.iter().chain([&word]) {
                 assert!(class.has(other), "{word} {other}");
+                assert!(StemClass::of(other).unwrap().has(word), "{other} {word}");
             }
         }
         for (word, other) in [("share", "sharp"), ("four", "for"), ("raise", "raze")] {

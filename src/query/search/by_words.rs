@@ -233,13 +233,13 @@ impl Search<'_> {
                 break;
             }
         }
-        // The taken hits list every section with nearly the same text, however low its rank.
+        // A lower section with nearly the same text is a duplicate of a taken hit, even if no more hits are taken.
         let mut twins: Vec<(usize, &RankedCandidate)> = Vec::new();
         for candidate in rest {
             let is_twin = |found: &&Ranked| found.is_near_duplicate(&candidate.found);
             let twin = taken.iter().position(is_twin).filter(|_| !self.request.keeps_duplicates);
             if let Some(twin) = twin {
-                twins.push((twin, candidate));
+                twins.extend(twin.checked_sub(skipped).map(|index| (index, candidate)));
                 continue;
             }
             if is_full {
@@ -251,9 +251,10 @@ impl Search<'_> {
             is_full = !take(scored, &bytes);
             taken.push(&candidate.found);
         }
-        for (number, twin) in twins {
-            let hit = number.checked_sub(skipped).and_then(|index| collector.hits.get_mut(index));
-            if let Some(hit) = hit {
+        twins.retain(|(index, _)| *index < collector.hits.len());
+        self.library.open_together(twins.iter().map(|(_, twin)| &*twin.document))?;
+        for (index, twin) in twins {
+            if let Some(hit) = collector.hits.get_mut(index) {
                 hit.duplicates.extend(self.section(twin)?.map(|section| section.address()));
             }
         }

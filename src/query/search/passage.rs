@@ -25,7 +25,7 @@ const LED_IN: f32 = 1.0;
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
 const LEADING: f32 = 0.2;
-/// Factor on all of this for a piece whose text no reader of the rendered document sees.
+/// Factor on the gain of a piece that is aside.
 const ASIDE: f32 = 0.3;
 /// Penalty for the length of a piece, for a piece as long as the passage.
 const LENGTH: f32 = 0.3;
@@ -273,7 +273,8 @@ impl Pieces {
         windows
     }
 
-    /// Returns the piece at `index` and, if it is a nested list item, the unchosen items above it.
+    /// Returns the piece at `index` and, if it is a nested list item or a part of a row, the unchosen pieces
+    /// above it.
     fn with_parents(&self, index: usize, chosen: &[bool]) -> Vec<usize> {
         let mut group = vec![index];
         let mut current = index;

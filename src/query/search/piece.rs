@@ -26,7 +26,8 @@ pub(super) struct Piece {
     pub(super) span: ByteSpan,
     /// The header row of its table, if the piece is a row.
     pub(super) header: Option<ByteSpan>,
-    /// Whether a reader of the rendered document sees no text of it: a comment, definitions of links, or images.
+    /// Whether a reader of the rendered document sees no text of it: a comment, definitions of links, images,
+    /// or an anchor.
     pub(super) is_aside: bool,
 }
 
@@ -88,8 +89,8 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 /// The pieces without which a piece is hard to understand, by index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// The first piece of the list item that contains the item of the piece, or the first piece of its
-    /// row.
+    /// The piece to show before this one: the first piece of the list item that contains its item, or of
+    /// its row.
     pub(super) parent: Option<usize>,
     /// Whether the piece ends with a colon, and a list or code block follows.
     pub(super) leads_in: bool,
@@ -104,8 +105,10 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return needs };
     for (index, pair) in pieces.windows(2).enumerate() {
         let [before, piece] = pair else { continue };
+        let text = bytes.get(before.span.start..before.span.end).unwrap_or_default();
         // A long row is cut, and its first cell often says what the row is about.
-        if piece.header.is_some() && next_line_start(bytes, before.span.start) > piece.span.start {
+        let is_same_row = piece.header.is_some() && before.header == piece.header;
+        if is_same_row && !matches!(text.last(), None | Some(b'\n' | b'\r')) {
             let first = needs.get(index).and_then(|needs| needs.parent).unwrap_or(index);
             if let Some(needs) = needs.get_mut(index + 1) {
                 needs.parent = Some(first);
@@ -243,12 +246,15 @@ impl Cutter<'_> {
     }
 }
 
-/// Whether a line is the definition of a link: `[label]: destination`. The definition of a footnote is text.
+/// Whether a line is the definition of a link: `[label]: destination "title"`, of which the title may be missing.
+/// The definition of a footnote is text.
 fn is_definition(line: &[u8]) -> bool {
-    line.starts_with(b"[")
-        && !line.starts_with(b"[^")
-        && memchr::memmem::find(line, b"]: ")
-            .is_some_and(|end| !line.get(..end).unwrap_or_default().contains(&b'('))
+    let Some(end) = memchr::memmem::find(line, b"]: ").filter(|_| line.starts_with(b"[")) else {
+        return false;
+    };
+    let mut rest = line.get(end + 3..).unwrap_or_default().splitn(2, u8::is_ascii_whitespace);
+    let title = rest.nth(1).unwrap_or_default().trim_ascii();
+    !line.starts_with(b"[^") && matches!(title.first(), None | Some(b'"' | b'\'' | b'('))
 }
 
 /// Whether a line has no text outside of images and of HTML tags: badges, or an anchor.
@@ -379,6 +385,7 @@ mod tests {
             "<!-- a --> text\n",
             "[^1]: A footnote.\n",
             "[A link](b.md): text\n",
+            "[Note]: this is text\n",
             "![x](y.png) text\n",
             "```\n<!-- code -->\n```\n",
             "<b>text</b>\n",

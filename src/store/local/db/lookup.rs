@@ -28,8 +28,12 @@ impl Snapshot {
                 return self.all_documents(after, most);
             }
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
-            Lookup::Titles(texts) => self.documents_with_keys(texts, title_keys::holds)?,
-            Lookup::TitleParts(texts) => self.documents_with_keys(texts, |_, _| true)?,
+            Lookup::Titles(texts) => {
+                return self.documents_with_keys(texts, title_keys::holds, after, most);
+            }
+            Lookup::TitleParts(texts) => {
+                return self.documents_with_keys(texts, |_, _| true, after, most);
+            }
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
             Lookup::Ids(ids) => self.documents_with_ids(ids)?,
             Lookup::Paths(paths) => {
@@ -157,13 +161,15 @@ impl Snapshot {
         Ok(self.stored_documents("path = ?1", [path])?.pop())
     }
 
-    /// The documents with keys that contain one of `texts` and pass `is_hit`, in no particular order. The
-    /// table of all titles is read once, whatever the number of texts: `instr` of SQLite takes longer, and so does
+    /// The first `count` documents with keys that contain one of `texts` and pass `is_hit`. The table of all
+    /// titles is read once, whatever the number of texts: `instr` of SQLite takes longer, and so does
     /// looking up the keys of each document in path order.
     fn documents_with_keys(
         &self,
         texts: &[&str],
         is_hit: impl Fn(&str, &str) -> bool,
+        after: Option<&str>,
+        count: usize,
     ) -> Result<Vec<StoredDocument>> {
         let needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
         let finders: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
@@ -174,7 +180,7 @@ impl Snapshot {
                     && str::from_utf8(keys).is_ok_and(|keys| is_hit(keys, needle))
             })
         };
-        let mut ids = Vec::new();
+        let mut ids: Vec<i64> = Vec::new();
         let read = self.statement().prepare_cached("SELECT document_id, keys FROM title").and_then(
             |mut titles| {
                 let mut rows = titles.query([])?;
@@ -187,7 +193,11 @@ impl Snapshot {
             },
         );
         self.wrap(read)?;
-        self.documents_with_ids(&ids)
+        // The plus signs keep SQLite from reading all paths in order.
+        let condition =
+            "id IN (SELECT value FROM json_each(?1)) AND +path > ?2 ORDER BY +path LIMIT ?3";
+        let ids = serde_json::to_string(&ids).unwrap_or_default();
+        self.stored_documents(condition, params![ids, after.unwrap_or_default(), sql(count)])
     }
 
     /// Returns the highest id of a document; 0 if there are no documents.
