@@ -29,10 +29,10 @@ impl Snapshot {
             }
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
-                return self.documents_with_keys(texts, title_keys::holds, after, most);
+                self.documents_with_keys(texts, title_keys::holds, after, most)?
             }
             Lookup::TitleParts(texts) => {
-                return self.documents_with_keys(texts, |_, _| true, after, most);
+                self.documents_with_keys(texts, |_, _| true, after, most)?
             }
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
             Lookup::Ids(ids) => self.documents_with_ids(ids)?,
@@ -161,8 +161,8 @@ impl Snapshot {
         Ok(self.stored_documents("path = ?1", [path])?.pop())
     }
 
-    /// The first `count` documents with keys that contain one of `texts` and pass `is_hit`. The table of all
-    /// titles is read once, whatever the number of texts: `instr` of SQLite takes longer, and so does
+    /// The documents with keys that contain one of `texts` and pass `is_hit`: all if they are at most `count`, in no
+    /// particular order, or else the first `count` of those after `after`. The table of all titles is read once, whatever the number of texts: `instr` of SQLite takes longer, and so does
     /// looking up the keys of each document in path order.
     fn documents_with_keys(
         &self,
@@ -193,6 +193,9 @@ impl Snapshot {
             },
         );
         self.wrap(read)?;
+        if ids.len() <= count {
+            return self.documents_with_ids(&ids);
+        }
         // The plus signs keep SQLite from reading all paths in order.
         let condition =
             "id IN (SELECT value FROM json_each(?1)) AND +path > ?2 ORDER BY +path LIMIT ?3";
