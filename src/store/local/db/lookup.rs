@@ -161,9 +161,10 @@ impl Snapshot {
         Ok(self.stored_documents("path = ?1", [path])?.pop())
     }
 
-    /// The documents with keys that contain one of `texts` and pass `is_hit`: all if they are at most `count`, in no
-    /// particular order, or else the first `count` of those after `after`. The table of all titles is read once, whatever the number of texts: `instr` of SQLite takes longer, and so does
-    /// looking up the keys of each document in path order.
+    /// The documents with keys that contain one of `texts` and pass `is_hit`: all of them, in no particular
+    /// order, if there are at most `count`, or else the first `count` after `after`. The table of all titles is
+    /// read once, whatever the number of texts: `instr` of SQLite takes longer, and so does looking up the keys
+    /// of each document in path order.
     fn documents_with_keys(
         &self,
         texts: &[&str],
