@@ -109,6 +109,19 @@ fn whoever_may_read_the_store_may_read_its_index() {
 }
 
 #[test]
+fn a_damaged_lineage_hides_no_document() {
+    let place = Place::ingested(&[("a.md", "# Zebra\n")]);
+    tampered(&place, "UPDATE meta SET value = CAST(x'ff' AS TEXT) WHERE key = 'lineage'");
+    let total = || place.run(&["search", "zebra", "-c"]).success().json()["total"].clone();
+    assert_eq!(total(), 1);
+    tampered(&place, "UPDATE meta SET value = CAST(x'ff' AS TEXT) WHERE key = 'lineage'");
+    place.write("b.md", "# Zebra\n");
+    place.run(&["ingest"]).success();
+    assert_eq!(total(), 2);
+    place.run(&["verify"]).success();
+}
+
+#[test]
 fn a_truncated_store_is_reported() {
     let place = Place::with_fixtures();
     let bytes = std::fs::read(place.join(".mdsel.db")).unwrap();

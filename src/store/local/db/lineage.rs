@@ -5,8 +5,6 @@
 //!
 //! Invariant: a token in the lineage of a state is that of this state or of one that led to it.
 
-use rusqlite::types::Value;
-
 use crate::store::new_identity;
 
 /// The number of tokens that are kept. A full-text index that is more generations older is rebuilt.
@@ -18,12 +16,9 @@ const KEPT: usize = 32;
 pub(in crate::store) struct Lineage(String);
 
 impl Lineage {
-    /// Parses the value of a row of the table `meta`. Another value than a text is empty.
-    pub(super) fn of(value: Option<Value>) -> Self {
-        match value {
-            Some(Value::Text(tokens)) => Self(tokens),
-            _ => Self::default(),
-        }
+    /// Returns the lineage with these tokens, which are those of the row of the table `meta`.
+    pub(super) fn of(tokens: Option<String>) -> Self {
+        Self(tokens.unwrap_or_default())
     }
 
     /// Returns the token of `generation`; `None` if it is not that of the last token.

@@ -74,7 +74,11 @@ pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite:
 
 /// Reads the tokens of the last generations; none if they are missing or cannot be read.
 pub(super) fn lineage(connection: &Connection) -> rusqlite::Result<Lineage> {
-    value(connection, "lineage").map(Lineage::of)
+    let mut statement =
+        connection.prepare_cached("SELECT value FROM meta WHERE key = 'lineage'")?;
+    let tokens =
+        statement.query_row([], |row| Ok(row.get_ref(0)?.as_str().ok().map(str::to_owned)));
+    Ok(Lineage::of(tokens.optional()?.flatten()))
 }
 
 /// Reads the options of the last ingest; `None` if they are missing or cannot be read.
