@@ -41,10 +41,16 @@ use crate::error::{Error, Result};
 
 /// Returns whether an index with this metadata was built from the state that `snapshot` reads or from one
 /// that led to it. A version control system or a backup can bring the index of another state.
+///
+/// Older versions wrote no tokens. An index without one belongs to a store without a lineage, and is used
+/// until the store is first written: then the store gets a token, and the index is rebuilt.
 fn is_index_of(metadata: &IndexMetadata, snapshot: &Snapshot) -> bool {
     metadata.store == snapshot.identity()
         && metadata.generation <= snapshot.generation()
-        && snapshot.lineage().contains(&metadata.token)
+        && match metadata.token.as_str() {
+            "" => snapshot.lineage().is_empty(),
+            token => snapshot.lineage().contains(token),
+        }
 }
 
 /// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.

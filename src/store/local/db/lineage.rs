@@ -28,9 +28,14 @@ impl Lineage {
         (number.parse() == Ok(generation)).then_some(last)
     }
 
-    /// Returns whether `token` is one of the tokens.
+    /// Returns whether there are no tokens.
+    pub(in crate::store) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether `token`, which is not empty, is one of the tokens.
     pub(in crate::store) fn contains(&self, token: &str) -> bool {
-        !token.is_empty() && self.0.split(' ').any(|known| known == token)
+        self.0.split(' ').any(|known| known == token)
     }
 
     /// Returns the value with a new token for `generation`.
@@ -49,7 +54,7 @@ mod tests {
     #[test]
     fn the_last_tokens_are_kept() {
         let mut lineage = Lineage::default();
-        assert!(lineage.token(0).is_none() && !lineage.contains(""));
+        assert!(lineage.token(0).is_none() && lineage.is_empty());
         for generation in 0..100 {
             lineage = Lineage(lineage.continued(generation));
         }
