@@ -216,6 +216,14 @@ fn a_copy_of_an_untrusted_store_is_not_trusted() {
     std::fs::remove_file(maker.join("me/.mdsel.db")).unwrap();
     std::fs::rename(maker.join("config"), maker.join(".config")).unwrap();
     assert_eq!(trust(&maker), "recorded");
+    // The target itself asks for a root that the user has not accepted.
+    let me = maker.join("me");
+    std::fs::remove_file(me.join(".mdsel.db")).unwrap();
+    maker.run_in("me", &["ingest", "--root", "../victim", "--hidden"], "").success();
+    std::fs::remove_dir_all(maker.join(".config")).unwrap();
+    maker.run_in("evil", &["ingest", "--root", "../victim", "--hidden"], "").success();
+    maker.run_in("evil", &["ingest", "--collection", "me", "../me"], "").success();
+    assert_eq!(trust(&maker), "untrusted");
 }
 
 #[test]
