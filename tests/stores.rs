@@ -327,4 +327,12 @@ fn a_folder_of_the_index_that_cannot_be_written_is_not_called_damaged() {
     assert!(report.status.success(), "{report:?}");
     let report = String::from_utf8_lossy(&report.stdout);
     assert!(report.contains("the full-text index cannot be written"), "{report}");
+    // Whoever may remove its files and not write them leaves it as it is.
+    permit("docs/s.db-fts", 0o777);
+    let metas = || std::fs::read_to_string(place.join("docs/s.db-fts/meta.json")).unwrap();
+    let before = metas();
+    let Some(report) = as_nobody(&place, &ingest) else { return };
+    let report = String::from_utf8_lossy(&report.stdout);
+    assert!(report.contains("the full-text index cannot be written"), "{report}");
+    assert_eq!(metas(), before);
 }

@@ -148,6 +148,8 @@ impl LocalWriter {
         };
         let result = match opened {
             Ok(index) => catch_up(index, &snapshot),
+            // A rebuild would begin with the removal of an index that may be intact.
+            Err(error @ Unusable::Unwritable(_)) => Ok(Err(error)),
             Err(reason) => match IndexWriter::create(&folder, &identity, token(&snapshot)) {
                 Ok(index) => {
                     if snapshot.generation() > 0 {
