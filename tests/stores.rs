@@ -307,6 +307,8 @@ fn hints_name_the_store_and_the_options_that_were_given() {
     assert!(hint.ends_with("mdsel verify --db ../x.db --repair"), "{hint}");
     let error = run(&["ingest", "--forget", "none"]).ends(2).json();
     assert_eq!(error["error"]["hint"], "`mdsel status --db ../x.db --collections` lists them");
+    let check = run(&["ingest", "--check", "--hidden=false", "--root", ".."]).ends(1).json();
+    assert_eq!(check["findings"][0]["hint"], "mdsel ingest --db ../x.db --root .. --hidden=false");
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     }
     if arguments.check {
         let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
-        let findings = findings(&report, &roots, &command(arguments));
+        let findings = findings(&report, &roots, &command(global, arguments));
         let status = global.print_findings(findings)?;
         return Ok(if report.unreadable.is_empty() { status } else { Status::Error });
     }
@@ -146,11 +146,12 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
 }
 
 /// Returns the command that ingests what a check with these arguments compares.
-fn command(arguments: &IngestArgs) -> String {
+fn command(global: &Global, arguments: &IngestArgs) -> String {
     let IngestArgs { collection, ext, hidden, no_ignore, max_file_size, site_roots, .. } =
         arguments;
     let sites = site_roots.iter().flatten().map(|site| ("site-root", site.clone()));
     let options = [
+        ("root", global.root.as_ref().map(|root| root.to_string_lossy().into_owned())),
         ("collection", collection.clone()),
         ("ext", ext.as_ref().map(|ext| ext.join(","))),
         ("max-file-size", max_file_size.map(|bytes| bytes.to_string())),
