@@ -491,6 +491,7 @@ fn a_check_fails_if_a_folder_cannot_be_read() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(answer.contains("UNREADABLE") && answer.contains("d could not"), "{answer}");
+    assert!(answer.contains(r#""file":"d""#), "{answer}");
     permit(0o755);
     assert_eq!(as_nobody(&place, &check).unwrap().status.code(), Some(0));
 }

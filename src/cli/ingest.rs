@@ -203,7 +203,7 @@ fn findings(report: &IngestReport, roots: &Roots, command: &str) -> Findings {
     let unreadable = report.unreadable.iter().map(|unreadable| Finding {
         code: "UNREADABLE",
         message: format!("{} could not be checked: {}", unreadable.file, unreadable.reason),
-        file: None,
+        file: Some(unreadable.file.clone()),
         line: None,
         hint: None,
     });
