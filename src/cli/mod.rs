@@ -44,6 +44,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::error::{Error, ErrorKind, Result, shell_word};
@@ -259,15 +260,30 @@ impl Global {
         }
     }
 
-    /// Returns a hint with the given `--db` in its commands, which otherwise find another store or none.
+    /// Returns a hint with the given `--db` in its commands that use this store. Without it they find another
+    /// store or none.
     fn in_store(&self, hint: &str) -> String {
         if self.db.is_none() || hint.contains("--db") {
             return hint.to_owned();
         }
-        let option = format!("--db {}", shell_word(&store::shown(self)));
-        ["ingest", "status", "verify"].iter().fold(hint.to_owned(), |hint, command| {
-            hint.replace(&format!("mdsel {command}"), &format!("mdsel {command} {option}"))
-        })
+        let program = Cli::command();
+        let uses_store = |name: &str| {
+            !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
+                && program.find_subcommand(name).is_some()
+        };
+        let option = format!(" --db {}", shell_word(&store::shown(self)));
+        let mut parts = hint.split_inclusive("mdsel ");
+        let mut named = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(part.len());
+            let (name, rest) = part.split_at(end);
+            named.push_str(name);
+            if uses_store(name) {
+                named.push_str(&option);
+            }
+            named.push_str(rest);
+        }
+        named
     }
 
     /// Prints the problems that a check found, and returns its status.
