@@ -123,6 +123,15 @@ fn a_forgotten_collection_leaves_the_store_and_its_files_stay() {
 }
 
 #[test]
+fn an_ignore_file_above_a_collection_is_not_named_as_one_of_its_files() {
+    let place = project();
+    std::fs::create_dir(place.join(".git")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(place.join(".gitignore")).unwrap());
+    let report = run(&place, &["ingest", "--collection", "wiki"]);
+    assert_eq!(report["skipped"][0]["file"], "../.gitignore");
+}
+
+#[test]
 fn a_collection_without_its_folder_stays_and_is_reported() {
     let place = project();
     std::fs::rename(place.join("wiki"), place.join("away")).unwrap();

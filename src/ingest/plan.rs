@@ -372,7 +372,10 @@ impl Scopes {
             });
         } else {
             let found = found.iter_mut().map(|file| &mut file.path);
-            let skipped = skipped.iter_mut().chain(&mut unreadable);
+            // An ignore file above the folder has a path of its own.
+            let is_below =
+                |file: &&mut Skipped| !file.file.starts_with('/') && !file.file.starts_with("../");
+            let skipped = skipped.iter_mut().filter(is_below).chain(&mut unreadable);
             for path in found.chain(skipped.map(|skipped| &mut skipped.file)) {
                 *path = self.root.path_of(path);
             }
