@@ -506,7 +506,9 @@ fn a_check_distinguishes_ignored_files_from_removed_ones() {
         "a.md is in the store, but the file is gone",
         "ign/i.md is in the store, but the file is left out now",
     ];
-    for (finding, message) in check["findings"].as_array().unwrap().iter().zip(messages) {
+    let findings = check["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), messages.len());
+    for (finding, message) in findings.iter().zip(messages) {
         assert_eq!((&finding["code"], &finding["message"]), (&json!("REMOVED"), &json!(message)));
     }
 }
