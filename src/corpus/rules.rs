@@ -121,9 +121,10 @@ fn parsed(
         failed(file, format!("{reason}, which is the limit ignore-file-bytes"));
     }
     // The last line is complete only if the file is.
-    let end =
-        if bytes.len() > most { bytes.iter().rposition(|byte| *byte == b'\n')? } else { most };
-    let bytes = bytes.get(..end).unwrap_or(&bytes);
+    let bytes = match bytes.get(..=most) {
+        Some(read) => read.get(..read.iter().rposition(|byte| *byte == b'\n')?)?,
+        None => &bytes,
+    };
     let bytes = bytes.strip_prefix(crate::markdown::BYTE_ORDER_MARK).unwrap_or(bytes);
     let mut builder = GitignoreBuilder::new(base);
     for line in String::from_utf8_lossy(bytes).lines() {
