@@ -339,7 +339,7 @@ fn catch_up(mut index: IndexWriter, snapshot: &Snapshot) -> Result<Usable<IndexW
     failpoint!(CATCH_UP_BEGUN);
     let mut extractor = TextExtractor::new();
     let generation_before = index.metadata().generation;
-    // The index then contains documents of this state, even before it matches it.
+    // Even an incomplete index contains documents of this state, so it gets the token of this state.
     let metadata = |last, generation| {
         IndexMetadata::new(snapshot.identity(), last, generation, token(snapshot))
     };

@@ -7,7 +7,7 @@
 
 use crate::store::new_identity;
 
-/// The number of tokens that are kept. A full-text index that is more generations older is rebuilt.
+/// The number of tokens that are kept. An index of an older generation is rebuilt.
 const KEPT: usize = 32;
 
 /// Tokens in the order of their generations. Each is a generation, a hyphen and a random name. A
@@ -21,7 +21,7 @@ impl Lineage {
         Self(tokens.unwrap_or_default())
     }
 
-    /// Returns the token of `generation`; `None` if it is not that of the last token.
+    /// Returns the last token if it is that of `generation`.
     pub(in crate::store) fn token(&self, generation: u64) -> Option<&str> {
         let (_, last) = self.0.rsplit_once(' ').unwrap_or(("", &self.0));
         let (number, _) = last.split_once('-')?;

@@ -24,7 +24,7 @@ use crate::prepare::{PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument};
 
 /// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
-/// A batch changes more than the default of 2 MB. Before that, an ingest reads each page once.
+/// A batch changes more than the default of 2 MB.
 const CACHE_KIBIBYTES: i32 = -(16 << 10);
 
 /// The right to change a store file: holds its lock.
@@ -63,6 +63,7 @@ impl RowWriter {
         }
         connection.busy_timeout(wait).map_err(wrap)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
+        // While an ingest compares files, each page is read once, so few are kept.
         connection.pragma_update(None, "cache_size", CACHE_PAGES).map_err(wrap)?;
         let migrated = migrate(path, &mut connection, schema::MIGRATIONS)?;
         // Fails if the metadata is damaged, so that it is not overwritten.
