@@ -16,8 +16,8 @@ use crate::query::List;
 /// small sizes: a page of one word may have the longest address of the remainder.
 const SMALLEST_SIZES: usize = 16;
 
-/// Number of characters by which `true` is shorter than `false` where an answer and its item say whether they
-/// are truncated.
+/// An answer and its item both say whether they are truncated. `true` is one character shorter than `false`,
+/// so both together are shorter by this many characters.
 const TRUNCATED_CHARS: usize = 2;
 
 /// Returns the error for a limit of `most` characters; a limit of `enough` suffices.
@@ -90,7 +90,8 @@ impl<Answer: List> Fitting<'_, Answer> {
 
     /// Renders as much of the answer as fits.
     pub(super) fn run(&self) -> Result<Rendered> {
-        // A part that is shorter only by these characters may be as large as the whole.
+        // A part with the same items is shorter by these characters, so it may fit although nothing is left
+        // out.
         let most = match (self.render)(self.answer, self.most.saturating_add(TRUNCATED_CHARS))? {
             Some(whole) if whole.chars <= self.most => return Ok(whole),
             Some(whole) => whole.chars.saturating_sub(TRUNCATED_CHARS + 1),
