@@ -114,7 +114,7 @@ fn bundled(
         limit: fitting(0, call.max_chars),
         max_chars: call.max_chars,
         after: call.after,
-        is_blocks: call.format == Format::Markdown,
+        shows_content: call.format == Format::Markdown,
         ..request
     };
     printed(&context::context(&opened.library, &request)?, call)

@@ -98,7 +98,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         hops: arguments.hops,
         with_body: arguments.with_body,
         // A Markdown block shows the passage of its place, or its content.
-        is_blocks: global.format() == Format::Markdown,
+        shows_content: global.format() == Format::Markdown,
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
         limit: fitting(arguments.list.limit, global.max_chars),
         max_chars: global.max_chars,

@@ -40,8 +40,8 @@ pub struct ContextRequest {
     pub hops: usize,
     /// Whether to return the content too.
     pub with_body: bool,
-    /// Whether to return the content of nodes that the question did not find.
-    pub is_blocks: bool,
+    /// Whether an item that the question did not find has its content.
+    pub shows_content: bool,
     /// Text that is not in a document.
     pub outside: Vec<Outside>,
     /// The maximum number of items; 0 for all.
@@ -257,7 +257,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
             Some((place, hop)) => {
                 let key = (place.document.stored.id, place.target, place.params);
                 let found = passages.remove(&key).filter(|_| !request.with_body);
-                let with_body = request.with_body || request.is_blocks && found.is_none();
+                let with_body = request.with_body || request.shows_content && found.is_none();
                 match item(library, &mut codes, place, *hop, with_body)? {
                     Ok(item) => {
                         let item = Box::new(PlaceItem { found, ..item });

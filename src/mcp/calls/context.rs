@@ -46,7 +46,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         hops: arguments.links,
         with_body: arguments.with_body,
         // A Markdown block shows the passage of its place, or its content.
-        is_blocks: form.format == Format::Markdown,
+        shows_content: form.format == Format::Markdown,
         outside: Vec::new(),
         limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
         max_chars: Some(form.max_chars),
