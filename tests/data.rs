@@ -631,6 +631,17 @@ fn a_column_that_is_named_twice_is_printed_twice() {
 }
 
 #[test]
+fn columns_that_differ_by_case_are_columns_of_their_own_unless_they_are_asked_for() {
+    let place = Place::ingested(&[("t.md", "| A |\n|---|\n| 1 |\n\n| a |\n|---|\n| 2 |\n")]);
+    let csv = |arguments: &[&str]| {
+        let csv = place.run(&[&["tables", "-f", "csv"], arguments].concat()).success().text();
+        csv.replace('\r', "")
+    };
+    assert_eq!(csv(&[]), "A,a\n1,\n,2\n");
+    assert_eq!(csv(&["--columns", "a"]), "a\n1\n2\n");
+}
+
+#[test]
 fn an_answer_names_the_keys_that_nothing_has() {
     let place = place();
     for (arguments, expected) in [

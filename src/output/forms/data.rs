@@ -125,7 +125,7 @@ impl Answer for tables::TableAnswer {
         write(&columns)?;
         for row in &self.rows {
             let field =
-                |name: &&str| row.of_column(name).and_then(Value::as_str).unwrap_or_default();
+                |name: &&str| self.cell(row, name).and_then(Value::as_str).unwrap_or_default();
             write(&columns.iter().map(field).collect::<Vec<_>>())?;
         }
         Ok(())

@@ -95,15 +95,16 @@ impl TableAnswer {
         let names = self.rows.iter().flat_map(|row| row.row.keys());
         names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
     }
-}
 
-impl TableRow {
-    /// Returns the text of a column, which may be asked for in another case than that of the table.
-    pub fn of_column(&self, name: &str) -> Option<&Value> {
-        self.row.get(name).or_else(|| {
-            let name = fold(name);
-            self.row.iter().find(|(other, _)| fold(other) == name).map(|(_, value)| value)
-        })
+    /// Returns the text of one of [`Self::columns`] in a row. A column that was asked for may have another
+    /// case in the table.
+    pub fn cell<'a>(&self, row: &'a TableRow, name: &str) -> Option<&'a Value> {
+        let exact = row.row.get(name);
+        if exact.is_some() || self.asked.is_empty() {
+            return exact;
+        }
+        let name = fold(name);
+        row.row.iter().find(|(other, _)| fold(other) == name).map(|(_, value)| value)
     }
 }
 
