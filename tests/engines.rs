@@ -247,3 +247,18 @@ fn an_ingest_and_an_edit_change_the_same() {
     });
     assert_eq!(hit[0]["selector"], "a.md::heading:h2[0]/block:paragraph[0]");
 }
+
+#[test]
+fn front_matter_that_could_not_be_parsed_is_known_without_the_document() {
+    let place = Place::new();
+    place.write("a.md", "# A\n");
+    place.write("b.md", "---\nk: [\n---\n");
+    place.write("c.md", "---\nk: 2\n---\n");
+    let engines = Engines::with(&place);
+    let paths = same(&engines, "unreadable", |library| {
+        let ids = library.reader.with_diagnostic("FRONT_MATTER_UNREADABLE")?;
+        let documents = library.reader.all(&Lookup::All)?.into_iter();
+        Ok(documents.filter(|one| ids.contains(&one.id)).map(|one| one.path).collect::<Vec<_>>())
+    });
+    assert_eq!(paths, ["b.md"]);
+}

@@ -5,7 +5,7 @@
 //! generation. Documents are in path order, each once. The answers about several documents are in
 //! the order of those documents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
@@ -180,6 +180,9 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the keys of the front matter of the documents that `filter` admits, as they are
     /// written, with the names of the types of their values: for each pair the number of documents.
     fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes>;
+
+    /// Returns the ids of the documents that the parser reported with this code.
+    fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>>;
 
     /// Returns all that is stored of documents except their bytes and what they are found by.
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>>;

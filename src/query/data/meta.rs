@@ -1,6 +1,6 @@
 //! `meta`: lists the front matter of documents, and the keys of all front matter with their types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -99,8 +99,24 @@ struct Values<'a> {
     library: &'a DocumentCache<'a>,
     keys: &'a [String],
     has_condition: bool,
-    /// The documents whose front matter could not be parsed.
+    /// The ids of the documents whose front matter could not be parsed, once they are needed.
+    faulty: Option<HashSet<i64>>,
+    /// The paths of those that were looked at.
     unreadable: Vec<String>,
+}
+
+/// The code of the diagnostic and of the warning about front matter that could not be parsed.
+const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
+
+impl Values<'_> {
+    /// Returns whether the front matter of a document could not be parsed.
+    fn is_faulty(&mut self, stored: &StoredDocument) -> Result<bool> {
+        let faulty = match self.faulty.take() {
+            Some(faulty) => faulty,
+            None => self.library.reader.with_diagnostic(UNREADABLE)?,
+        };
+        Ok(self.faulty.insert(faulty).contains(&stored.id))
+    }
 }
 
 impl Source for Values<'_> {
@@ -110,7 +126,7 @@ impl Source for Values<'_> {
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Map<String, Value>>> {
         let values = self.library.reader.front_matter(stored)?;
         // Without values, either there is no front matter or it could not be parsed.
-        if values.is_none() && self.library.reader.outline(stored)?.front_matter.is_some() {
+        if values.is_none() && self.is_faulty(stored)? {
             self.unreadable.push(stored.path.clone());
             return Ok(Vec::new());
         }
@@ -149,14 +165,14 @@ pub fn meta(library: &DocumentCache<'_>, request: &MetaRequest) -> Result<MetaAn
     if !request.keys.is_empty() {
         common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
     }
-    let unreadable = Vec::new();
-    let mut values = Values { library, keys: &request.keys, has_condition, unreadable };
+    let (keys, faulty, unreadable) = (&*request.keys, None, Vec::new());
+    let mut values = Values { library, keys, has_condition, faulty, unreadable };
     let (documents, mut page) = list(library, &common, &[], &mut values)?;
     page.warnings.extend(values.unreadable.first().map(|first| {
         let count = values.unreadable.len();
         let of = if count == 1 { first.clone() } else { format!("{first} and {} more", count - 1) };
         let message = format!("front matter could not be parsed, so it is not listed: {of}");
-        Warning::new("FRONT_MATTER_UNREADABLE", message)
+        Warning::new(UNREADABLE, message)
     }));
     Ok(MetaAnswer { documents, page })
 }

@@ -374,6 +374,10 @@ impl Reader for LocalReader {
         documents.iter().map(|document| self.snapshot.front_matter(document)).collect()
     }
 
+    fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
+        self.snapshot.with_diagnostic(code)
+    }
+
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
         let rows = |document: &StoredDocument| {
             let rows = self.snapshot.rows(document.id)?;

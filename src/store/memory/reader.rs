@@ -2,7 +2,7 @@
 //!
 //! Invariant: an answer looks at every document, so it depends on no index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -218,6 +218,14 @@ impl Reader for MemoryReader {
             }
         }
         Ok(keys)
+    }
+
+    fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
+        let has = |entry: &MemoryDocument| {
+            entry.prepared.rows.diagnostics.iter().any(|diagnostic| diagnostic.code == code)
+        };
+        let entries = self.0.documents.values().filter(|entry| has(entry));
+        Ok(entries.map(|entry| entry.stored.id).collect())
     }
 
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {

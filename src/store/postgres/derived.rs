@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is compared with checksums here, so that a check can do it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use postgres::Row;
 use postgres::types::Type;
@@ -10,7 +10,7 @@ use postgres::types::Type;
 use super::lookup::WITH_DERIVED;
 use super::question::Question;
 use super::reader::State;
-use super::rows::{column, damaged_part, unpacked_texts};
+use super::rows::{column, damaged, damaged_part, unpacked_texts};
 use crate::error::Result;
 use crate::prepare::rows::{DerivedRows, StoredDiagnostic};
 use crate::store::StoredDocument;
@@ -37,6 +37,22 @@ impl State {
             of_row(document, row)
         };
         documents.iter().map(of).collect()
+    }
+
+    /// Returns the ids of the documents that the parser reported with this code.
+    pub(super) fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
+        let columns = "d.id, v.diagnostics";
+        let mut question = Question::of_documents(columns, WITH_DERIVED, self.generation);
+        question.text.push_str(" AND d.diagnostics > 0");
+        let mut found = HashSet::new();
+        for row in &question.run(&mut self.connection())? {
+            let diagnostics: Vec<(&str, Option<i64>, &str)> = postcard::from_bytes(column(row, 1)?)
+                .map_err(|error| damaged(&error.to_string()))?;
+            if diagnostics.iter().any(|(other, ..)| *other == code) {
+                found.insert(column(row, 0)?);
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -423,6 +423,10 @@ impl Reader for PostgresReader {
         Ok(keys)
     }
 
+    fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
+        self.state()?.with_diagnostic(code)
+    }
+
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
         self.state()?.derived(documents)
     }

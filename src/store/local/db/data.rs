@@ -3,6 +3,8 @@
 //! Invariant: looking up a key returns every document that has what the key describes, and possibly
 //! others.
 
+use std::collections::HashSet;
+
 use super::corrupt;
 use super::snapshot::Snapshot;
 use crate::codec::data::{Packable, decode};
@@ -52,6 +54,15 @@ impl Snapshot {
             self.statement()
                 .prepare_cached("SELECT document_id FROM data_key WHERE key = ?1")
                 .and_then(|mut ids| ids.query_map([key], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Returns the ids of the documents that the parser reported with this code.
+    pub(in crate::store) fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
+        self.wrap(
+            self.statement()
+                .prepare_cached("SELECT document_id FROM diagnostic WHERE code = ?1")
+                .and_then(|mut ids| ids.query_map([code], |row| row.get(0))?.collect()),
         )
     }
 
