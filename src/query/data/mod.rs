@@ -16,6 +16,7 @@ use super::filter::{DocumentOrder, Filter, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::address::suggest::most_similar;
+use crate::data::expression::value_at;
 use crate::data::{Expression, Key};
 use crate::error::{Result, Warning};
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
@@ -115,6 +116,11 @@ trait Source {
     /// Returns the names of columns or fields that were asked for, and their keys.
     fn names(&self) -> Vec<(&str, Key<'_>)> {
         Vec::new()
+    }
+
+    /// Returns whether an item, or what it is in, has a name of [`Self::names`].
+    fn has(_: &Self::Found, _: &str) -> bool {
+        false
     }
 
     /// Returns an item to show.
@@ -223,6 +229,11 @@ fn list<S: Source>(
     let limit = most(common.limit);
     let mut skip = page.part.start();
     let mut items = Vec::new();
+    // The names that none of the first items has, and the documents of these items.
+    let mut seen = HashSet::new();
+    let names = source.names().into_iter().map(|(name, key)| (name.to_owned(), key.hash()));
+    let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
+    let mut first: Vec<StoredDocument> = Vec::new();
     'documents: for stored in Documents::new(library, &filter, &common.filter, keys)? {
         let stored = stored?;
         let found = source.find(&stored)?;
@@ -251,16 +262,21 @@ fn list<S: Source>(
                 page.end(limit);
                 break 'documents;
             }
+            if items.len() < FIRST_BATCH {
+                names.retain(|(name, _)| !S::has(&found, name));
+                if first.last().is_none_or(|last| last.id != stored.id) {
+                    first.push(stored.clone());
+                }
+            }
             let document = opened(library, &stored, &mut open)?;
             items.push(source.show(document, found)?);
         }
     }
     if page.part.start() == 0 {
-        page.warnings.extend(unknown_keys(library, filter.documents.condition.as_ref())?);
-        let mut seen = HashSet::new();
-        for (name, key) in source.names().into_iter().filter(|(_, key)| seen.insert(key.hash())) {
-            let is_known = has_any(library, &DocumentFilter::default(), &[vec![key.hash()]])?;
-            if !is_known {
+        let condition = filter.documents.condition.as_ref();
+        page.warnings.extend(unknown_keys(library, condition, &first)?);
+        for (name, hash) in names {
+            if !has_any(library, &DocumentFilter::default(), &[vec![hash]])? {
                 let message = format!("no {} {name:?}", S::HAS);
                 page.warnings.push(Warning::new(UNKNOWN_KEY, message));
             }
@@ -272,14 +288,21 @@ fn list<S: Source>(
 /// The code of the warning that nothing has a key, column or field that was asked for.
 const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
 
-/// Returns a warning for each key of `condition` that no front matter has, with similar keys.
+/// Returns a warning for each key of `condition` that no front matter has, with similar keys. A key that
+/// one of `documents` has is not looked up.
 fn unknown_keys(
     library: &DocumentCache<'_>,
     condition: Option<&Expression>,
+    documents: &[StoredDocument],
 ) -> Result<Vec<Warning>> {
     let mut unknown = Vec::new();
     let keys: BTreeSet<&str> = condition.map(Expression::keys).into_iter().flatten().collect();
-    for key in keys {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let values = library.reader.front_matters(documents)?;
+    let is_missing = |key: &&str| !values.iter().flatten().any(|map| value_at(map, key).is_some());
+    for key in keys.into_iter().filter(is_missing) {
         let condition = Some(Expression::Exists(key.to_owned()));
         if !has_any(library, &DocumentFilter { condition, ..DocumentFilter::default() }, &[])? {
             unknown.push(key);

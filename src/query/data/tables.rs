@@ -169,6 +169,10 @@ impl Source for Rows<'_> {
         asked.map(|name| (name, Key::Column(name))).collect()
     }
 
+    fn has(found: &FoundRow, name: &str) -> bool {
+        columns::index_of(&found.names, name).is_some()
+    }
+
     fn show(&mut self, document: &OpenDocument, found: FoundRow) -> Result<TableRow> {
         let FoundRow { table, names, index } = found;
         let node = table.node;

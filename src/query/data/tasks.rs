@@ -11,6 +11,7 @@ use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_it
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::Result;
+use crate::markdown::slug::fold;
 use crate::store::StoredDocument;
 
 /// A request for tasks.
@@ -161,6 +162,11 @@ impl Source for Tasks<'_> {
         let asked = self.condition.iter().flat_map(Expression::keys);
         let of_text = asked.filter(|name| !OWN_KEYS.contains(name));
         of_text.map(|name| (name, Key::Field(name))).collect()
+    }
+
+    fn has(found: &TaskEntry, name: &str) -> bool {
+        let name = fold(name);
+        found.fields.iter().any(|(other, _)| fold(other) == name)
     }
 
     fn show(&mut self, document: &OpenDocument, found: TaskEntry) -> Result<Task> {
