@@ -251,8 +251,8 @@ fn name_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
     }
     let mut names = HashSet::new();
     for block in blocks {
-        let name =
-            (1..).map(|number| block.file_name(number)).find(|name| names.insert(name.clone()));
+        let mut candidates = (1..).map(|number| block.file_name(number));
+        let name = candidates.find(|name| names.insert(name.clone()));
         let path = folder.join(name.unwrap_or_default());
         if path.symlink_metadata().is_ok() {
             let message = format!("{}: the file exists, and no file was written", path.display());
