@@ -140,7 +140,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
         Err(error) => {
-            let error = error.map_hints(|hint| cli.global.in_store(hint));
+            let error = error.map_hints(cli.global.in_store());
             report_error(&error, is_json, cli.global.max_chars).into()
         }
     }
@@ -260,36 +260,40 @@ impl Global {
         }
     }
 
-    /// Returns a hint with the given `--db` in its commands that use this store. Without it they find another
-    /// store or none.
-    fn in_store(&self, hint: &str) -> String {
-        if self.db.is_none() || hint.contains("--db") {
-            return hint.to_owned();
-        }
-        let program = Cli::command();
-        let uses_store = |name: &str| {
-            !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
-                && program.find_subcommand(name).is_some()
-        };
-        let option = format!(" --db {}", shell_word(&store::shown(self)));
-        let mut parts = hint.split_inclusive("mdsel ");
-        let mut named = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let end = part.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(part.len());
-            let (name, rest) = part.split_at(end);
-            named.push_str(name);
-            if uses_store(name) {
-                named.push_str(&option);
+    /// Returns a function that adds the given `--db` to the commands of a hint that use this store. Without it
+    /// they find another store or none.
+    fn in_store(&self) -> impl Fn(&str) -> String {
+        let option = self.db.as_ref().map(|_| format!(" --db {}", shell_word(&store::shown(self))));
+        // Made once, because a check may have a hint for each document.
+        let given = option.map(|option| (option, Cli::command()));
+        move |hint| {
+            let Some((option, program)) = given.as_ref().filter(|_| !hint.contains("--db")) else {
+                return hint.to_owned();
+            };
+            let uses_store = |name: &str| {
+                !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
+                    && program.find_subcommand(name).is_some()
+            };
+            let mut parts = hint.split_inclusive("mdsel ");
+            let mut named = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let end = part.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(part.len());
+                let (name, rest) = part.split_at(end);
+                named.push_str(name);
+                if uses_store(name) {
+                    named.push_str(option);
+                }
+                named.push_str(rest);
             }
-            named.push_str(rest);
+            named
         }
-        named
     }
 
     /// Prints the problems that a check found, and returns its status.
     fn print_findings(&self, mut findings: Findings) -> Result<Status> {
+        let in_store = self.in_store();
         for hint in findings.findings.iter_mut().filter_map(|finding| finding.hint.as_mut()) {
-            *hint = self.in_store(hint);
+            *hint = in_store(hint);
         }
         self.print_list(&findings)?;
         Ok(Status::of_check(&findings))
