@@ -48,17 +48,15 @@ pub fn copy(
         }
     }
     // The user may have accepted the source and not what an existing target asks for.
-    let has_trust = |path: &Path| {
-        own.as_ref().is_none_or(|(root, options)| {
-            let wish = Wish::of(path, &Roots::of_store(Some(path), root, options));
-            to.trust().check(path, &wish, &Wish::default()).is_ok()
-        })
+    let has_trust = || {
+        own.as_ref()
+            .is_none_or(|(root, options)| to.is_trusted(&Roots::of_store(to.path(), root, options)))
     };
     if own.as_ref().is_none_or(|(_, own)| *own != options) {
         let root = own.as_ref().map_or(source.root(), |(root, _)| root);
         writer.set_up(&as_stored(root)?, &options)?;
         // A copy is trusted only if its source is, and if it is new or was trusted before.
-        if let Some(path) = to.path().filter(|path| from.is_trusted(&*source) && has_trust(path)) {
+        if let Some(path) = to.path().filter(|_| from.is_trusted(&source.roots()) && has_trust()) {
             let wish = Wish::of(path, &Roots::of_store(Some(path), root, &options));
             report.warnings.extend(to.trust().record(path, &wish));
         }

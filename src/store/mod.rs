@@ -126,10 +126,10 @@ impl Store {
         &self.trust
     }
 
-    /// Returns whether the user accepted everything that the store asks for. `reader` has its settings.
-    pub(crate) fn is_trusted(&self, reader: &dyn Reader) -> bool {
+    /// Returns whether the user accepted everything that the store asks for. `roots` are its folders.
+    pub(crate) fn is_trusted(&self, roots: &Roots) -> bool {
         self.path().is_none_or(|path| {
-            let wish = Wish::of(path, &reader.roots());
+            let wish = Wish::of(path, roots);
             self.trust.check(path, &wish, &Wish::default()).is_ok()
         })
     }

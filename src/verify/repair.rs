@@ -77,7 +77,7 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         warnings.extend(request.store.finish_edits()?);
         sweep(path, request.wait)?;
         let reader = request.store.reader(Purpose::Read)?;
-        let is_trusted = request.store.is_trusted(&*reader);
+        let is_trusted = request.store.is_trusted(&reader.roots());
         let paths = reader.all(&Lookup::All)?.into_iter().map(|document| document.path);
         let leftovers = leftovers(&reader.roots(), Ok(paths.collect()))?;
         for leftover in leftovers.into_iter().filter(|_| is_trusted) {
@@ -113,7 +113,7 @@ fn from_files(
     let mut skipped = HashMap::new();
     let reader = new.reader(Purpose::Read)?;
     // The content of `store` will be that of `new`.
-    let is_trusted = store.is_trusted(&*reader);
+    let is_trusted = store.is_trusted(&reader.roots());
     if !is_trusted {
         let untrusted = |file: &String| (file.clone(), "the store is not trusted".to_owned());
         skipped.extend(paths.iter().map(untrusted));
