@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZero;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
 use crate::error::{Error, ErrorKind};
 
@@ -21,7 +21,9 @@ const IN_PROGRESS: u64 = 32;
 
 /// Returns the number of cores.
 pub(crate) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
+    // On Linux, the standard library reads the limits of the control group at each call.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Calls `work` on each of `items`, with a state that `state` creates for each thread. Calls `take` with each
