@@ -117,16 +117,44 @@ impl LocalWriter {
 
     fn commit_index(&mut self) -> Result<()> {
         self.index_bytes = 0;
-        if !matches!(self.index, IndexState::Open(_)) {
-            return Ok(());
+        if let Some(metadata) = self.uncommitted()? {
+            self.with_index(|index| index.commit(metadata));
         }
-        let Some(identity) = self.rows.identity()? else { return Ok(()) };
+        Ok(())
+    }
+
+    /// Returns the metadata of the next commit of the index, if it is open and has not committed the state of
+    /// SQLite.
+    fn uncommitted(&self) -> Result<Option<IndexMetadata>> {
+        let IndexState::Open(index) = &self.index else { return Ok(None) };
+        let Some(identity) = self.rows.identity()? else { return Ok(None) };
         let rows = &self.rows;
         let (highest, generation) = (rows.highest_id()?, rows.generation()?);
         let metadata = IndexMetadata::new(&identity, highest, generation, &rows.token()?);
-        self.with_index(|index| {
-            if *index.metadata() == metadata { Ok(()) } else { index.commit(metadata) }
+        Ok((*index.metadata() != metadata).then_some(metadata))
+    }
+
+    /// Calls `of_index` with the index, if it is open, while `of_rows` writes to SQLite, which mostly waits for
+    /// the disk. Returns the error of `of_rows`.
+    fn while_writing(
+        &mut self,
+        of_rows: impl FnOnce(&mut RowWriter) -> Result<()>,
+        of_index: impl FnOnce(&mut IndexWriter) -> Usable<()> + Send,
+    ) -> Result<()> {
+        let Self { rows, index, .. } = self;
+        let (written, indexed) = std::thread::scope(|scope| {
+            let indexed = match index {
+                IndexState::Open(index) => Some(scope.spawn(|| of_index(index))),
+                IndexState::Closed | IndexState::Failed => None,
+            };
+            (of_rows(rows), indexed.map(ScopedJoinHandle::join))
         });
+        written?;
+        match indexed {
+            Some(Ok(indexed)) => self.with_index(|_| indexed),
+            Some(Err(_)) => return Err(thread_failed()),
+            None => {}
+        }
         Ok(())
     }
 
@@ -258,25 +286,10 @@ impl Writer for LocalWriter {
         if !std::mem::take(&mut self.has_begun) {
             return Ok(());
         }
-        let Self { rows, index, .. } = self;
-        let (committed, written) = std::thread::scope(|scope| {
-            let written = match index {
-                IndexState::Open(index) => Some(scope.spawn(|| index.write_segments())),
-                IndexState::Closed | IndexState::Failed => None,
-            };
-            (rows.commit(), written.map(ScopedJoinHandle::join))
-        });
-        committed?;
-        match written {
-            Some(Ok(written)) => self.with_index(|_| written),
-            Some(Err(_)) => return Err(thread_failed()),
-            None => {}
-        }
-        Ok(())
+        self.while_writing(RowWriter::commit, IndexWriter::write_segments)
     }
 
-    /// Brings the index up to date if necessary, and writes the log back so that the store is one
-    /// file. That comes first, because meanwhile the threads of the index index what waits.
+    /// Brings the index up to date if necessary, and writes the log back so that the store is one file.
     fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
         // A transaction that is still open has failed.
         self.rows.roll_back()?;
@@ -296,8 +309,12 @@ impl Writer for LocalWriter {
                 self.open_index()?;
             }
         }
-        let checkpointed = self.rows.checkpoint();
-        self.commit_index()?;
+        let checkpointed = match self.uncommitted()? {
+            Some(metadata) => {
+                self.while_writing(|rows| rows.checkpoint(), |index| index.commit(metadata))
+            }
+            None => self.rows.checkpoint(),
+        };
         if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
             && let Err(error) = index.close()
         {

@@ -22,25 +22,38 @@ pub(super) fn entries(
     permit: Permit,
 ) -> Vec<SectionEntry> {
     let parts: Vec<Option<usize>> = text.sections().collect();
-    let document = Arc::new((text, permit));
-    let entry = |section| SectionEntry { document: Arc::clone(&document), id, section, fields };
+    let document = Arc::new(Shared { text, id, fields, _permit: permit });
+    let entry = |section| SectionEntry { document: Arc::clone(&document), section };
     parts.into_iter().map(entry).collect()
 }
 
-/// The entry of one section in the index. The texts of a document are shared by its entries.
+/// What the entries of a document share.
+#[derive(Debug)]
+struct Shared {
+    text: DocumentText,
+    id: i64,
+    fields: Fields,
+    _permit: Permit,
+}
+
+/// The entry of one section in the index. It is small, because the queue of tantivy has room for 40,000 of
+/// them from the start.
 #[derive(Debug)]
 pub(super) struct SectionEntry {
-    document: Arc<(DocumentText, Permit)>,
-    id: i64,
+    document: Arc<Shared>,
     /// Index of the section, 0 for the root; `None` for the front matter.
     section: Option<usize>,
-    fields: Fields,
 }
 
 impl SectionEntry {
+    /// Returns the id of the document.
+    pub(super) fn id(&self) -> i64 {
+        self.document.id
+    }
+
     /// Returns the trigrams of the document if this is the entry of its root.
     pub(super) fn trigrams(&self) -> Option<&TrigramSet> {
-        (self.section == Some(0)).then(|| self.document.0.trigrams())
+        (self.section == Some(0)).then(|| self.document.text.trigrams())
     }
 }
 
@@ -71,18 +84,15 @@ impl Document for SectionEntry {
     type FieldsValuesIter<'a> = std::vec::IntoIter<(Field, EntryValue<'a>)>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        let document = &self.document.0;
-        let fields = self.fields;
+        let Shared { text: document, id, fields, .. } = &*self.document;
         let place = match self.section {
-            None => SectionId::front_matter(self.id),
-            Some(section) => {
-                SectionId { document: self.id, section, level: document.level(section) }
-            }
+            None => SectionId::front_matter(*id),
+            Some(section) => SectionId { document: *id, section, level: document.level(section) },
         };
         // tantivy asks for the values several times, so the vector should not grow.
         let mut values = Vec::with_capacity(USUAL_VALUES);
         values.extend([
-            (fields.document, EntryValue::Number(self.id.unsigned_abs())),
+            (fields.document, EntryValue::Number(id.unsigned_abs())),
             (fields.place, EntryValue::Number(place.to_number())),
             (fields.fingerprint, EntryValue::Number(document.fingerprint(self.section))),
         ]);

@@ -8,7 +8,9 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use tantivy::index::SegmentId;
-use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
+use tantivy::indexer::{
+    AddOperation, IndexWriterOptions, LogMergePolicy, NoMergePolicy, SegmentWriter, UserOperation,
+};
 use tantivy::{Index, TantivyError, Term};
 
 use super::byte_budget::ByteBudget;
@@ -25,6 +27,10 @@ use crate::terms::DocumentText;
 /// for every small document would take longer than indexing it.
 const FLUSH_BYTES: usize = 256 << 10;
 
+/// Bytes of memory for a segment of at most [`FLUSH_BYTES`]. tantivy makes a hash table in proportion to it, and
+/// makes one of 4 MiB for its own threads.
+const SMALL_SEGMENT_BYTES: usize = 1 << 20;
+
 /// The largest number of threads of tantivy. With more, each would have too little memory to make large
 /// segments.
 const MAX_THREADS: usize = 4;
@@ -38,6 +44,8 @@ pub(crate) struct IndexWriter {
     /// documents.
     waiting: Vec<UserOperation<SectionEntry>>,
     waiting_bytes: usize,
+    /// Whether the threads of tantivy have documents that are in no commit.
+    has_passed_on: bool,
     budget: ByteBudget,
     /// The metadata of the last commit.
     metadata: IndexMetadata,
@@ -94,7 +102,13 @@ impl IndexWriter {
         // Documents arrive as words, so half of the cores index what the others prepare. Fewer threads
         // share the memory, which makes fewer and larger segments.
         let threads = cores().div_ceil(2).min(MAX_THREADS);
-        let writer = index.writer_with_num_threads(threads, limits::INDEX_MEMORY_BYTES)?;
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .memory_budget_per_thread(limits::INDEX_MEMORY_BYTES / threads)
+            // Merges run one after the other.
+            .num_merge_threads(1)
+            .build();
+        let writer = index.writer_with_options(options)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self {
             writer,
@@ -102,6 +116,7 @@ impl IndexWriter {
             folder: folder.to_owned(),
             waiting: Vec::new(),
             waiting_bytes: 0,
+            has_passed_on: false,
             budget: ByteBudget::default(),
             metadata,
         })
@@ -139,9 +154,40 @@ impl IndexWriter {
     /// Passes the waiting operations to the threads of tantivy.
     fn flush_waiting(&mut self) -> Usable<()> {
         self.waiting_bytes = 0;
-        if !self.waiting.is_empty() {
-            self.writer.run(std::mem::take(&mut self.waiting))?;
+        self.has_passed_on = true;
+        self.writer.run(std::mem::take(&mut self.waiting))?;
+        Ok(())
+    }
+
+    /// Writes the waiting operations. If there are few and the threads of tantivy have no documents, this thread
+    /// writes a segment of them, which takes less time than to wake a thread of tantivy.
+    fn write_waiting(&mut self) -> Usable<()> {
+        if self.has_passed_on {
+            return self.flush_waiting();
         }
+        self.waiting_bytes = 0;
+        let mut added = Vec::new();
+        for operation in self.waiting.drain(..) {
+            match operation {
+                UserOperation::Add(entry) => added.push(entry),
+                UserOperation::Delete(term) => {
+                    let id = term.value().as_u64();
+                    added.retain(|entry: &SectionEntry| Some(entry.id().unsigned_abs()) != id);
+                    self.writer.delete_term(term);
+                }
+            }
+        }
+        if added.is_empty() {
+            return Ok(());
+        }
+        let segment = self.writer.new_segment();
+        let mut small = SegmentWriter::for_segment(SMALL_SEGMENT_BYTES, segment.clone())?;
+        for document in added {
+            small.add_document(AddOperation { opstamp: 0, document })?;
+        }
+        let count = small.max_doc();
+        small.finalize()?;
+        self.writer.add_segment(self.writer.index().new_segment_meta(segment.id(), count))?;
         Ok(())
     }
 
@@ -155,8 +201,10 @@ impl IndexWriter {
     /// Writes the segments of all operations so far, which no reader sees before [`Self::commit`].
     pub(crate) fn write_segments(&mut self) -> Usable<()> {
         guarded(|| {
-            self.flush_waiting()?;
-            drop(self.writer.prepare_commit()?);
+            self.write_waiting()?;
+            if self.has_passed_on {
+                drop(self.writer.prepare_commit()?);
+            }
             failpoint!(INDEX_SEGMENTS_WRITTEN);
             Ok(())
         })
@@ -165,7 +213,7 @@ impl IndexWriter {
     /// Commits all operations with this metadata.
     pub(crate) fn commit(&mut self, metadata: IndexMetadata) -> Usable<()> {
         guarded(|| {
-            self.flush_waiting()?;
+            self.write_waiting()?;
             let mut commit = self.writer.prepare_commit()?;
             commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
             failpoint!(INDEX_PREPARED);
@@ -173,6 +221,7 @@ impl IndexWriter {
             failpoint!(INDEX_COMMITTED);
             Ok(())
         })?;
+        self.has_passed_on = false;
         self.metadata = metadata;
         Ok(())
     }
