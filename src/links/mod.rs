@@ -19,7 +19,7 @@ mod site;
 
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
 pub(crate) use path::{folder_of, is_named, split_extension};
-pub use resolve::resolve;
+pub use resolve::{resolve, resolve_to_document};
 pub use site::SiteRoot;
 
 /// The id of a document in the store.

@@ -25,13 +25,42 @@ pub fn resolve(
     kind: &Kind,
     target: &str,
 ) -> LinkTarget {
+    resolve_else(library, source, kind, target, |name| file_named(library, source, name))
+}
+
+/// Works like [`resolve`], but looks for no file that a name means. Such a link is broken, which takes less time
+/// to say: a name can mean a file in any folder.
+pub fn resolve_to_document(
+    library: &impl LinkTargets,
+    source: LinkSource,
+    kind: &Kind,
+    target: &str,
+) -> LinkTarget {
+    resolve_else(library, source, kind, target, |_| LinkTarget::broken(Reason::File))
+}
+
+/// Resolves a link. Calls `file_named` with a name that means no document.
+fn resolve_else(
+    library: &impl LinkTargets,
+    source: LinkSource,
+    kind: &Kind,
+    target: &str,
+    file_named: impl FnOnce(&str) -> LinkTarget,
+) -> LinkTarget {
     match kind {
         Kind::Markdown | Kind::Image | Kind::Ldmd(_) => resolve_reference(library, source, target),
-        Kind::Wikilink | Kind::Embed | Kind::Typed(_) => resolve_name(library, source, target),
+        Kind::Wikilink | Kind::Embed | Kind::Typed(_) => {
+            resolve_name(library, source, target, file_named)
+        }
     }
 }
 
-fn resolve_name(library: &impl LinkTargets, source: LinkSource, target: &str) -> LinkTarget {
+fn resolve_name(
+    library: &impl LinkTargets,
+    source: LinkSource,
+    target: &str,
+    file_named: impl FnOnce(&str) -> LinkTarget,
+) -> LinkTarget {
     if target.contains("://") {
         return LinkTarget::External;
     }
@@ -57,11 +86,7 @@ fn resolve_name(library: &impl LinkTargets, source: LinkSource, target: &str) ->
             Err(other) => reason = other,
         }
     }
-    if reason == Reason::File {
-        file_named(library, source, name)
-    } else {
-        LinkTarget::broken(reason)
-    }
+    if reason == Reason::File { file_named(name) } else { LinkTarget::broken(reason) }
 }
 
 /// Returns the file that `name` names: an attachment, or a Markdown file that is not in the store.

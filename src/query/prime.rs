@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::ListPart;
-use super::links::graph::{Destination, Graph};
+use super::links::graph::Graph;
 use super::links::{EdgeFilter, LinkNode};
 use super::page::longest;
 use super::place::ResolvedNode;
@@ -180,7 +180,7 @@ fn target_of(
             continue;
         };
         let document = library.open(&source)?;
-        if let Some(Destination::Place(place)) = graph.follow(&document, link)? {
+        if let Some(place) = graph.follow_to_document(&document, link)? {
             return Ok(Some(place));
         }
     }

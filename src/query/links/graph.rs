@@ -237,7 +237,7 @@ impl<'a> Graph<'a> {
             };
             let document = document?;
             for link in links {
-                if let Some(Destination::Place(to)) = self.follow(&document, &link)?
+                if let Some(to) = self.follow_to_document(&document, &link)?
                     && contains(place, &to)
                 {
                     let from = from(&document, &link);
@@ -280,7 +280,29 @@ impl<'a> Graph<'a> {
         link: &StoredLink,
     ) -> Result<Option<Destination>> {
         let source = LinkSource { id: document.stored.id, path: &document.stored.path };
-        let resolution = links::resolve(&self.targets, source, &link.kind, &link.target);
+        self.destination(link, links::resolve(&self.targets, source, &link.kind, &link.target))
+    }
+
+    /// Returns the node that a link of `document` leads to, if any. Looks for no files.
+    pub(crate) fn follow_to_document(
+        &self,
+        document: &Rc<OpenDocument>,
+        link: &StoredLink,
+    ) -> Result<Option<ResolvedNode>> {
+        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
+        let resolution =
+            links::resolve_to_document(&self.targets, source, &link.kind, &link.target);
+        Ok(match self.destination(link, resolution)? {
+            Some(Destination::Place(place)) => Some(place),
+            _ => None,
+        })
+    }
+
+    fn destination(
+        &self,
+        link: &StoredLink,
+        resolution: LinkTarget,
+    ) -> Result<Option<Destination>> {
         self.targets.check()?;
         let (id, node) = match resolution {
             LinkTarget::Document { id, node } => (id, node),

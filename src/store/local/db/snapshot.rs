@@ -18,7 +18,7 @@ use super::schema::Age;
 use super::writer::RowWriter;
 use super::{
     Header, connect, corrupt, count, file_name, has_log, has_no_room, lock_path, meta, not_found,
-    peek, schema, sql, store_error, with_suffix,
+    peek, schema, store_error, with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
 use crate::error::{Error, ErrorKind, Result};
@@ -276,13 +276,43 @@ impl Snapshot {
     /// Returns the `most` folders at the top of the root that contain the most documents, with the
     /// number of documents below each. The empty name is the root itself.
     pub(in crate::store) fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
-        let statement = "SELECT substr(path, 1, max(instr(path, '/') - 1, 0)) AS folder, \
-             count(*) AS documents FROM document GROUP BY folder \
-             ORDER BY documents DESC, folder LIMIT ?1";
-        self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
-            let row = |row: &Row<'_>| Ok((row.get(0)?, super::count(row.get(1)?)));
-            statement.query_map([sql(most)], row)?.collect()
-        }))
+        let mut folders = self.wrap(self.all_folders())?;
+        folders.sort_by(|(one, few), (other, many)| many.cmp(few).then_with(|| one.cmp(other)));
+        folders.truncate(most);
+        Ok(folders)
+    }
+
+    /// Returns the folders at the top of the root with their numbers of documents. The paths in a folder are
+    /// counted by the index, so few of them are read.
+    fn all_folders(&self) -> rusqlite::Result<Vec<(String, usize)>> {
+        let connection = self.statement();
+        let mut paths = connection
+            .prepare_cached("SELECT path FROM document WHERE path >= ?1 ORDER BY path")?;
+        let mut counted = connection
+            .prepare_cached("SELECT count(*) FROM document WHERE path >= ?1 AND path < ?2")?;
+        let mut folders = Vec::new();
+        let mut in_root = 0;
+        let mut next = Some(String::new());
+        while let Some(start) = next.take() {
+            let mut rows = paths.query([start])?;
+            while let Some(row) = rows.next()? {
+                let path = row.get_ref(0)?.as_str()?;
+                let Some((folder, _)) = path.split_once('/') else {
+                    in_root += 1;
+                    continue;
+                };
+                // `0` is the character after `/`.
+                let end = format!("{folder}0");
+                let documents: i64 = counted.query_row([path, &end], |row| row.get(0))?;
+                folders.push((folder.to_owned(), super::count(documents)));
+                next = Some(end);
+                break;
+            }
+        }
+        if in_root > 0 {
+            folders.push((String::new(), in_root));
+        }
+        Ok(folders)
     }
 
     /// Returns the length of a document in bytes. Fails if it exceeds the largest possible length,
