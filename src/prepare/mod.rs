@@ -29,7 +29,7 @@ use crate::terms::{DocumentText, TextExtractor};
 
 /// The version of the parser and of what is derived from its result. It is incremented whenever the
 /// same bytes give different rows, so that the next ingest parses all documents again.
-pub(crate) const PARSER_VERSION: i64 = 8;
+pub(crate) const PARSER_VERSION: i64 = 9;
 
 /// A parsed document.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl Preparation {
         let title = values.as_ref().and_then(front_matter::title);
         let chunks = self
             .compressor
-            .compress(bytes)
+            .compress(bytes, &rows.hash)
             .map_err(|error| Error::io(Path::new(&rows.path), error))?;
         Ok(Some(PreparedDocument {
             state,
@@ -180,7 +180,7 @@ impl Preparation {
         let rows = DerivedRows::of(&parsed, tags.clone())?;
         let chunks = self
             .compressor
-            .compress(&parsed.bytes)
+            .compress(&parsed.bytes, &parsed.hash)
             .map_err(|error| Error::io(Path::new(&parsed.path), error))?;
         let ParsedDocument { path, bytes, document, contents, links, state, .. } = parsed;
         let title = document.front_matter.as_ref().and_then(front_matter::title);

@@ -16,7 +16,7 @@ use super::connection::{Connection, HAS_FOREIGN, Idle};
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
 use super::{lookup, schema};
-use crate::codec::content::{PackedSpan, chunk_count};
+use crate::codec::content::{PackedSpan, UnpackedSpan, chunk_count};
 use crate::codec::data::{self, Packable};
 use crate::codec::{markup, outline};
 use crate::corpus::IngestOptions;
@@ -232,11 +232,8 @@ impl State {
     }
 }
 
-/// The chunks that are read for a span: all of a small document, so that its hash can be compared.
-fn chunks_for(length: usize, span: ByteSpan) -> std::ops::Range<usize> {
-    if length <= CONTENT_CHUNK_BYTES {
-        return 0..chunk_count(length);
-    }
+/// Returns the numbers of the chunks that are read for a span.
+fn chunks_for(span: ByteSpan) -> std::ops::Range<usize> {
     if span.is_empty() {
         return 0..0;
     }
@@ -435,8 +432,7 @@ impl Reader for PostgresReader {
         let state = self.state()?;
         let (mut partitions, mut places) = (HashSet::new(), HashSet::new());
         for (document, span) in parts {
-            let length = length(document)?;
-            let wanted = chunks_for(length, span.clipped(length));
+            let wanted = chunks_for(span.clipped(length(document)?));
             partitions.insert(part_of(&document.path, state.parts));
             places.extend(wanted.map(|chunk| chunk_place(document.id, chunk)));
         }
@@ -444,22 +440,20 @@ impl Reader for PostgresReader {
         let content = |(document, span): &(&StoredDocument, ByteSpan)| {
             let length = length(document)?;
             let span = span.clipped(length);
-            let wanted = chunks_for(length, span);
-            let is_whole = wanted.len() == chunk_count(length);
+            let wanted = chunks_for(span);
             let chunks = wanted.map(|chunk| found.get(&chunk_place(document.id, chunk)).cloned());
             let chunks = chunks.collect::<Option<Vec<_>>>();
-            let read = if is_whole { ByteSpan::new(0, length) } else { span };
-            let bytes =
-                chunks.and_then(|chunks| PackedSpan { span: read, length, chunks }.unpack());
-            let is_damaged =
-                |bytes: &Vec<u8>| is_whole && *blake3::hash(bytes).as_bytes() != document.hash;
-            match bytes {
-                Some(bytes) if !is_damaged(&bytes) => {
-                    let start = span.start - read.start;
-                    let part = bytes.get(start..start + span.len()).unwrap_or_default();
-                    Ok(part.to_vec())
-                }
-                _ => Err(damaged_part(document, "bytes")),
+            let unpacked = chunks
+                .and_then(|chunks| PackedSpan { span, length, chunks }.unpack(&document.hash));
+            // An earlier version wrote no checksums. Only a whole document can be compared with its hash.
+            let is_right = |unpacked: &UnpackedSpan| {
+                unpacked.is_checked
+                    || span.len() < length
+                    || *blake3::hash(&unpacked.bytes).as_bytes() == document.hash
+            };
+            match unpacked.filter(is_right) {
+                Some(unpacked) => Ok(unpacked.bytes),
+                None => Err(damaged_part(document, "bytes")),
             }
         };
         parts.iter().map(content).collect()

@@ -1,18 +1,17 @@
 //! The rows of the chunks that hold the bytes of documents.
 //!
-//! Invariants: the bytes of a document are compared with its hash before any of them is returned. After
-//! that, a read fetches only the chunks that overlap its span.
+//! Invariants: a read fetches only the chunks that overlap its span, and returns only bytes that were compared
+//! with their checksums, or, if an earlier version wrote the document without checksums, with its hash.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{MutexGuard, PoisonError};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::bytes_column::BytesColumn;
 use super::snapshot::Snapshot;
 use super::sql;
-use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, chunk_count};
+use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, UnpackedSpan, chunk_count};
 use crate::error::Result;
 use crate::limits::{self, CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
 use crate::position::ByteSpan;
@@ -112,36 +111,15 @@ const CHUNKS_BY_PLACE: BytesColumn = BytesColumn {
 };
 
 impl Snapshot {
-    /// Returns the bytes of a document within `span`, clipped to the document. The first read of a
-    /// document compares all of its bytes with its hash.
+    /// Returns the bytes of a document within `span`, clipped to the document.
     pub(in crate::store) fn content(
         &self,
         document: &StoredDocument,
         span: ByteSpan,
     ) -> Result<Vec<u8>> {
-        let span = span.clipped(self.length(document)?);
-        if self.checked_documents().contains(&document.id) {
-            return self.unchecked_content(document, span);
-        }
-        let mut hasher = blake3::Hasher::new();
-        let mut content = Vec::new();
         let length = self.length(document)?;
-        for start in (0..length).step_by(limits::CHECK_BYTES) {
-            let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
-            let bytes = self.unchecked_content(document, piece)?;
-            hasher.update(&bytes);
-            let from = span.start.clamp(piece.start, piece.end) - start;
-            let to = span.end.clamp(piece.start, piece.end) - start;
-            if content.is_empty() && to - from == bytes.len() {
-                // Most documents are one piece and are read whole, so nothing is copied.
-                content = bytes;
-            } else {
-                content.reserve_exact(span.len() - content.len());
-                content.extend_from_slice(bytes.get(from..to).unwrap_or_default());
-            }
-        }
-        self.check(document, || hasher.finalize())?;
-        Ok(content)
+        let packed = self.wrap(read(&self.statement(), document.id, length, span))?;
+        self.unpack(document, &packed)
     }
 
     /// Returns the bytes of each document within its span, like [`Self::content`].
@@ -155,14 +133,8 @@ impl Snapshot {
                 return self.content(document, span);
             };
             let length = self.length(document)?;
-            let whole = ByteSpan::new(0, length);
-            let packed = PackedSpan { span: whole, length, chunks: vec![chunk] };
-            let mut bytes = packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))?;
-            self.check(document, || blake3::hash(&bytes))?;
-            let span = span.clipped(length);
-            bytes.truncate(span.end);
-            bytes.drain(..span.start);
-            Ok(bytes)
+            let chunks = vec![chunk];
+            self.unpack(document, &PackedSpan { span: span.clipped(length), length, chunks })
         };
         parts.iter().map(content).collect()
     }
@@ -179,25 +151,30 @@ impl Snapshot {
         self.wrap(CHUNKS_BY_PLACE.read(&self.statement(), &places))
     }
 
-    /// Compares the hash of the bytes of a document with what was written, unless that was done before.
-    fn check(&self, document: &StoredDocument, hash: impl FnOnce() -> blake3::Hash) -> Result<()> {
-        if self.checked_documents().contains(&document.id) {
-            return Ok(());
+    fn unpack(&self, document: &StoredDocument, packed: &PackedSpan) -> Result<Vec<u8>> {
+        let damaged = || self.damaged(document, "bytes");
+        let UnpackedSpan { bytes, is_checked } =
+            packed.unpack(&document.hash).ok_or_else(damaged)?;
+        if !is_checked {
+            let is_whole = packed.span.len() == packed.length;
+            let hash = if is_whole { blake3::hash(&bytes) } else { self.hash(document)? };
+            if *hash.as_bytes() != document.hash {
+                return Err(damaged());
+            }
         }
-        if *hash().as_bytes() != document.hash {
-            return Err(self.damaged(document, "bytes"));
-        }
-        self.checked_documents().insert(document.id);
-        Ok(())
+        Ok(bytes)
     }
 
-    fn checked_documents(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn unchecked_content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
+    /// Returns the hash of the stored bytes of a document.
+    fn hash(&self, document: &StoredDocument) -> Result<blake3::Hash> {
         let length = self.length(document)?;
-        let packed = self.wrap(read(&self.statement(), document.id, length, span))?;
-        packed.unpack().ok_or_else(|| self.damaged(document, "bytes"))
+        let mut hasher = blake3::Hasher::new();
+        for start in (0..length).step_by(limits::CHECK_BYTES) {
+            let piece = ByteSpan::new(start, length.min(start + limits::CHECK_BYTES));
+            let packed = self.wrap(read(&self.statement(), document.id, length, piece))?;
+            let unpacked = packed.unpack(&document.hash);
+            hasher.update(&unpacked.ok_or_else(|| self.damaged(document, "bytes"))?.bytes);
+        }
+        Ok(hasher.finalize())
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::meta;
 use super::pages::{BTreeKind, BTreeRecord, ColumnValue};
+use crate::codec::content::is_chunk;
 use crate::links::split_extension;
 use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::prepare::name_key;
@@ -226,9 +227,8 @@ impl MetaValue {
 
 /// Returns whether a record is a row of the table `content`. Only that table has blobs compressed
 /// with zstd.
-pub(super) fn is_chunk(record: &BTreeRecord, beginning: &[u8]) -> bool {
-    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub(super) fn is_content(record: &BTreeRecord, beginning: &[u8]) -> bool {
     let is_blob = matches!(record.types.as_slice(), [0, kind] if *kind >= 12 && kind % 2 == 0);
     let header = beginning.len().min(record.place.header());
-    record.tree == BTreeKind::Table && is_blob && beginning[header..].starts_with(&MAGIC)
+    record.tree == BTreeKind::Table && is_blob && is_chunk(&beginning[header..])
 }

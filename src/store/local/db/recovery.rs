@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::content;
 use super::pages::{BTreeKind, BTreeRecord, ColumnValue, Pages, RecordPlace};
 use super::recovered_rows::{
-    DocumentRow, MetaValue, RecoveredMetadata, is_chunk, meta_key, path_in,
+    DocumentRow, MetaValue, RecoveredMetadata, is_content, meta_key, path_in,
 };
 use crate::codec::content::chunk as decompressed;
 use crate::corpus::{IngestOptions, root_folder};
@@ -161,7 +161,7 @@ impl DamagedStore {
             } else if DocumentRow::recognizes(record) {
                 let payload = self.whole(record, beginning);
                 documents.extend(payload.map(|payload| DocumentRow::of(record, &payload)));
-            } else if is_chunk(record, beginning) {
+            } else if is_content(record, beginning) {
                 for id in &record.ids {
                     chunks.entry(*id).or_default().push(record.place);
                 }

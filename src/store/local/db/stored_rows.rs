@@ -151,8 +151,8 @@ fn diagnostic(row: &Row<'_>) -> rusqlite::Result<StoredDiagnostic> {
 impl StoredRows {
     /// Returns the bytes of the document, or the reason why they are damaged.
     pub(in crate::store) fn bytes(&self) -> std::result::Result<Vec<u8>, &'static str> {
-        let bytes = self.packed.unpack().filter(|_| self.has_all_chunks);
-        let bytes = bytes.ok_or("its bytes cannot be read")?;
+        let unpacked = self.packed.unpack(&self.document.hash).filter(|_| self.has_all_chunks);
+        let bytes = unpacked.ok_or("its bytes cannot be read")?.bytes;
         if *blake3::hash(&bytes).as_bytes() == self.document.hash {
             Ok(bytes)
         } else {
