@@ -27,55 +27,60 @@ impl TrigramQuery {
     /// Returns a query that requires both conditions.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::None, _) | (_, Self::None) => Self::None,
-            (Self::All, query) | (query, Self::All) => query,
-            (one, other) if one == other => one,
-            (one, other) => Self::And(Self::flat(one, other, |query| match query {
-                Self::And(queries) => Ok(queries),
-                other => Err(other),
-            })),
-        }
+        Self::all_of(vec![self, other])
     }
 
     /// Returns a query that requires at least one of the conditions.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::All, _) | (_, Self::All) => Self::All,
-            (Self::None, query) | (query, Self::None) => query,
-            (one, other) if one == other => one,
-            (one, other) => Self::Or(Self::flat(one, other, |query| match query {
-                Self::Or(queries) => Ok(queries),
-                other => Err(other),
-            })),
-        }
+        Self::any_of(vec![self, other])
     }
 
-    fn flat(one: Self, other: Self, parts: impl Fn(Self) -> Result<Vec<Self>, Self>) -> Vec<Self> {
-        let mut result = Vec::new();
-        for query in [one, other] {
-            match parts(query) {
-                Ok(queries) => result.extend(queries),
-                Err(query) => result.push(query),
+    /// Returns a query that requires all of `queries`.
+    pub fn all_of(queries: Vec<Self>) -> Self {
+        if queries.contains(&Self::None) {
+            return Self::None;
+        }
+        let mut parts = Vec::new();
+        for query in queries {
+            match query {
+                Self::All => {}
+                Self::And(queries) => parts.extend(queries),
+                other => parts.push(other),
             }
         }
-        result.sort_unstable();
-        result.dedup();
-        result
+        Self::joined(parts, Self::All, Self::And)
+    }
+
+    /// Returns a query that requires at least one of `queries`.
+    pub fn any_of(queries: Vec<Self>) -> Self {
+        if queries.contains(&Self::All) {
+            return Self::All;
+        }
+        let mut parts = Vec::new();
+        for query in queries {
+            match query {
+                Self::None => {}
+                Self::Or(queries) => parts.extend(queries),
+                other => parts.push(other),
+            }
+        }
+        Self::joined(parts, Self::None, Self::Or)
+    }
+
+    fn joined(mut parts: Vec<Self>, nothing: Self, join: impl FnOnce(Vec<Self>) -> Self) -> Self {
+        parts.sort_unstable();
+        parts.dedup();
+        match parts.len() {
+            0 => nothing,
+            1 => parts.pop().unwrap_or(nothing),
+            _ => join(parts),
+        }
     }
 
     /// Returns a query that requires all trigrams of `literal`.
     pub fn of_literal(literal: &[u8]) -> Self {
-        let mut trigrams: Vec<Self> =
-            literal.windows(3).filter_map(trigram).map(Self::Has).collect();
-        trigrams.sort_unstable();
-        trigrams.dedup();
-        match trigrams.len() {
-            0 => Self::All,
-            1 => trigrams.pop().unwrap_or(Self::All),
-            _ => Self::And(trigrams),
-        }
+        Self::all_of(literal.windows(3).filter_map(trigram).map(Self::Has).collect())
     }
 
     /// Returns whether a document meets the condition, if it has the trigrams for which `has`
@@ -88,6 +93,23 @@ impl TrigramQuery {
             Self::And(queries) => queries.iter().all(|query| query.is_met_by(has)),
             Self::Or(queries) => queries.iter().any(|query| query.is_met_by(has)),
         }
+    }
+
+    /// Divides alternatives into those that are one trigram, by its first two bytes and with the third bytes, and
+    /// the others. An index that keeps the trigrams with the same first two bytes together reads them once.
+    pub fn by_prefix(alternatives: &[Self]) -> (Vec<([u8; 2], Vec<u8>)>, Vec<&Self>) {
+        let mut prefixes: Vec<([u8; 2], Vec<u8>)> = Vec::new();
+        let mut others = Vec::new();
+        for query in alternatives {
+            match query {
+                Self::Has([one, two, third]) => match prefixes.last_mut() {
+                    Some((prefix, thirds)) if *prefix == [*one, *two] => thirds.push(*third),
+                    _ => prefixes.push(([*one, *two], vec![*third])),
+                },
+                other => others.push(other),
+            }
+        }
+        (prefixes, others)
     }
 
     /// Returns the number of trigrams in the query.

@@ -5,18 +5,29 @@
 //! possible prefixes and suffixes, and the trigrams that all of them contain. Invariant: the plan admits
 //! every text that the pattern matches. It may also admit others.
 
-use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use std::collections::BTreeSet;
 
-use crate::terms::TrigramQuery;
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use regex_syntax::utf8::Utf8Sequences;
+
+use crate::terms::{Trigram, TrigramQuery, trigram};
 
 /// Maximum number of exact texts of a part; above it only prefixes and suffixes are kept.
 const MOST_TEXTS: usize = 16;
-/// Maximum number of prefixes, and of suffixes.
-const MOST_ENDS: usize = 20;
+/// Maximum number of prefixes, and of suffixes. Ten digits and another ten are 100.
+const MOST_ENDS: usize = 128;
+/// Maximum number of texts of two parts together. The last bytes of all digits of Unicode, a hyphen, and their
+/// first bytes are 1,332.
+const MOST_PAIRS: usize = 1500;
 /// Maximum number of trigrams required together; further ones would exclude few documents.
 const MOST_REQUIRED: usize = 24;
+/// Number of trigrams of which a document needs one that are few enough to look up in any case. Of more, a
+/// document usually has one, so they are looked up only if all of the plan are about as many.
+const FEW_ALTERNATIVES: usize = 64;
 /// Maximum number of trigrams of a plan; a larger plan costs more than it saves.
-const MOST_TRIGRAMS: usize = 600;
+const MOST_TRIGRAMS: usize = 1500;
+/// Maximum number of trigrams while a plan is computed, from which those of the plan are chosen.
+const MOST_CONSIDERED: usize = 2 * MOST_TRIGRAMS;
 /// Maximum number of copies of a repeated part to expand.
 const MOST_COPIES: u32 = 8;
 
@@ -32,9 +43,19 @@ pub(super) fn plan(pattern: &Hir) -> TrigramQuery {
 fn bounded(query: TrigramQuery) -> TrigramQuery {
     match query {
         TrigramQuery::And(queries) => {
+            let mut queries: Vec<_> = queries.into_iter().map(bounded).collect();
+            let fewest = queries.iter().map(TrigramQuery::len).min().unwrap_or(0);
+            queries.retain(|query| query.len() <= FEW_ALTERNATIVES.max(4 * fewest));
             // Take them at intervals, because adjacent trigrams share two bytes.
             let step = queries.len().div_ceil(MOST_REQUIRED);
-            TrigramQuery::And(queries.into_iter().step_by(step).map(bounded).collect())
+            let mut queries: Vec<_> = queries.into_iter().step_by(step).collect();
+            queries.sort_by_key(TrigramQuery::len);
+            let mut count = 0;
+            queries.retain(|query| {
+                count += query.len();
+                count <= MOST_TRIGRAMS || count == query.len()
+            });
+            TrigramQuery::all_of(queries)
         }
         TrigramQuery::Or(queries) => TrigramQuery::Or(queries.into_iter().map(bounded).collect()),
         other => other,
@@ -79,6 +100,12 @@ impl PartFacts {
         }
     }
 
+    /// Returns a part that is not empty and of whose texts only the first and the last bytes are known.
+    fn between((prefix, suffix): (Texts, Texts)) -> Self {
+        let known = |ends: Texts| if ends.len() > MOST_ENDS { vec![Vec::new()] } else { ends };
+        Self { prefix: known(prefix), suffix: known(suffix), ..Self::anything(false) }
+    }
+
     fn nothing() -> Self {
         Self { query: TrigramQuery::None, ..Self::exactly(Vec::new()) }
     }
@@ -106,21 +133,23 @@ impl PartFacts {
         let (mut prefix, mut suffix) = (Vec::new(), Vec::new());
         if exact.is_none() {
             prefix = match &self.exact {
-                Some(texts) if texts.len() * next.prefixes().len() <= MOST_ENDS * 4 => {
+                Some(texts) if texts.len() * next.prefixes().len() <= MOST_PAIRS => {
                     cross(texts, next.prefixes())
                 }
                 _ if self.can_be_empty => union(self.prefixes(), next.prefixes()),
                 _ => self.prefixes().clone(),
             };
             suffix = match &next.exact {
-                Some(texts) if self.suffixes().len() * texts.len() <= MOST_ENDS * 4 => {
+                Some(texts) if self.suffixes().len() * texts.len() <= MOST_PAIRS => {
                     cross(self.suffixes(), texts)
                 }
                 _ if next.can_be_empty => union(next.suffixes(), self.suffixes()),
                 _ => next.suffixes().clone(),
             };
             // Trigrams across the boundary of the two parts.
-            if self.suffixes().len() * next.prefixes().len() <= MOST_ENDS * 4 {
+            if self.suffixes().len() * next.prefixes().len() <= MOST_PAIRS
+                && query.len() <= MOST_CONSIDERED
+            {
                 query = query.and(any_of(&cross(self.suffixes(), next.prefixes())));
             }
         }
@@ -174,14 +203,17 @@ impl PartFacts {
             }
         }
         if self.exact.is_none() {
-            let query = std::mem::replace(&mut self.query, TrigramQuery::All);
-            self.query = query.and(any_of(&self.prefix)).and(any_of(&self.suffix));
+            if self.query.len() <= MOST_CONSIDERED {
+                let query = std::mem::replace(&mut self.query, TrigramQuery::All);
+                let ends = [query, any_of(&self.prefix), any_of(&self.suffix)];
+                self.query = TrigramQuery::all_of(ends.into());
+            }
             shorten(&mut self.prefix, Vec::truncate);
-            without_longer(&mut self.prefix, <[u8]>::starts_with);
+            without_longer(&mut self.prefix, |text, length| text.get(..length));
             shorten(&mut self.suffix, |text, length| {
                 text.drain(..text.len().saturating_sub(length));
             });
-            without_longer(&mut self.suffix, <[u8]>::ends_with);
+            without_longer(&mut self.suffix, |text, length| text.get(text.len() - length..));
         }
     }
 }
@@ -201,18 +233,26 @@ fn shorten(texts: &mut Texts, cut: impl Fn(&mut Vec<u8>, usize)) {
     }
 }
 
-/// Removes the texts that begin, or end, with another text of the set, which already implies less.
-fn without_longer(texts: &mut Texts, goes_on: fn(&[u8], &[u8]) -> bool) {
+/// Removes the texts that begin, or end, with another text of the sorted set, which already implies less. `part` is
+/// the beginning, or the end, of a text with that length.
+fn without_longer(texts: &mut Texts, part: fn(&[u8], usize) -> Option<&[u8]>) {
     let all = texts.clone();
-    texts.retain(|text| !all.iter().any(|other| other != text && goes_on(text, other)));
+    let is_known = |part: &[u8]| all.binary_search_by(|text| text.as_slice().cmp(part)).is_ok();
+    texts.retain(|text| !(0..text.len()).any(|length| part(text, length).is_some_and(is_known)));
 }
 
-/// Returns the query for texts that contain one of `texts`.
+/// Returns the query for texts that contain one of `texts`: the trigrams that all of them have, and one of the
+/// sets of the others.
 fn any_of(texts: &Texts) -> TrigramQuery {
-    texts
-        .iter()
-        .map(|text| TrigramQuery::of_literal(text))
-        .fold(TrigramQuery::None, TrigramQuery::or)
+    let trigrams = |text: &Vec<u8>| text.windows(3).filter_map(trigram).collect();
+    let sets: Vec<BTreeSet<Trigram>> = texts.iter().map(trigrams).collect();
+    let mut common = sets.first().cloned().unwrap_or_default();
+    common.retain(|trigram| sets.iter().all(|set| set.contains(trigram)));
+    let all_of = |set: BTreeSet<Trigram>| {
+        TrigramQuery::all_of(set.into_iter().map(TrigramQuery::Has).collect())
+    };
+    let others = sets.iter().map(|set| all_of(set.difference(&common).copied().collect()));
+    TrigramQuery::any_of(others.collect()).and(all_of(common))
 }
 
 fn cross(one: &Texts, other: &Texts) -> Texts {
@@ -241,7 +281,7 @@ fn part_of(pattern: &Hir) -> PartFacts {
         HirKind::Class(class) => match texts_of(class) {
             Some(texts) if texts.is_empty() => PartFacts::nothing(),
             Some(texts) => PartFacts::exactly(texts),
-            None => PartFacts::anything(false),
+            None => PartFacts::between(ends_of(class)),
         },
         HirKind::Repetition(repetition) => repeated(repetition),
         HirKind::Capture(capture) => part_of(&capture.sub),
@@ -284,6 +324,32 @@ fn texts_of(class: &Class) -> Option<Texts> {
     }
     let texts = sorted(texts);
     (texts.len() <= MOST_TEXTS).then_some(texts)
+}
+
+/// Returns the first and the last bytes of the texts of a character class.
+fn ends_of(class: &Class) -> (Texts, Texts) {
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let add = |ends: &mut Texts, start: u8, end: u8| {
+        ends.extend((start..=end).map(|byte| vec![byte.to_ascii_lowercase()]));
+    };
+    match class {
+        Class::Unicode(class) => {
+            let ranges = class.ranges().iter();
+            for bytes in ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end())) {
+                if let [head, .., tail] | [head @ tail] = bytes.as_slice() {
+                    add(&mut first, head.start, head.end);
+                    add(&mut last, tail.start, tail.end);
+                }
+            }
+        }
+        Class::Bytes(class) => {
+            for range in class.ranges() {
+                add(&mut first, range.start(), range.end());
+                add(&mut last, range.start(), range.end());
+            }
+        }
+    }
+    (sorted(first), sorted(last))
 }
 
 fn repeated(repetition: &Repetition) -> PartFacts {
@@ -349,8 +415,9 @@ mod tests {
             ("abcd", "(abc bcd)"),
             ("abc|xyz", "(abc|xyz)"),
             ("abc|xy", "all"),
-            ("(foo)?bar", "(bar|(bar foo oba oob))"),
-            ("foo(bar)?", "(foo|(bar foo oba oob))"),
+            ("(foo)?bar", "bar"),
+            ("foo(bar)?", "foo"),
+            ("(foo|bar)baz", "(baz ((arb bar rba)|(foo oba oob)))"),
             ("a[bc]d", "(abd|acd)"),
             ("(?i)abc", "abc"),
             ("foo.*bar", "(bar foo)"),
@@ -365,11 +432,33 @@ mod tests {
             ("xa{2,}y", "xaa"),
             (r"ab\ncd", "all"),
             (r"\w\w\w", "all"),
+            (r"\w+ing", "ing"),
+            ("[ab]-[0-2]", "(a-0|a-1|a-2|b-0|b-1|b-2)"),
+            (r"\d-\d: disk", "( di : d dis isk)"),
             ("", "all"),
             ("[^a]", "all"),
             ("(ab|cd)(ef|gh)", "((abe bef)|(abg bgh)|(cde def)|(cdg dgh))"),
         ] {
             assert_eq!(plan_text(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_class_of_few_bytes_is_part_of_trigrams() {
+        for (pattern, has, lacks) in [
+            ("[0-9]{4}-[0-9][0-9]", "on 2026-11-26", "a - b 2026 11-b"),
+            (r"\d{4}-\d{2}", "on 2026-11-26", "a - b 2026 11-b"),
+            (r"\d-\d", "von \u{665}-\u{966} bis", "\u{665} - \u{966}"),
+            ("[0-9a-f]{8}-[0-9a-f]{4}", "52b38267-6023-4bdc", "x-y z-f h-0"),
+            ("(?i)[A-F]#[a-f]", "C#d", "c# x#d"),
+        ] {
+            let plan = plan(&regex_syntax::parse(pattern).unwrap());
+            let meets = |text: &str| {
+                let trigrams: BTreeSet<Trigram> =
+                    text.as_bytes().windows(3).filter_map(trigram).collect();
+                plan.is_met_by(&|trigram| trigrams.contains(&trigram))
+            };
+            assert!(meets(has) && !meets(lacks), "{pattern}: {}", plan.len());
         }
     }
 
@@ -385,6 +474,9 @@ mod tests {
             "abcdefghij".repeat(400),
             "(?i)".to_owned() + &"sk".repeat(500),
             "(((a{1,30}){1,30}){1,30})".to_owned(),
+            "[0-8][1-9]".repeat(400),
+            r"(\d-\w+\d[a-f]){1,9}".repeat(20),
+            r"(\d\.|[a-z]_|\w:){1,8}".repeat(30),
         ] {
             let plan = plan(&regex_syntax::parse(&pattern).unwrap());
             assert!(plan.len() <= MOST_TRIGRAMS, "{}", plan.len());

@@ -115,39 +115,47 @@ pub(super) struct Segment<'a> {
 }
 
 impl Segment<'_> {
+    /// Returns for each document of the segment whether it meets one of `queries`; `None` if a row is damaged.
+    fn meeting_any(&self, queries: &[TrigramQuery]) -> Option<Vec<bool>> {
+        let mut result = vec![false; self.documents];
+        let (prefixes, others) = TrigramQuery::by_prefix(queries);
+        for ([one, two], thirds) in prefixes {
+            let Some(row) = self.rows.get(&prefix([one, two, 0])) else { continue };
+            each(row, |third, list| {
+                let wanted = if thirds.contains(&third) { list.ordinals()? } else { Vec::new() };
+                for ordinal in wanted {
+                    if let Some(meets) = result.get_mut(ordinal as usize) {
+                        *meets = true;
+                    }
+                }
+                Some(())
+            })?;
+        }
+        for query in others {
+            for (one, other) in result.iter_mut().zip(self.meeting(query)?) {
+                *one |= other;
+            }
+        }
+        Some(result)
+    }
+
     /// Returns for each document of the segment whether it meets `query`; `None` if a row is damaged.
     pub(super) fn meeting(&self, query: &TrigramQuery) -> Option<Vec<bool>> {
         let all = |value| vec![value; self.documents];
-        let combine = |queries: &[TrigramQuery], first: bool| {
-            let mut result = all(first);
-            for query in queries {
-                let other = self.meeting(query)?;
-                for (one, other) in result.iter_mut().zip(other) {
-                    *one = if first { *one && other } else { *one || other };
-                }
-            }
-            Some(result)
-        };
         match query {
             TrigramQuery::All => Some(all(true)),
             TrigramQuery::None => Some(all(false)),
-            TrigramQuery::And(queries) => combine(queries, true),
-            TrigramQuery::Or(queries) => combine(queries, false),
-            TrigramQuery::Has(trigram) => {
-                let mut result = all(false);
-                let Some(row) = self.rows.get(&prefix(*trigram)) else { return Some(result) };
-                let [_, _, wanted] = *trigram;
-                each(row, |third, list| {
-                    let wanted = if third == wanted { list.ordinals()? } else { Vec::new() };
-                    for ordinal in wanted {
-                        if let Some(meets) = result.get_mut(ordinal as usize) {
-                            *meets = true;
-                        }
+            TrigramQuery::And(queries) => {
+                let mut result = all(true);
+                for query in queries {
+                    for (one, other) in result.iter_mut().zip(self.meeting(query)?) {
+                        *one &= other;
                     }
-                    Some(())
-                })?;
+                }
                 Some(result)
             }
+            TrigramQuery::Has(_) => self.meeting_any(std::slice::from_ref(query)),
+            TrigramQuery::Or(queries) => self.meeting_any(queries),
         }
     }
 }

@@ -201,24 +201,41 @@ impl TrigramPostings {
     pub(super) fn ordinals(&self, entry: &StoredPostings<'_>) -> tantivy::Result<Vec<u32>> {
         let mut ordinals = Vec::with_capacity(entry.count.min(self.roots));
         if entry.is_bits {
-            for (index, &byte) in (0_u32..).zip(entry.postings) {
-                let mut bits = byte;
-                while bits != 0 {
-                    ordinals.push(index * 8 + bits.trailing_zeros());
-                    bits &= bits - 1;
-                }
-            }
-            return Ok(ordinals);
-        }
-        let mut gaps = entry.postings;
-        let mut expected = 0_u32;
-        while !gaps.is_empty() {
-            let gap = varint::take(&mut gaps).and_then(|gap| u32::try_from(gap).ok());
-            let ordinal = gap.and_then(|gap| expected.checked_add(gap)).ok_or_else(broken)?;
-            ordinals.push(ordinal);
-            expected = ordinal.checked_add(1).ok_or_else(broken)?;
+            ordinals.extend(ones(entry.postings));
+        } else {
+            each_ordinal(entry.postings, |ordinal| ordinals.push(ordinal))?;
         }
         Ok(ordinals)
+    }
+
+    /// Returns the ordinals of the documents that match one of `queries`, ascending, and possibly others; `None`
+    /// if all match.
+    fn admitted_by_any(&self, queries: &[TrigramQuery]) -> tantivy::Result<Option<Vec<u32>>> {
+        let mut bits = vec![0_u8; self.roots.div_ceil(8)];
+        let set = |bits: &mut [u8], ordinal: u32| {
+            if let Some(byte) = bits.get_mut((ordinal >> 3) as usize) {
+                *byte |= 1 << (ordinal & 7);
+            }
+        };
+        let (prefixes, others) = TrigramQuery::by_prefix(queries);
+        for (prefix, thirds) in prefixes {
+            for entry in self.bucket(u16::from_be_bytes(prefix))? {
+                let entry = entry?;
+                if !thirds.contains(&entry.third) {
+                    continue;
+                }
+                if entry.is_bits {
+                    bits.iter_mut().zip(entry.postings).for_each(|(byte, other)| *byte |= other);
+                } else {
+                    each_ordinal(entry.postings, |ordinal| set(&mut bits, ordinal))?;
+                }
+            }
+        }
+        for query in others {
+            let Some(admitted) = self.admitted(query)? else { return Ok(None) };
+            admitted.into_iter().for_each(|ordinal| set(&mut bits, ordinal));
+        }
+        Ok(Some(ones(&bits).collect()))
     }
 
     fn entry(&self, [one, two, third]: Trigram) -> tantivy::Result<Option<StoredPostings<'_>>> {
@@ -270,18 +287,7 @@ impl TrigramPostings {
                 }
                 admitted
             }
-            TrigramQuery::Or(queries) => {
-                let mut admitted = Vec::new();
-                for query in queries {
-                    match self.admitted(query)? {
-                        Some(further) => admitted.extend(further),
-                        None => return Ok(None),
-                    }
-                }
-                admitted.sort_unstable();
-                admitted.dedup();
-                Some(admitted)
-            }
+            TrigramQuery::Or(queries) => self.admitted_by_any(queries)?,
         })
     }
 
@@ -300,13 +306,39 @@ impl TrigramPostings {
             }
             TrigramQuery::Or(queries) => {
                 let mut sum = 0;
-                for query in queries {
+                let (prefixes, others) = TrigramQuery::by_prefix(queries);
+                for (prefix, thirds) in prefixes {
+                    for entry in self.bucket(u16::from_be_bytes(prefix))? {
+                        let entry = entry?;
+                        sum += if thirds.contains(&entry.third) { entry.count } else { 0 };
+                    }
+                }
+                for query in others {
                     sum += self.estimate(query)?;
                 }
                 sum.min(self.roots)
             }
         })
     }
+}
+
+/// Returns the positions of the ones in a bitmap, ascending.
+fn ones(bits: &[u8]) -> impl Iterator<Item = u32> {
+    (0_u32..).zip(bits).filter(|(_, byte)| **byte != 0).flat_map(|(index, byte)| {
+        (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| index * 8 + bit)
+    })
+}
+
+/// Calls `take` with each ordinal that `gaps` contain, ascending.
+fn each_ordinal(mut gaps: &[u8], mut take: impl FnMut(u32)) -> tantivy::Result<()> {
+    let mut expected = 0_u32;
+    while !gaps.is_empty() {
+        let gap = varint::take(&mut gaps).and_then(|gap| u32::try_from(gap).ok());
+        let ordinal = gap.and_then(|gap| expected.checked_add(gap)).ok_or_else(broken)?;
+        take(ordinal);
+        expected = ordinal.checked_add(1).ok_or_else(broken)?;
+    }
+    Ok(())
 }
 
 /// Removes the rest of an entry from the front of `bytes`.
