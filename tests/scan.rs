@@ -353,7 +353,7 @@ fn a_byte_order_mark_belongs_to_no_line() {
 fn pieces() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
         "a", "b", "ab", "abc", "foo", "Bar", "k", "K", "\u{212A}", "\u{FEFF}", "ſ", "é", "中文",
-        " ", "\n", "\r\n", "\r", "# ", "- ", "```", "x1", "_", ".",
+        " ", "\n", "\r\n", "\r", "# ", "- ", "```", "x1", "_", ".", "-", "07", "9f", "\u{665}",
     ])
 }
 
@@ -361,9 +361,10 @@ fn pattern() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => pieces().prop_map(regex::escape),
         1 => Just(".".to_owned()),
-        1 => Just(r"\w".to_owned()),
-        1 => Just("[^a]".to_owned()),
-        1 => Just("[a-cK]".to_owned()),
+        2 => proptest::sample::select(vec![
+            r"\w", r"\d", r"\s", r"\S", "[^a]", "[a-cK]", "[0-9]", "[0-9a-f]", r"[^\x00-\x7F]",
+        ])
+        .prop_map(str::to_owned),
         1 => Just("^".to_owned()),
         1 => Just("$".to_owned()),
         1 => Just(r"\b".to_owned()),

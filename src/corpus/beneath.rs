@@ -58,9 +58,23 @@ pub(crate) fn make_file(folder: impl AsFd, name: &str) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
 }
 
-/// Opens the file called `name` in `folder`. Opening a FIFO does not block.
+/// Opens the file called `name` in `folder`. Opening a FIFO does not block. On Linux, reading the file leaves its
+/// access time as it is if this user may ask for that, because a new one is a write to the disk for each file.
 pub(crate) fn open_file(folder: impl AsFd, name: &str) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    #[cfg(target_os = "linux")]
+    {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        // Only the owner of a file may. Files of other owners are rarely alone, so the next are opened at once.
+        static OWNS_FILES: AtomicBool = AtomicBool::new(true);
+        if OWNS_FILES.load(Ordering::Relaxed) {
+            match rustix::fs::openat(&folder, name, flags | OFlags::NOATIME, Mode::empty()) {
+                Err(rustix::io::Errno::PERM) => OWNS_FILES.store(false, Ordering::Relaxed),
+                opened => return Ok(File::from(opened?)),
+            }
+        }
+    }
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?))
 }
 
@@ -101,7 +115,23 @@ impl<'a> Files<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_read_leaves_the_access_time_of_a_file() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.md");
+        std::fs::write(&path, "text").unwrap();
+        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        let times = std::fs::FileTimes::new().set_accessed(long_ago);
+        File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
+        let mut file = open_file(open_root(place.path()).unwrap(), "a.md").unwrap();
+        assert_eq!(io::read_to_string(&mut file).unwrap(), "text");
+        assert_eq!(path.metadata().unwrap().accessed().unwrap(), long_ago);
+    }
 
     #[test]
     fn symbolic_links_below_the_root_are_not_followed() {

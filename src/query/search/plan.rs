@@ -385,6 +385,9 @@ fn repeated(repetition: &Repetition) -> PartFacts {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
 
     fn plan_text(pattern: &str) -> String {
@@ -465,6 +468,71 @@ mod tests {
     #[test]
     fn letters_with_three_cases_have_all_variants() {
         assert_eq!(plan_text("(?i)kit"), "(kit|(\u{fffd}\u{fffd}i \u{fffd}it \u{212a}))");
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let piece = select(vec![
+            "a", "b", "xyz", "Kit", "\u{212A}", "ſ", "é", "中", "\u{665}", "-", "--", ".", " ",
+            "_", "0", "42", "9f",
+        ]);
+        proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    fn pattern() -> impl Strategy<Value = String> {
+        let leaf = select(vec![
+            "a",
+            "b",
+            "xyz",
+            "it",
+            "k",
+            "é",
+            "-",
+            r"\.",
+            "_",
+            "0",
+            ".",
+            r"\d",
+            r"\w",
+            r"\W",
+            r"\s",
+            "[0-9]",
+            "[a-z]",
+            "[0-9a-f]",
+            "[^a]",
+            "[xy-]",
+            r"[^\x00-\x7F]",
+            "[é中]",
+            "(?i:k)",
+            "(?i:s)",
+            "(?i:[a-c])",
+            "^",
+            r"\b",
+        ]);
+        leaf.prop_map(str::to_owned).prop_recursive(3, 16, 5, |inner| {
+            prop_oneof![
+                3 => proptest::collection::vec(inner.clone(), 1..6).prop_map(|parts| parts.concat()),
+                1 => proptest::collection::vec(inner.clone(), 2..4)
+                    .prop_map(|parts| format!("(?:{})", parts.join("|"))),
+                1 => (inner, select(vec!["?", "*", "+", "{2}", "{1,3}", "{2,}", "{4}"]))
+                    .prop_map(|(part, times)| format!("(?:{part}){times}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn every_text_that_matches_meets_the_plan(
+            pattern in pattern(), texts in proptest::collection::vec(text(), 8),
+        ) {
+            let plan = plan(&regex_syntax::parse(&pattern).unwrap());
+            let regex = regex::Regex::new(&pattern).unwrap();
+            for text in texts.iter().filter(|text| regex.is_match(text)) {
+                let trigrams: BTreeSet<Trigram> =
+                    text.as_bytes().windows(3).filter_map(trigram).collect();
+                prop_assert!(plan.is_met_by(&|trigram| trigrams.contains(&trigram)), "{text:?}");
+            }
+        }
     }
 
     #[test]
