@@ -4,6 +4,7 @@
 //! wait for the consumer, are bounded by a budget. The threads end soon after the consumer fails or a thread
 //! panics.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZero;
@@ -204,6 +205,23 @@ pub(crate) fn batches<I>(
     })
 }
 
+/// Fewer items are sorted by one thread.
+const MANY_TO_SORT: usize = 10_000;
+
+/// Sorts `items`. Equal ones stay in their order.
+pub(crate) fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
+    if items.len() >= MANY_TO_SORT {
+        let part = items.len().div_ceil(cores());
+        std::thread::scope(|scope| {
+            for part in items.chunks_mut(part) {
+                scope.spawn(|| part.sort_by(&compare));
+            }
+        });
+    }
+    // The standard library finds the parts that are sorted and merges them.
+    items.sort_by(compare);
+}
+
 /// Returns the result of `work` for each of `items`, in their order.
 pub(crate) fn map<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync) -> Vec<R> {
     let mut results = Vec::with_capacity(items.len());
@@ -226,6 +244,18 @@ mod tests {
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     use super::*;
+
+    #[test]
+    fn many_items_are_sorted_and_equal_ones_stay_in_order() {
+        for count in [0, 1, 100, 3 * MANY_TO_SORT + 1] {
+            let mut items: Vec<_> =
+                (0..count).map(|number| (number * 7919 % 101, number)).collect();
+            let mut expected = items.clone();
+            expected.sort_unstable();
+            sort_by(&mut items, |one, other| one.0.cmp(&other.0));
+            assert!(items == expected, "{count} items");
+        }
+    }
 
     #[test]
     fn batches_stay_within_both_bounds() {

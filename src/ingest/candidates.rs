@@ -7,6 +7,7 @@
 use super::comparison::ChangedFile;
 use crate::codec::varint;
 use crate::corpus::{FileState, WalkedFile};
+use crate::parallel;
 use crate::store::StoredDocument;
 
 /// Files in the order of their paths, with their documents in the store.
@@ -23,7 +24,7 @@ pub(super) struct Candidates<'a> {
 impl<'a> Candidates<'a> {
     /// Packs `files`.
     pub(super) fn new(mut files: Vec<(WalkedFile, Option<&'a StoredDocument>)>) -> Self {
-        files.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+        parallel::sort_by(&mut files, |(one, _), (other, _)| one.path.cmp(&other.path));
         let mut candidates = Self::default();
         let mut previous = String::new();
         for (file, stored) in files {

@@ -312,9 +312,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         }
         writer.commit_last()?;
     }
-    // Segments are merged next, which takes memory, too.
     drop(comparisons);
-    drop(stored);
     let mut report = run.report;
     // Each part knows only its own files.
     if !is_current && plan.is_whole() && !report.has_kept && request.shard.is_none() {
@@ -322,7 +320,12 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     }
     writer.complete()?;
     report.generation = writer.generation()?;
-    report.note(writer.close()?.into_iter().chain(warning).collect());
+    let closed = std::thread::scope(|scope| {
+        // Segments are merged next, which takes memory, too. To free many paths takes as long as to close a store.
+        scope.spawn(|| drop(stored));
+        writer.close()
+    });
+    report.note(closed?.into_iter().chain(warning).collect());
     report.roots = plan.scopes.into_iter().map(|scopes| scopes.root).collect();
     report.finish();
     Ok(report)
