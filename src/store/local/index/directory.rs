@@ -1,7 +1,8 @@
 //! The folder of an index as a tantivy directory.
 //!
 //! Invariants: an index on a read-only file system can be read. A merge does not map the files that it
-//! reads into memory. An open file can be read after it was deleted.
+//! reads into memory. An open file can be read after it was deleted. The files of a segment are on the disk
+//! before `meta.json` names them.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -15,8 +16,8 @@ use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
 use tantivy::directory::{
-    DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes, WatchCallback, WatchHandle,
-    WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
 };
 use tantivy::{Directory, HasLen};
 
@@ -30,6 +31,9 @@ const COPIED_BYTES: usize = 16 << 10;
 /// The file in which tantivy lists the files that it made, to delete those that no segment has any more. It writes
 /// and syncs the list for each new file, so it is read from the folder instead.
 const LIST: &str = ".managed.json";
+
+/// The number of files that may wait to be synced. They are open, and a process may open few files.
+const MOST_UNSYNCED: usize = 32;
 
 /// What the files of an index are opened for.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,39 @@ pub(super) struct IndexFolder {
     inner: MmapDirectory,
     path: PathBuf,
     access: Access,
+    unsynced: Unsynced,
+}
+
+/// Files that are written and not yet synced. To sync a segment file by file takes several times as long as to
+/// sync its files at once.
+#[derive(Clone, Debug, Default)]
+struct Unsynced(Arc<Mutex<Vec<File>>>);
+
+impl Unsynced {
+    /// Adds a file, or syncs it at once if many wait.
+    fn add(&self, file: File) -> io::Result<()> {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if files.len() < MOST_UNSYNCED {
+            files.push(file);
+            return Ok(());
+        }
+        drop(files);
+        file.sync_data()
+    }
+
+    /// Syncs the files, each on a thread of its own, because each only waits for the disk.
+    fn sync(&self) -> io::Result<()> {
+        let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if let [file] = &files[..] {
+            return file.sync_data();
+        }
+        std::thread::scope(|scope| {
+            let syncs: Vec<_> = files.iter().map(|file| scope.spawn(|| file.sync_data())).collect();
+            syncs.into_iter().try_for_each(|sync| {
+                sync.join().unwrap_or_else(|_| Err(io::Error::other("a thread failed")))
+            })
+        })
+    }
 }
 
 impl IndexFolder {
@@ -55,7 +92,7 @@ impl IndexFolder {
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => {
                 let inner = MmapDirectory::open(path)?;
-                Ok(Self { inner, path: path.to_owned(), access })
+                Ok(Self { inner, path: path.to_owned(), access, unsynced: Unsynced::default() })
             }
             _ => Err(OpenDirectoryError::DoesNotExist(PathBuf::from(path))),
         }
@@ -102,7 +139,12 @@ impl Directory for IndexFolder {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.inner.open_write(path)
+        let file = File::create_new(self.path.join(path)).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
+            _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+        })?;
+        let unsynced = self.unsynced.clone();
+        Ok(WritePtr::new(Box::new(NewFile { file: Some(file), unsynced })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -118,6 +160,7 @@ impl Directory for IndexFolder {
         if path == Path::new(LIST) {
             return Ok(());
         }
+        self.unsynced.sync()?;
         // tantivy would make these files readable for their owner only. Like all others, they get the
         // permissions that the umask leaves.
         let mut file = tempfile::Builder::new()
@@ -130,7 +173,8 @@ impl Directory for IndexFolder {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        self.inner.sync_directory()
+        self.unsynced.add(File::open(&self.path)?)?;
+        self.unsynced.sync()
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
@@ -166,6 +210,32 @@ fn open_file(folder: &Path, name: &Path) -> Result<(File, usize), OpenReadError>
         io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
         _ => OpenReadError::wrap_io_error(error, name.to_owned()),
     })
+}
+
+/// A file that is being written.
+struct NewFile {
+    /// `None` after it is complete.
+    file: Option<File>,
+    unsynced: Unsynced,
+}
+
+impl io::Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            Some(file) => file.write(bytes),
+            None => Err(io::Error::other("the file is complete")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for NewFile {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.file.take().map_or(Ok(()), |file| self.unsynced.add(file))
+    }
 }
 
 fn read(file: &File, range: Range<usize>) -> io::Result<OwnedBytes> {

@@ -8,6 +8,7 @@
 //! deleted, also after a merge.
 
 use std::any::Any;
+use std::io::{self, Write};
 use std::iter::Peekable;
 
 use tantivy::directory::TerminatingWrite as _;
@@ -31,6 +32,10 @@ const MOST_ROOTS: usize = 1 << 24;
 /// The number of postings of a new segment that are sorted at once, unless one bucket has more. To sort all
 /// at once would need several times the memory of their gaps.
 const MOST_SORTED: usize = 2 << 20;
+
+/// The number of bytes of gaps of a small segment. To sort its postings by comparing them takes less time than to
+/// count those of every two bytes.
+const SMALL_SEGMENT_BYTES: usize = 64 << 10;
 
 /// A bucket with fewer postings is sorted by comparing them, which takes less time than counting them.
 const FEW: usize = 64;
@@ -127,6 +132,57 @@ impl Gatherer {
         gaps.map(|gaps| Members::of(gaps.unwrap_or_default()).peekable()).collect()
     }
 
+    /// Writes the buckets. Sorts all postings by comparing them.
+    fn write_sorted<W: Write>(&self, file: &mut PostingsWriter<W>) -> io::Result<()> {
+        let mut postings = Vec::new();
+        for (ordinal, members) in (0_u32..).zip(self.members()) {
+            postings.extend(members.map(|trigram| {
+                let prefix = u16::try_from(trigram >> 8).unwrap_or(u16::MAX);
+                (prefix, trigram << 24 | ordinal)
+            }));
+        }
+        postings.sort_unstable();
+        for bucket in postings.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((prefix, _)) = bucket.first() else { continue };
+            let bucket: Vec<u32> = bucket.iter().map(|(_, posting)| *posting).collect();
+            file.bucket(*prefix, &bucket)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the buckets. Sorts the postings by counting them.
+    fn write_counted<W: Write>(&self, file: &mut PostingsWriter<W>) -> io::Result<()> {
+        let (mut postings, mut bucket) = (Vec::new(), Vec::new());
+        let mut members = self.members();
+        let mut counts = self.counts().into_iter().enumerate().peekable();
+        while let Some((first, count)) = counts.next() {
+            let mut counts_of_part = vec![count];
+            let mut sum = count;
+            while let Some((_, count)) = counts.next_if(|(_, count)| sum + count <= MOST_SORTED) {
+                counts_of_part.push(count);
+                sum += count;
+            }
+            let end = (first + counts_of_part.len()) << 8;
+            let mut sort = CountingSort::new(&counts_of_part, &mut postings);
+            for (ordinal, members) in (0_u32..).zip(&mut members) {
+                while let Some(trigram) = members.next_if(|trigram| (*trigram as usize) < end) {
+                    sort.put((trigram >> 8) as usize - first, trigram << 24 | ordinal);
+                }
+            }
+            let mut rest = postings.as_slice();
+            for (prefix, count) in (first..).zip(&counts_of_part) {
+                if *count == 0 {
+                    continue;
+                }
+                let Some((unsorted, others)) = rest.split_at_checked(*count) else { break };
+                sort_by_third(unsorted, &mut bucket);
+                file.bucket(u16::try_from(prefix).unwrap_or(u16::MAX), &bucket)?;
+                rest = others;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the number of trigrams that begin with each two bytes.
     fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; 1 << 16];
@@ -216,33 +272,10 @@ impl PluginWriter for Gatherer {
     ) -> tantivy::Result<()> {
         let mut out = segment.clone().open_write(component())?;
         let mut file = PostingsWriter::new(&mut out, self.roots.len());
-        let (mut postings, mut bucket) = (Vec::new(), Vec::new());
-        let mut members = self.members();
-        let mut counts = self.counts().into_iter().enumerate().peekable();
-        while let Some((first, count)) = counts.next() {
-            let mut counts_of_part = vec![count];
-            let mut sum = count;
-            while let Some((_, count)) = counts.next_if(|(_, count)| sum + count <= MOST_SORTED) {
-                counts_of_part.push(count);
-                sum += count;
-            }
-            let end = (first + counts_of_part.len()) << 8;
-            let mut sort = CountingSort::new(&counts_of_part, &mut postings);
-            for (ordinal, members) in (0_u32..).zip(&mut members) {
-                while let Some(trigram) = members.next_if(|trigram| (*trigram as usize) < end) {
-                    sort.put((trigram >> 8) as usize - first, trigram << 24 | ordinal);
-                }
-            }
-            let mut rest = postings.as_slice();
-            for (prefix, count) in (first..).zip(&counts_of_part) {
-                if *count == 0 {
-                    continue;
-                }
-                let Some((unsorted, others)) = rest.split_at_checked(*count) else { break };
-                sort_by_third(unsorted, &mut bucket);
-                file.bucket(u16::try_from(prefix).unwrap_or(u16::MAX), &bucket)?;
-                rest = others;
-            }
+        if self.gaps.len() <= SMALL_SEGMENT_BYTES {
+            self.write_sorted(&mut file)?;
+        } else {
+            self.write_counted(&mut file)?;
         }
         file.finish(&self.roots)?;
         out.terminate()?;
@@ -262,5 +295,45 @@ impl PluginWriter for Gatherer {
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::codec::varint;
+
+    proptest! {
+        #[test]
+        fn postings_are_written_alike_however_they_are_sorted(
+            documents in proptest::collection::vec(
+                proptest::collection::btree_set(
+                    prop_oneof![0x20_2020_u32..0x20_2080, 0x61_6161_u32..0x61_6262, 0x20_2020_u32..0xFF_FFFF],
+                    0..300,
+                ),
+                0..70,
+            ),
+        ) {
+            let mut gatherer = Gatherer::default();
+            for (id, trigrams) in (0..).zip(documents) {
+                let mut last = 0;
+                for trigram in trigrams {
+                    varint::put(&mut gatherer.gaps, u64::from(trigram - last));
+                    last = trigram;
+                }
+                gatherer.roots.push(id);
+                gatherer.ends.push(gatherer.gaps.len());
+            }
+            let (mut sorted, mut counted) = (Vec::new(), Vec::new());
+            let mut file = PostingsWriter::new(&mut sorted, gatherer.roots.len());
+            gatherer.write_sorted(&mut file).unwrap();
+            file.finish(&gatherer.roots).unwrap();
+            let mut file = PostingsWriter::new(&mut counted, gatherer.roots.len());
+            gatherer.write_counted(&mut file).unwrap();
+            file.finish(&gatherer.roots).unwrap();
+            prop_assert_eq!(sorted, counted);
+        }
     }
 }
