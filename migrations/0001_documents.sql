@@ -32,8 +32,8 @@ CREATE TABLE document (
 -- Used to find a document by a unique suffix of its path.
 CREATE INDEX document_name_key ON document (name_key);
 
--- The bytes of a document in chunks of equal length. Each chunk is compressed separately (zstd), so
--- reading a span of a large document reads only the chunks of that span. `place` is the id of the
+-- The bytes of a document in chunks of equal length. A span of a large document is read from its chunks
+-- only (see src/codec/content.rs). `place` is the id of the
 -- document times 4096 plus the number of the chunk. A chunk is therefore found by its row id
 -- without another index, and chunks are stored in the order of document ids.
 CREATE TABLE content (

@@ -102,7 +102,7 @@ limits! {
     BATCH_BYTES = 48 << 20, "batch-bytes",
         "bytes of documents in one commit of an ingest";
     CONTENT_CHUNK_BYTES = 256 << 10, "content-chunk-bytes",
-        "bytes of a document that are compressed and read together";
+        "bytes of a document that are stored and read together";
     INDEX_QUEUE_BYTES = 16 << 20, "index-queue-bytes",
         "bytes of text that wait to be indexed; the ingest waits while there are more";
     INDEX_BATCH_BYTES = 512 << 20, "index-batch-bytes",

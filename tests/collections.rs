@@ -345,3 +345,16 @@ fn a_collection_answers_like_a_store_of_its_own() {
     eprintln!("{compared} answers compared");
     assert!(compared >= 24);
 }
+
+#[test]
+fn prime_counts_the_documents_of_each_folder_at_the_top() {
+    let paths =
+        ["a/x.md", "a/y/z.md", "a.md", "a0.md", "a-b/x.md", "a0/x.md", "ä/x.md", "ä/y.md", "z.md"];
+    let documents: Vec<_> = paths.iter().map(|path| (*path, "# T\n")).collect();
+    let primer = Place::ingested(&documents).run(&["prime"]).success().json();
+    let folders = primer["folders"].as_array().unwrap().iter();
+    let counts: Vec<_> = folders
+        .map(|folder| (folder["folder"].as_str().unwrap(), folder["documents"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(counts, [("", 3), ("a", 2), ("ä", 2), ("a-b", 1), ("a0", 1)]);
+}

@@ -67,11 +67,17 @@ fn answers(place: &Place) -> Vec<Vec<String>> {
 fn rows(store: &Path) -> rusqlite::Result<Vec<Row>> {
     let connection = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut rows = Vec::new();
+    // The column has another name in earlier versions.
+    let packed: String = connection.query_row(
+        "SELECT name FROM pragma_table_info('content') WHERE cid = 1",
+        [],
+        |row| row.get(0),
+    )?;
     for statement in [
-        "SELECT id || path || hex(hash) FROM document ORDER BY id",
-        "SELECT place || hex(bytes) FROM content ORDER BY place",
+        "SELECT id || path || hex(hash) FROM document ORDER BY id".to_owned(),
+        format!("SELECT place || hex({packed}) FROM content ORDER BY place"),
     ] {
-        let mut statement = connection.prepare(statement)?;
+        let mut statement = connection.prepare(&statement)?;
         rows.extend(statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?);
     }
     Ok(rows)
@@ -195,7 +201,7 @@ pub(crate) fn repair_cases() -> Vec<RepairCase> {
     let repair = &["verify", "--repair"];
     // The bytes of one document are lost in the store and in its file.
     let lost = damaged(
-        "UPDATE content SET bytes = x'00' WHERE place / 4096 = \
+        "UPDATE content SET packed = x'00' WHERE place / 4096 = \
          (SELECT id FROM document WHERE path = 'folder-1/3.md')",
     );
     lost.write(&library::path(3), library::document(3, 2));

@@ -12,7 +12,7 @@ fn contents(place: &Place) -> Vec<String> {
     for query in [
         "SELECT path, name_key, hex(hash), size, lines, words, sections, blocks, lossy FROM document",
         "SELECT path, value FROM front_matter JOIN document ON id = document_id",
-        "SELECT path, place & 4095, hex(bytes) FROM content JOIN document ON id = place >> 12",
+        "SELECT path, place & 4095, hex(packed) FROM content JOIN document ON id = place >> 12",
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",

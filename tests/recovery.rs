@@ -282,7 +282,7 @@ fn places_of_bytes(store: &Path, file: &[u8]) -> Vec<(String, Vec<usize>)> {
     const PIECE: usize = 64;
     let store = rusqlite::Connection::open(store).unwrap();
     let mut rows = store
-        .prepare("SELECT path, bytes FROM content JOIN document ON id = place / 4096")
+        .prepare("SELECT path, packed FROM content JOIN document ON id = place / 4096")
         .unwrap();
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?))).unwrap();
     let place = |row: rusqlite::Result<(String, Vec<u8>)>| {

@@ -320,7 +320,7 @@ fn documents_of_every_size_are_searched_and_compared_with_their_hashes() {
     tampered(
         &place,
         &format!(
-            "UPDATE content SET bytes = (SELECT bytes FROM content WHERE place = {}) \
+            "UPDATE content SET packed = (SELECT packed FROM content WHERE place = {}) \
              WHERE place = {}",
             chunk(one),
             chunk(other)

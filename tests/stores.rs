@@ -86,7 +86,7 @@ fn damaged_rows_are_reported_without_a_panic() {
     for sql in [
         "UPDATE outline SET packed = x'00'",
         "UPDATE outline SET packed = zeroblob(1000)",
-        "UPDATE content SET bytes = x'28b52ffd'",
+        "UPDATE content SET packed = x'28b52ffd'",
         "DELETE FROM content",
         "UPDATE document SET size = 1 << 40",
     ] {

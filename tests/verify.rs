@@ -20,6 +20,28 @@ pub(crate) fn tampered(place: &Place, sql: &str) {
     store.execute_batch(sql).unwrap();
 }
 
+#[test]
+fn a_document_of_an_earlier_version_is_compared_with_its_hash() {
+    let text = |word: &str| format!("# A\n\n{word}\n\n## B\n\nsame text\n");
+    let place = Place::ingested(&[("a.md", &text("red"))]);
+    let earlier_form = |word: &str| {
+        let frame = zstd::bulk::compress(text(word).as_bytes(), 3).unwrap();
+        let digits: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+        tampered(&place, &format!("UPDATE content SET packed = x'{digits}'"));
+    };
+    let questions =
+        [&["read", "a.md", "B", "-f", "raw"][..], &["search", "-F", "same", "-f", "text"]];
+    earlier_form("red");
+    for question in questions {
+        assert!(place.run(question).success().text().contains("same text"), "{question:?}");
+    }
+    earlier_form("ten");
+    for question in questions {
+        let answer = place.run(question).ends(2);
+        assert!(answer.stderr.contains("STORE_CORRUPT"), "{question:?}: {}", answer.stderr);
+    }
+}
+
 /// The codes of the problems, each once.
 fn codes(answer: &Answer) -> Vec<String> {
     let json = answer.json();
@@ -81,7 +103,7 @@ fn every_damage_of_rows_is_reported_and_repaired() {
         ("INSERT INTO link_key VALUES (1, 9999)", "ROW_ORPHANED"),
         ("INSERT INTO tag VALUES ('x', 9999)", "ROW_ORPHANED"),
         ("INSERT INTO content VALUES (9999 * 4096, x'00')", "ROW_ORPHANED"),
-        ("UPDATE content SET bytes = x'28b52ffd' WHERE place < 5 * 4096", "BYTES_DAMAGED"),
+        ("UPDATE content SET packed = x'28b52ffd' WHERE place < 5 * 4096", "BYTES_DAMAGED"),
         ("DELETE FROM content", "BYTES_DAMAGED"),
         ("INSERT INTO content VALUES (1 * 4096 + 7, x'00')", "BYTES_DAMAGED"),
         ("UPDATE document SET hash = zeroblob(32) WHERE id = 1", "BYTES_DAMAGED"),
@@ -245,7 +267,7 @@ fn an_unfinished_edit_is_reported_and_finished() {
 fn only_lost_documents_are_removed_and_each_is_named() {
     let place = Place::with_fixtures();
     let ids = "(SELECT id FROM document WHERE path IN ('guide.md', 'links.md', 'tables.md'))";
-    tampered(&place, &format!("UPDATE content SET bytes = x'00' WHERE place / 4096 IN {ids}"));
+    tampered(&place, &format!("UPDATE content SET packed = x'00' WHERE place / 4096 IN {ids}"));
     place.remove("guide.md");
     place.write("links.md", "# Other links\n");
     let repaired = place.run(&["verify", "--repair"]).ends(1).json();
@@ -366,7 +388,7 @@ fn hostile_stores_are_reported_within_limits_of_time_and_memory() {
     for sql in [
         // A row that is larger than the limit for rows.
         "UPDATE outline SET packed = zeroblob(270 << 20) WHERE document_id = 1",
-        "UPDATE content SET bytes = zeroblob(140 << 20) WHERE place = 1 * 4096",
+        "UPDATE content SET packed = zeroblob(140 << 20) WHERE place = 1 * 4096",
         // An outline of another document, with spans past the end of this document.
         "UPDATE outline SET packed = (SELECT packed FROM outline o JOIN document ON id = document_id \
          ORDER BY size DESC LIMIT 1) WHERE document_id = (SELECT id FROM document ORDER BY size LIMIT 1); \
@@ -668,7 +690,7 @@ fn stores_of_every_schema_still_give_the_same_answers() {
             assert_eq!(std::fs::read(place.join(&copies[0])).unwrap().len() % 4096, 0);
         }
         place.run(&["verify", "--full", "--reparse"]).success();
-        // Version 4 added only what edits record.
+        // Version 4 added only what edits record, and version 5 only checksums.
         if version < 3 {
             let answer = place.run(&["code", "-f", "json"]);
             assert!(answer.text().contains("PARSED_BEFORE"), "{}", answer.text());

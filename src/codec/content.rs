@@ -10,6 +10,7 @@
 //! [RFC 8878]: https://www.rfc-editor.org/rfc/rfc8878
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use crate::limits::CONTENT_CHUNK_BYTES;
 use crate::position::ByteSpan;
@@ -77,6 +78,11 @@ pub(crate) fn chunk_count(length: usize) -> usize {
     length.div_ceil(CONTENT_CHUNK_BYTES)
 }
 
+/// Returns the numbers of the chunks that overlap a span.
+pub(crate) fn chunks_of(span: ByteSpan) -> Range<usize> {
+    if span.is_empty() { 0..0 } else { span.start / CONTENT_CHUNK_BYTES..chunk_count(span.end) }
+}
+
 /// Returns whether `beginning` is that of a chunk of any version.
 pub(crate) fn is_chunk(beginning: &[u8]) -> bool {
     let is_versioned = beginning.first() == Some(&VERSION)
@@ -135,12 +141,7 @@ impl PackedSpan {
     pub(crate) fn unpack(&self, hash: &[u8; 32]) -> Option<UnpackedSpan> {
         let Self { span, length, .. } = *self;
         let mut unpacked = UnpackedSpan { bytes: Vec::new(), is_checked: true };
-        if span.is_empty() {
-            return Some(unpacked);
-        }
-        let first = span.start / CONTENT_CHUNK_BYTES;
-        let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
-        for (index, number) in (first..=last).enumerate() {
+        for (index, number) in chunks_of(span).enumerate() {
             let start = number * CONTENT_CHUNK_BYTES;
             let end = length.min(start + CONTENT_CHUNK_BYTES);
             let chunk = self.chunks.get(index)?.as_slice();
@@ -282,9 +283,7 @@ mod tests {
             let bytes = text(length);
             let at = |share: f64| (share * length as f64) as usize;
             let span = ByteSpan::new(at(from).min(at(to)), at(from).max(at(to)));
-            let overlapping = if span.is_empty() { 0..0 } else {
-                span.start / CONTENT_CHUNK_BYTES..chunk_count(span.end)
-            };
+            let overlapping = chunks_of(span);
             for (chunks, is_checked) in [(compressed(&bytes), true), (earlier_form(&bytes), false)] {
                 let whole = chunks.iter().map(|compressed| chunk(compressed).unwrap()).collect::<Vec<_>>();
                 prop_assert_eq!(&whole.concat(), &bytes);

@@ -66,7 +66,8 @@ pub(crate) fn open_file(folder: impl AsFd, name: &str) -> io::Result<File> {
     {
         use std::sync::atomic::{AtomicBool, Ordering};
 
-        // Only the owner of a file may. Files of other owners are rarely alone, so the next are opened at once.
+        // Only the owner of a file may ask for that. After one refusal it is not asked for again, because files of
+        // other owners are rarely alone.
         static OWNS_FILES: AtomicBool = AtomicBool::new(true);
         if OWNS_FILES.load(Ordering::Relaxed) {
             match rustix::fs::openat(&folder, name, flags | OFlags::NOATIME, Mode::empty()) {

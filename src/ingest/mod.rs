@@ -322,7 +322,8 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     report.generation = writer.generation()?;
     let closed = std::thread::scope(|scope| {
         // Segments are merged next, which takes memory, too. To free many paths takes as long as to close a store.
-        scope.spawn(|| drop(stored));
+        // If no thread can be made, they are freed here.
+        drop(std::thread::Builder::new().spawn_scoped(scope, || drop(stored)));
         writer.close()
     });
     report.note(closed?.into_iter().chain(warning).collect());

@@ -28,8 +28,8 @@ pub fn resolve(
     resolve_else(library, source, kind, target, |name| file_named(library, source, name))
 }
 
-/// Works like [`resolve`], but looks for no file that a name means. Such a link is broken, which takes less time
-/// to say: a name can mean a file in any folder.
+/// Works like [`resolve`], but a name that means no document is broken, even if a file has that name. That takes
+/// less time, because the file can be in any folder.
 pub fn resolve_to_document(
     library: &impl LinkTargets,
     source: LinkSource,
@@ -225,6 +225,20 @@ mod tests {
         }
         let typed = Kind::Typed("supports".to_owned());
         assert_eq!(fixture.find("a/source.md", &typed, "titled c#"), "b/v1.2.md");
+    }
+
+    #[test]
+    fn a_link_can_be_resolved_to_documents_alone() {
+        let fixture = Fixture::new(&[("a/source.md", ""), ("Root.md", "")]);
+        let (id, _) = fixture.documents_named("source").pop().unwrap();
+        let source = LinkSource { id, path: "a/source.md" };
+        let note = resolve_to_document(&fixture, source, &Wikilink, "root");
+        assert!(matches!(note, LinkTarget::Document { .. }), "{note:?}");
+        for name in ["pic.PNG", "ignored"] {
+            let file = resolve_to_document(&fixture, source, &Wikilink, name);
+            let is_broken = matches!(file, LinkTarget::Broken { reason: Reason::File, .. });
+            assert!(is_broken, "{name}: {file:?}");
+        }
     }
 
     #[test]

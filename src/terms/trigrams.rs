@@ -27,7 +27,10 @@ impl TrigramQuery {
     /// Returns a query that requires both conditions.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self::all_of(vec![self, other])
+        match (self, other) {
+            (query, Self::All) | (Self::All, query) => query,
+            (one, other) => Self::all_of(vec![one, other]),
+        }
     }
 
     /// Returns a query that requires at least one of the conditions.

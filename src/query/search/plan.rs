@@ -21,8 +21,8 @@ const MOST_ENDS: usize = 128;
 const MOST_PAIRS: usize = 1500;
 /// Maximum number of trigrams required together; further ones would exclude few documents.
 const MOST_REQUIRED: usize = 24;
-/// Number of trigrams of which a document needs one that are few enough to look up in any case. Of more, a
-/// document usually has one, so they are looked up only if all of the plan are about as many.
+/// Maximum number of alternative trigrams that are looked up in any case. A document usually has one of a larger
+/// set, so a larger set is looked up only if it is at most four times as large as the smallest set of the plan.
 const FEW_ALTERNATIVES: usize = 64;
 /// Maximum number of trigrams of a plan; a larger plan costs more than it saves.
 const MOST_TRIGRAMS: usize = 1500;
@@ -37,6 +37,13 @@ pub(super) fn plan(pattern: &Hir) -> TrigramQuery {
     part.simplify(true);
     let query = bounded(part.query);
     if query.len() > MOST_TRIGRAMS { TrigramQuery::All } else { query }
+}
+
+/// Whether the query of a part has more than a plan can need.
+fn is_enough(query: &TrigramQuery) -> bool {
+    let has_many_parts =
+        matches!(query, TrigramQuery::And(parts) if parts.len() > 4 * MOST_REQUIRED);
+    has_many_parts || query.len() > MOST_CONSIDERED
 }
 
 /// Limits the number of required trigrams of the query.
@@ -66,6 +73,7 @@ fn bounded(query: TrigramQuery) -> TrigramQuery {
 type Texts = Vec<Vec<u8>>;
 
 /// What is known of a part of a pattern. ASCII letters in texts are lower case.
+#[derive(Clone)]
 struct PartFacts {
     /// Whether the part matches the empty text.
     can_be_empty: bool,
@@ -121,9 +129,10 @@ impl PartFacts {
     }
 
     /// Returns the concatenation of this part and `next`.
-    fn then(self, next: &Self) -> Self {
+    fn then(mut self, next: &Self) -> Self {
         let can_be_empty = self.can_be_empty && next.can_be_empty;
-        let mut query = self.query.clone().and(next.query.clone());
+        let mut query =
+            std::mem::replace(&mut self.query, TrigramQuery::All).and(next.query.clone());
         let exact = match (&self.exact, &next.exact) {
             (Some(one), Some(other)) if one.len() * other.len() <= MOST_TEXTS * 4 => {
                 Some(cross(one, other))
@@ -147,9 +156,7 @@ impl PartFacts {
                 _ => next.suffixes().clone(),
             };
             // Trigrams across the boundary of the two parts.
-            if self.suffixes().len() * next.prefixes().len() <= MOST_PAIRS
-                && query.len() <= MOST_CONSIDERED
-            {
+            if self.suffixes().len() * next.prefixes().len() <= MOST_PAIRS && !is_enough(&query) {
                 query = query.and(any_of(&cross(self.suffixes(), next.prefixes())));
             }
         }
@@ -203,7 +210,7 @@ impl PartFacts {
             }
         }
         if self.exact.is_none() {
-            if self.query.len() <= MOST_CONSIDERED {
+            if !is_enough(&self.query) {
                 let query = std::mem::replace(&mut self.query, TrigramQuery::All);
                 let ends = [query, any_of(&self.prefix), any_of(&self.suffix)];
                 self.query = TrigramQuery::all_of(ends.into());
@@ -233,8 +240,8 @@ fn shorten(texts: &mut Texts, cut: impl Fn(&mut Vec<u8>, usize)) {
     }
 }
 
-/// Removes the texts that begin, or end, with another text of the sorted set, which already implies less. `part` is
-/// the beginning, or the end, of a text with that length.
+/// Removes the texts that begin, or end, with another text of the sorted set, which already implies less. `part`
+/// returns the first, or the last, bytes of a text: as many as the number.
 fn without_longer(texts: &mut Texts, part: fn(&[u8], usize) -> Option<&[u8]>) {
     let all = texts.clone();
     let is_known = |part: &[u8]| all.binary_search_by(|text| text.as_slice().cmp(part)).is_ok();
@@ -353,31 +360,30 @@ fn ends_of(class: &Class) -> (Texts, Texts) {
 }
 
 fn repeated(repetition: &Repetition) -> PartFacts {
-    let part = || part_of(&repetition.sub);
     let Repetition { min, max, .. } = *repetition;
     if max == Some(0) {
         return PartFacts::exactly(vec![Vec::new()]);
     }
-    if min == 0 {
-        let sub = part();
-        if max == Some(1) {
-            return sub.or(PartFacts::exactly(vec![Vec::new()]));
-        }
+    if min == 0 && max != Some(1) {
         return PartFacts::anything(true);
     }
+    // Computed once: each level of nested repetitions would multiply the time otherwise.
+    let part = part_of(&repetition.sub);
+    if min == 0 {
+        return part.or(PartFacts::exactly(vec![Vec::new()]));
+    }
     let copies = min.min(MOST_COPIES);
-    let mut result = part();
+    let mut result = part.clone();
     for _ in 1..copies {
-        result = result.then(&part());
+        result = result.then(&part);
     }
     if max == Some(copies) {
         return result;
     }
     // Further copies may follow. The prefix is that of the copies, the suffix that of the last copy.
     let can_be_empty = result.can_be_empty;
-    let ending = part();
     result.forget_exact();
-    result.suffix.clone_from(ending.suffixes());
+    result.suffix.clone_from(part.suffixes());
     result.can_be_empty = can_be_empty;
     result.simplify(false);
     result
@@ -545,6 +551,9 @@ mod tests {
             "[0-8][1-9]".repeat(400),
             r"(\d-\w+\d[a-f]){1,9}".repeat(20),
             r"(\d\.|[a-z]_|\w:){1,8}".repeat(30),
+            r"\d-".repeat(1300),
+            "(".repeat(90) + "[0-9]-" + &")+".repeat(90),
+            "(".repeat(6) + "[0-9]-" + &"){8,}".repeat(6),
         ] {
             let plan = plan(&regex_syntax::parse(&pattern).unwrap());
             assert!(plan.len() <= MOST_TRIGRAMS, "{}", plan.len());

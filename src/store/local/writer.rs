@@ -21,7 +21,6 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::markdown::front_matter;
-use crate::parallel::thread_failed;
 use crate::position::ByteSpan;
 use crate::prepare::PreparedDocument;
 use crate::store::{EditIntent, StoredDocument, Writer};
@@ -118,7 +117,7 @@ impl LocalWriter {
     fn commit_index(&mut self) -> Result<()> {
         self.index_bytes = 0;
         if let Some(metadata) = self.uncommitted()? {
-            self.with_index(|index| index.commit(metadata));
+            self.with_index(|index| index.commit(metadata.clone()));
         }
         Ok(())
     }
@@ -135,27 +134,25 @@ impl LocalWriter {
     }
 
     /// Calls `of_index` with the index, if it is open, while `of_rows` writes to SQLite, which mostly waits for
-    /// the disk. Returns the error of `of_rows`.
+    /// the disk. Returns the result of `of_rows`. After an error of `of_index` the index is no longer updated.
     fn while_writing(
         &mut self,
         of_rows: impl FnOnce(&mut RowWriter) -> Result<()>,
-        of_index: impl FnOnce(&mut IndexWriter) -> Usable<()> + Send,
+        of_index: impl Fn(&mut IndexWriter) -> Usable<()> + Sync,
     ) -> Result<()> {
         let Self { rows, index, .. } = self;
+        let IndexState::Open(index) = index else { return of_rows(rows) };
         let (written, indexed) = std::thread::scope(|scope| {
-            let indexed = match index {
-                IndexState::Open(index) => Some(scope.spawn(|| of_index(index))),
-                IndexState::Closed | IndexState::Failed => None,
-            };
-            (of_rows(rows), indexed.map(ScopedJoinHandle::join))
+            let thread = std::thread::Builder::new().spawn_scoped(scope, || of_index(index));
+            (of_rows(rows), thread.map(ScopedJoinHandle::join))
         });
-        written?;
+        // Without a thread, the index is written afterwards.
+        let indexed = indexed.unwrap_or_else(|_| Ok(of_index(index)));
         match indexed {
-            Some(Ok(indexed)) => self.with_index(|_| indexed),
-            Some(Err(_)) => return Err(thread_failed()),
-            None => {}
+            Ok(indexed) => self.with_index(|_| indexed),
+            Err(_) => self.fail(&Unusable::Damaged("a thread failed".to_owned())),
         }
-        Ok(())
+        written
     }
 
     /// Opens the index and brings it up to the committed state of SQLite. Rebuilds it if it is not
@@ -311,7 +308,7 @@ impl Writer for LocalWriter {
         }
         let checkpointed = match self.uncommitted()? {
             Some(metadata) => {
-                self.while_writing(|rows| rows.checkpoint(), |index| index.commit(metadata))
+                self.while_writing(|rows| rows.checkpoint(), |index| index.commit(metadata.clone()))
             }
             None => self.rows.checkpoint(),
         };

@@ -16,7 +16,7 @@ use super::connection::{Connection, HAS_FOREIGN, Idle};
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
 use super::{lookup, schema};
-use crate::codec::content::{PackedSpan, UnpackedSpan, chunk_count};
+use crate::codec::content::{PackedSpan, UnpackedSpan, chunks_of};
 use crate::codec::data::{self, Packable};
 use crate::codec::{markup, outline};
 use crate::corpus::IngestOptions;
@@ -232,14 +232,6 @@ impl State {
     }
 }
 
-/// Returns the numbers of the chunks that are read for a span.
-fn chunks_for(span: ByteSpan) -> std::ops::Range<usize> {
-    if span.is_empty() {
-        return 0..0;
-    }
-    span.start / CONTENT_CHUNK_BYTES..chunk_count(span.end)
-}
-
 /// A generation in use.
 #[derive(Debug)]
 pub(super) struct PostgresReader {
@@ -430,31 +422,40 @@ impl Reader for PostgresReader {
 
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>> {
         let state = self.state()?;
+        // An earlier version wrote no checksums. A small document is read whole, and compared with its hash.
+        let has_checksums = state.facts.has_current_parser;
+        let read = |document: &StoredDocument, span: ByteSpan| -> Result<(usize, ByteSpan)> {
+            let length = length(document)?;
+            let is_whole = !has_checksums && length <= CONTENT_CHUNK_BYTES;
+            Ok((length, if is_whole { ByteSpan::new(0, length) } else { span.clipped(length) }))
+        };
         let (mut partitions, mut places) = (HashSet::new(), HashSet::new());
         for (document, span) in parts {
-            let wanted = chunks_for(span.clipped(length(document)?));
+            let chunks = chunks_of(read(document, *span)?.1);
             partitions.insert(part_of(&document.path, state.parts));
-            places.extend(wanted.map(|chunk| chunk_place(document.id, chunk)));
+            places.extend(chunks.map(|chunk| chunk_place(document.id, chunk)));
         }
         let found = state.chunks(partitions.into_iter().collect(), places.into_iter().collect())?;
         let content = |(document, span): &(&StoredDocument, ByteSpan)| {
-            let length = length(document)?;
-            let span = span.clipped(length);
-            let wanted = chunks_for(span);
-            let chunks = wanted.map(|chunk| found.get(&chunk_place(document.id, chunk)).cloned());
+            let (length, read) = read(document, *span)?;
+            let chunks =
+                chunks_of(read).map(|chunk| found.get(&chunk_place(document.id, chunk)).cloned());
             let chunks = chunks.collect::<Option<Vec<_>>>();
-            let unpacked = chunks
-                .and_then(|chunks| PackedSpan { span, length, chunks }.unpack(&document.hash));
-            // An earlier version wrote no checksums. Only a whole document can be compared with its hash.
+            let unpacked = chunks.and_then(|chunks| {
+                PackedSpan { span: read, length, chunks }.unpack(&document.hash)
+            });
             let is_right = |unpacked: &UnpackedSpan| {
                 unpacked.is_checked
-                    || span.len() < length
+                    || read.len() < length
                     || *blake3::hash(&unpacked.bytes).as_bytes() == document.hash
             };
-            match unpacked.filter(is_right) {
-                Some(unpacked) => Ok(unpacked.bytes),
-                None => Err(damaged_part(document, "bytes")),
-            }
+            let Some(UnpackedSpan { mut bytes, .. }) = unpacked.filter(is_right) else {
+                return Err(damaged_part(document, "bytes"));
+            };
+            let span = span.clipped(length);
+            bytes.truncate(span.end - read.start);
+            bytes.drain(..span.start - read.start);
+            Ok(bytes)
         };
         parts.iter().map(content).collect()
     }

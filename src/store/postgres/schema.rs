@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PARSER_VERSION;
 use crate::store::new_identity;
 
-/// The version of the tables.
-pub(super) const FORMAT: i64 = 1;
+/// The version of the tables and of what is in them. In version 1, chunks have no checksums.
+pub(super) const FORMAT: i64 = 2;
 
 /// The number of partitions of a new store.
 const PARTS: i64 = 4;
@@ -34,6 +34,15 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
          VALUES (true, '{identity}', {FORMAT}, {PARTS}, {PARSER_VERSION}, 0); COMMIT;"
     ));
     connection.batch(&statements)
+}
+
+/// Notes the version of the tables in a store that an earlier version of mdsel made, before this one writes to it.
+pub(super) fn upgrade(connection: &mut Connection, format: i64) -> Result<()> {
+    check(format)?;
+    if format == FORMAT {
+        return Ok(());
+    }
+    connection.batch(&format!("UPDATE store SET format = {FORMAT}"))
 }
 
 /// Returns whether the schema has a store.

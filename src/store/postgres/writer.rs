@@ -53,7 +53,7 @@ impl Known {
             let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
             number.ok_or_else(|| damaged("its metadata cannot be read"))
         };
-        schema::check(number(format)?)?;
+        schema::upgrade(connection, number(format)?)?;
         let options = options.as_ref().and_then(|options| serde_json::from_str(options).ok());
         Ok(Self {
             root: root.clone(),

@@ -1,17 +1,19 @@
 //! The rows of the chunks that hold the bytes of documents.
 //!
-//! Invariants: a read fetches only the chunks that overlap its span, and returns only bytes that were compared
-//! with their checksums, or, if an earlier version wrote the document without checksums, with its hash.
+//! Invariants: a read returns only bytes that were compared with checksums. It fetches only the chunks that
+//! overlap its span. A document that an earlier version wrote has no checksums, so all of it is compared with
+//! its hash.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::{MutexGuard, PoisonError};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::bytes_column::BytesColumn;
 use super::snapshot::Snapshot;
 use super::sql;
-use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, UnpackedSpan, chunk_count};
+use crate::codec::content::{MAX_CHUNK_BYTES, PackedSpan, UnpackedSpan, chunk_count, chunks_of};
 use crate::error::Result;
 use crate::limits::{self, CONTENT_CHUNK_BYTES, LARGEST_MAX_FILE_BYTES};
 use crate::position::ByteSpan;
@@ -61,7 +63,7 @@ pub(super) fn write(
     chunks: &[Vec<u8>],
 ) -> rusqlite::Result<()> {
     let mut statement =
-        connection.prepare_cached("INSERT INTO content (place, bytes) VALUES (?1, ?2)")?;
+        connection.prepare_cached("INSERT INTO content (place, packed) VALUES (?1, ?2)")?;
     for (chunk, bytes) in chunks.iter().enumerate() {
         statement.execute(params![place(document, chunk), bytes])?;
     }
@@ -86,14 +88,14 @@ pub(super) fn read(
 ) -> rusqlite::Result<PackedSpan> {
     let span = span.clipped(length);
     let mut chunks = Vec::new();
-    if !span.is_empty() {
-        let first = span.start / CONTENT_CHUNK_BYTES;
-        let last = (span.end - 1) / CONTENT_CHUNK_BYTES;
+    let numbers = chunks_of(span);
+    if !numbers.is_empty() {
         let mut statement: CachedStatement<'_> = connection.prepare_cached(
-            "SELECT bytes FROM content WHERE place BETWEEN ?1 AND ?2 AND length(bytes) <= ?3 \
+            "SELECT packed FROM content WHERE place >= ?1 AND place < ?2 AND length(packed) <= ?3 \
              ORDER BY place",
         )?;
-        let bounds = [place(document, first), place(document, last), sql(MAX_CHUNK_BYTES)];
+        let bounds =
+            [place(document, numbers.start), place(document, numbers.end), sql(MAX_CHUNK_BYTES)];
         let rows = statement.query_map(bounds, |row| row.get(0))?;
         for row in rows {
             chunks.push(row?);
@@ -105,21 +107,33 @@ pub(super) fn read(
 const CHUNKS_BY_PLACE: BytesColumn = BytesColumn {
     table: "content",
     key: "place",
-    bytes: "bytes",
+    bytes: "packed",
     step: CHUNKS,
     most: MAX_CHUNK_BYTES,
 };
 
 impl Snapshot {
-    /// Returns the bytes of a document within `span`, clipped to the document.
+    /// Returns the bytes of a document within `span`, clipped to the document. Little more than the bytes
+    /// themselves is in memory at once.
     pub(in crate::store) fn content(
         &self,
         document: &StoredDocument,
         span: ByteSpan,
     ) -> Result<Vec<u8>> {
         let length = self.length(document)?;
-        let packed = self.wrap(read(&self.statement(), document.id, length, span))?;
-        self.unpack(document, &packed)
+        let span = span.clipped(length);
+        let mut content = Vec::new();
+        for start in (span.start..span.end).step_by(limits::CHECK_BYTES) {
+            let piece = ByteSpan::new(start, span.end.min(start + limits::CHECK_BYTES));
+            let packed = self.wrap(read(&self.statement(), document.id, length, piece))?;
+            let bytes = self.unpack(document, &packed)?;
+            if piece == span {
+                return Ok(bytes);
+            }
+            content.reserve_exact(span.len() - content.len());
+            content.extend_from_slice(&bytes);
+        }
+        Ok(content)
     }
 
     /// Returns the bytes of each document within its span, like [`Self::content`].
@@ -155,14 +169,19 @@ impl Snapshot {
         let damaged = || self.damaged(document, "bytes");
         let UnpackedSpan { bytes, is_checked } =
             packed.unpack(&document.hash).ok_or_else(damaged)?;
-        if !is_checked {
+        if !is_checked && !self.checked_documents().contains(&document.id) {
             let is_whole = packed.span.len() == packed.length;
             let hash = if is_whole { blake3::hash(&bytes) } else { self.hash(document)? };
             if *hash.as_bytes() != document.hash {
                 return Err(damaged());
             }
+            self.checked_documents().insert(document.id);
         }
         Ok(bytes)
+    }
+
+    fn checked_documents(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the hash of the stored bytes of a document.

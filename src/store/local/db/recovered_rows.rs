@@ -225,8 +225,8 @@ impl MetaValue {
     }
 }
 
-/// Returns whether a record is a row of the table `content`. Only that table has blobs compressed
-/// with zstd.
+/// Returns whether a record is a row of the table `content`. Only that table has blobs
+/// that begin like a chunk.
 pub(super) fn is_content(record: &BTreeRecord, beginning: &[u8]) -> bool {
     let is_blob = matches!(record.types.as_slice(), [0, kind] if *kind >= 12 && kind % 2 == 0);
     let header = beginning.len().min(record.place.header());

@@ -39,6 +39,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0004_edits.sql"),
         fingerprint: "484a04571b84d11c1e7805186e28030495781fc89be4e90ae885c5ff66b2afc6",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0005_checksums.sql"),
+        fingerprint: "ecfdc02bed0db66a2e807d8260974c5eb7c5d6c1aad7ff94d5da9fbc407e70cd",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

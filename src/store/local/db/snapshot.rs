@@ -3,6 +3,7 @@
 //! Invariants: all answers of one [`Snapshot`] come from the same committed generation, whatever a
 //! writer does meanwhile. A reader never waits for a writer.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,8 @@ pub(in crate::store) struct Snapshot {
     identity: String,
     lineage: Lineage,
     has_current_parser: bool,
+    /// The ids of the documents without checksums whose bytes were compared with their hash.
+    pub(super) checked: Mutex<HashSet<i64>>,
     /// The time at which the current statement started.
     statement_began: Arc<Mutex<Instant>>,
     /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
@@ -153,6 +156,7 @@ impl Snapshot {
             identity: String::new(),
             lineage: Lineage::default(),
             has_current_parser: false,
+            checked: Mutex::default(),
             statement_began,
             path,
             lock,

@@ -32,7 +32,7 @@ const COPIED_BYTES: usize = 16 << 10;
 /// and syncs the list for each new file, so it is read from the folder instead.
 const LIST: &str = ".managed.json";
 
-/// The number of files that may wait to be synced. They are open, and a process may open few files.
+/// The maximum number of files that may wait to be synced. They are open, and a process may open few files.
 const MOST_UNSYNCED: usize = 32;
 
 /// What the files of an index are opened for.
@@ -71,16 +71,23 @@ impl Unsynced {
         file.sync_data()
     }
 
-    /// Syncs the files, each on a thread of its own, because each only waits for the disk.
+    /// Syncs the files, each on a thread of its own if one can be made, because each only waits for the disk.
     fn sync(&self) -> io::Result<()> {
         let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if let [file] = &files[..] {
             return file.sync_data();
         }
         std::thread::scope(|scope| {
-            let syncs: Vec<_> = files.iter().map(|file| scope.spawn(|| file.sync_data())).collect();
-            syncs.into_iter().try_for_each(|sync| {
-                sync.join().unwrap_or_else(|_| Err(io::Error::other("a thread failed")))
+            let start = |file| {
+                let sync = move || File::sync_data(file);
+                (file, std::thread::Builder::new().spawn_scoped(scope, sync))
+            };
+            let syncs: Vec<_> = files.iter().map(start).collect();
+            syncs.into_iter().try_for_each(|(file, sync)| match sync {
+                Ok(sync) => {
+                    sync.join().unwrap_or_else(|_| Err(io::Error::other("a thread failed")))
+                }
+                Err(_) => file.sync_data(),
             })
         })
     }
@@ -311,6 +318,25 @@ impl FileHandle for SearchedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_wait_to_be_synced_until_the_folder_is() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = IndexFolder::open(place.path(), Access::Write).unwrap();
+        let waiting = || folder.unsynced.0.lock().unwrap().len();
+        for number in 0..MOST_UNSYNCED + 8 {
+            let mut file = folder.open_write(Path::new(&format!("{number}.pos"))).unwrap();
+            file.write_all(b"bytes").unwrap();
+            file.terminate().unwrap();
+        }
+        assert_eq!(waiting(), MOST_UNSYNCED);
+        folder.sync_directory().unwrap();
+        assert_eq!(waiting(), 0);
+        folder.open_write(Path::new("a.pos")).unwrap().terminate().unwrap();
+        assert_eq!(waiting(), 1);
+        folder.atomic_write(Path::new("meta.json"), b"{}").unwrap();
+        assert_eq!(waiting(), 0);
+    }
 
     #[test]
     fn a_file_has_the_same_bytes_however_it_is_read() {

@@ -33,9 +33,9 @@ const MOST_ROOTS: usize = 1 << 24;
 /// at once would need several times the memory of their gaps.
 const MOST_SORTED: usize = 2 << 20;
 
-/// The number of bytes of gaps of a small segment. To sort its postings by comparing them takes less time than to
+/// A segment with fewer bytes of gaps is small. To sort its postings by comparing them takes less time than to
 /// count those of every two bytes.
-const SMALL_SEGMENT_BYTES: usize = 64 << 10;
+const FEW_GAP_BYTES: usize = 64 << 10;
 
 /// A bucket with fewer postings is sorted by comparing them, which takes less time than counting them.
 const FEW: usize = 64;
@@ -272,7 +272,7 @@ impl PluginWriter for Gatherer {
     ) -> tantivy::Result<()> {
         let mut out = segment.clone().open_write(component())?;
         let mut file = PostingsWriter::new(&mut out, self.roots.len());
-        if self.gaps.len() <= SMALL_SEGMENT_BYTES {
+        if self.gaps.len() < FEW_GAP_BYTES {
             self.write_sorted(&mut file)?;
         } else {
             self.write_counted(&mut file)?;

@@ -29,7 +29,7 @@ const FLUSH_BYTES: usize = 256 << 10;
 
 /// Bytes of memory for a segment of at most [`FLUSH_BYTES`]. tantivy makes a hash table in proportion to it, and
 /// makes one of 4 MiB for its own threads.
-const SMALL_SEGMENT_BYTES: usize = 1 << 20;
+const SMALL_SEGMENT_MEMORY: usize = 1 << 20;
 
 /// The largest number of threads of tantivy. With more, each would have too little memory to make large
 /// segments.
@@ -160,28 +160,30 @@ impl IndexWriter {
     }
 
     /// Writes the waiting operations. If there are few and the threads of tantivy have no documents, this thread
-    /// writes a segment of them, which takes less time than to wake a thread of tantivy.
+    /// writes a segment of them, which needs no queue and a smaller hash table.
     fn write_waiting(&mut self) -> Usable<()> {
         if self.has_passed_on {
             return self.flush_waiting();
         }
         self.waiting_bytes = 0;
-        let mut added = Vec::new();
-        for operation in self.waiting.drain(..) {
+        let (mut added, mut deleted) = (Vec::new(), HashSet::new());
+        // A document that was added is deleted only by a later operation.
+        for operation in self.waiting.drain(..).rev() {
             match operation {
+                UserOperation::Add(entry) if deleted.contains(&entry.id().unsigned_abs()) => {}
                 UserOperation::Add(entry) => added.push(entry),
                 UserOperation::Delete(term) => {
-                    let id = term.value().as_u64();
-                    added.retain(|entry: &SectionEntry| Some(entry.id().unsigned_abs()) != id);
+                    deleted.extend(term.value().as_u64());
                     self.writer.delete_term(term);
                 }
             }
         }
+        added.reverse();
         if added.is_empty() {
             return Ok(());
         }
         let segment = self.writer.new_segment();
-        let mut small = SegmentWriter::for_segment(SMALL_SEGMENT_BYTES, segment.clone())?;
+        let mut small = SegmentWriter::for_segment(SMALL_SEGMENT_MEMORY, segment.clone())?;
         for document in added {
             small.add_document(AddOperation { opstamp: 0, document })?;
         }
