@@ -416,3 +416,25 @@ fn a_footnote_that_other_text_uses_stays() {
     let text = std::fs::read_to_string(place.join("a.md")).unwrap();
     assert_eq!(text, "# A\n\n## One\n\nx[^n] `[^m]`\n\n[^n]: First\n    line.\n");
 }
+
+#[test]
+fn sections_of_markup_inside_of_another_are_not_dropped_without_a_word() {
+    let text = "# R\n\n<!--LDMD:BEGIN id=\"a\" title=\"A\"-->\na text\n\n\
+        <!--LDMD:BEGIN id=\"a1\" title=\"A1\" parent=\"a\"-->\ninner\n<!--LDMD:END id=\"a1\"-->\n\n\
+        tail\n<!--LDMD:END id=\"a\"-->\n\nend\n";
+    let place = Place::ingested(&[("r.md", text), ("a b.md", "# T\n\nx\n")]);
+    for command in [
+        &["replace", "r.md", "ldmd:a", "--content", "new"][..],
+        &["replace", "r.md", "ldmd:a", "--no-children", "--content", "new"],
+        &["delete", "r.md", "ldmd:a", "--no-children"],
+    ] {
+        let refused = place.run(command).ends(2);
+        assert!(refused.text().contains("WOULD_DROP"), "{command:?}: {}", refused.text());
+        assert!(refused.text().contains("ldmd:a1"), "{command:?}: {}", refused.text());
+        assert_eq!(std::fs::read_to_string(place.join("r.md")).unwrap(), text);
+    }
+    let deleted = place.run(&["delete", "r.md", "ldmd:a"]).success().json();
+    assert_eq!(deleted["removed_sections"], serde_json::json!(["ldmd:a", "ldmd:a1"]));
+    let diff = place.run(&["replace", "a b.md", "T", "--content", "y", "--dry-run", "-f", "text"]);
+    assert!(diff.success().text().starts_with("--- a/a b.md\t\n+++ b/a b.md\t\n"));
+}

@@ -48,8 +48,12 @@ pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8>
     let mut bytes = Vec::new();
     for hunk in diff.unified_diff().iter_hunks() {
         if bytes.is_empty() {
-            let [from, to] = [format!("a/{from}"), format!("b/{to}")];
-            bytes = format!("--- {}\n+++ {}\n", quoted(&from), quoted(&to)).into_bytes();
+            // Like git, a tab ends a name with a space, because patch would read the name up to the space.
+            let name = |side: &str, path: &str| {
+                let end = if path.contains(' ') { "\t" } else { "" };
+                format!("{}{end}", quoted(&format!("{side}/{path}")))
+            };
+            bytes = format!("--- {}\n+++ {}\n", name("a", from), name("b", to)).into_bytes();
         }
         // Writing to memory cannot fail. Writing the whole diff at once would replace invalid UTF-8; writing a
         // hunk does not.

@@ -144,7 +144,12 @@ impl Asked<'_> {
                     own text, or --allow-drop to drop them"
                 .to_owned();
         }
-        "keep their headings in the content, or pass --allow-drop to drop them".to_owned()
+        if matches!(self.operation, Operation::Delete { .. }) {
+            return "leave out --no-children to delete them, too".to_owned();
+        }
+        let kept =
+            if matches!(self.place.target, Target::Ldmd(_)) { "markers" } else { "headings" };
+        format!("keep their {kept} in the content, or pass --allow-drop to drop them")
     }
 
     fn escape(&self, least: u8, is_title: bool) -> String {

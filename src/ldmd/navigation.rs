@@ -57,7 +57,7 @@ impl Markup {
     }
 
     /// Returns the sections inside of `section`, at any depth, in opening order.
-    pub(super) fn nested(&self, section: usize) -> impl Iterator<Item = (usize, &LdmdSection)> {
+    pub(crate) fn nested(&self, section: usize) -> impl Iterator<Item = (usize, &LdmdSection)> {
         let end = self.sections.get(section).map_or(0, |section| section.span.end);
         let after = self.sections.iter().enumerate().skip(section.saturating_add(1));
         after.take_while(move |(_, nested)| nested.span.start < end)

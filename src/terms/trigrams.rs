@@ -8,6 +8,9 @@
 /// Three consecutive bytes, with ASCII letters in lower case.
 pub type Trigram = [u8; 3];
 
+/// Trigrams by their first two bytes, each with the third bytes.
+pub(crate) type ByPrefix = Vec<([u8; 2], Vec<u8>)>;
+
 /// A condition on the trigrams of a document that every document with a match meets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TrigramQuery {
@@ -100,8 +103,8 @@ impl TrigramQuery {
 
     /// Divides alternatives into those that are one trigram, by its first two bytes and with the third bytes, and
     /// the others. An index that keeps the trigrams with the same first two bytes together reads them once.
-    pub fn by_prefix(alternatives: &[Self]) -> (Vec<([u8; 2], Vec<u8>)>, Vec<&Self>) {
-        let mut prefixes: Vec<([u8; 2], Vec<u8>)> = Vec::new();
+    pub(crate) fn by_prefix(alternatives: &[Self]) -> (ByPrefix, Vec<&Self>) {
+        let mut prefixes = ByPrefix::new();
         let mut others = Vec::new();
         for query in alternatives {
             match query {

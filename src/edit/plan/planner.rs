@@ -36,6 +36,17 @@ pub fn plan(
     };
     let line_end = dominant_line_end(old.bytes()).or_else(|| dominant_line_end(given));
     let line_end = line_end.unwrap_or(b"\n");
+    if let Operation::Delete { scope: EditScope::Own } = request
+        && let EditTarget::Ldmd(index) = target
+        && !allow.drop
+    {
+        // The markers of a section belong to it and to those inside of it.
+        let nested = old.markup().nested(index);
+        let sections: Vec<_> = nested.map(|(_, nested)| format!("ldmd:{}", nested.id)).collect();
+        if !sections.is_empty() {
+            return Err(Refusal::WouldDrop { sections, is_itself: false });
+        }
+    }
     // A deletion names what it removes, and one with the scope `Own` names the section whose children move.
     let allow = Allow {
         drop: allow.drop || matches!(request, Operation::Delete { .. }),
@@ -283,7 +294,7 @@ impl Planner<'_> {
         Ok(Plan { splice, version: new })
     }
 
-    /// The sections that the splice removes and whose titles it does not insert again. If `is_renamed`, the
+    /// The sections that the splice removes and whose titles, or ids, it does not insert again. If `is_renamed`, the
     /// target still exists under its new title.
     fn removed_sections(
         &self,
@@ -309,6 +320,13 @@ impl Planner<'_> {
                     is_itself |= is_target;
                     removed.push(self.old.path(section.node));
                 }
+            }
+        }
+        for (index, section) in self.old.markup().sections.iter().enumerate() {
+            let is_gone = !new.markup().sections.iter().any(|kept| kept.id == section.id);
+            if is_gone && splice.at.contains(section.span) {
+                is_itself |= self.target == EditTarget::Ldmd(index);
+                removed.push(format!("ldmd:{}", section.id));
             }
         }
         if !removed.is_empty() {

@@ -233,7 +233,9 @@ impl TrigramPostings {
         }
         for query in others {
             let Some(admitted) = self.admitted(query)? else { return Ok(None) };
-            admitted.into_iter().for_each(|ordinal| set(&mut bits, ordinal));
+            for ordinal in admitted {
+                set(&mut bits, ordinal);
+            }
         }
         Ok(Some(ones(&bits).collect()))
     }
