@@ -432,6 +432,14 @@ fn context_lines_counts_and_files_are_printed() {
 }
 
 #[test]
+fn hits_across_lines_print_each_of_their_lines_once() {
+    let place = Place::ingested(&[("m.md", "ab and a\nb end\n"), ("n.md", "x1 y\nx y x\ny\n")]);
+    let text = |pattern| place.run(&["search", "-U", "-e", pattern, "-f", "text"]).success().text();
+    assert_eq!(text(r"a\s?b"), "m.md:1:1:ab and a\nm.md:2:b end\n");
+    assert_eq!(text(r"y\nx|x\ny"), "n.md:1:4:x1 y\nn.md:2:x y x\nn.md:3:y\n");
+}
+
+#[test]
 fn filters_apply_before_the_limit() {
     let place = Place::new();
     for number in 0..60 {

@@ -58,18 +58,7 @@ impl Answer for search::SearchAnswer {
             Items::Hits(hits) => {
                 let has_context =
                     hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
-                let mut pairs: Vec<(Option<&Hit>, &Hit)> = Vec::with_capacity(hits.len());
-                for hit in hits {
-                    let last = pairs.last().map(|(_, last)| *last);
-                    // Print a line once, even if it has several matches.
-                    let is_printed = last.is_some_and(|last| {
-                        !hit.is_match_only && last.line == hit.line && last.file == hit.file
-                    });
-                    if !is_printed {
-                        pairs.push((last, hit));
-                    }
-                }
-                writer.items(&pairs, |writer, (last, hit)| {
+                writer.items(&shown(hits), |writer, Shown { last, hit, from }| {
                     if has_context && last.is_some() {
                         writer.line(Style::Faint, "--");
                     }
@@ -79,7 +68,7 @@ impl Answer for search::SearchAnswer {
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
                         writer.line(Style::Heading, hit.heading_path.join(" > "));
                     }
-                    hit.write_text(writer);
+                    hit.write_text(*from, writer);
                 });
             }
             Items::Counts(counts) => {
@@ -192,6 +181,30 @@ impl search::SearchAnswer {
     }
 }
 
+/// A hit with lines that no hit before it has.
+struct Shown<'a> {
+    /// The hit before it that is printed.
+    last: Option<&'a Hit>,
+    hit: &'a Hit,
+    /// The first line that is not printed yet, 1-based; 0 if the last hit does not precede this hit in
+    /// its document.
+    from: usize,
+}
+
+/// Returns the hits to print, so that each line is printed once, even if it has several matches.
+fn shown(hits: &[Hit]) -> Vec<Shown<'_>> {
+    let mut shown: Vec<Shown<'_>> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let last = shown.last().map(|last| last.hit);
+        let above = last.filter(|last| last.file == hit.file && last.line <= hit.line);
+        let from = above.map_or(0, |last| last.line + last.line_count());
+        if hit.is_match_only || hit.line_end.unwrap_or(hit.line) >= from {
+            shown.push(Shown { last, hit, from });
+        }
+    }
+    shown
+}
+
 impl Hit {
     /// Writes the address and the titles of the passage, its windows, and the number of similar
     /// sections with the folder of one of them.
@@ -225,8 +238,17 @@ impl Hit {
         folders.into_iter().next()
     }
 
-    /// Writes the hit as `file:line:column:text`, and its context lines as `file-line-text`.
-    fn write_text(&self, writer: &mut TextWriter) {
+    /// Returns the number of lines of the text.
+    fn line_count(&self) -> usize {
+        match self.line_end {
+            None => 1,
+            Some(_) => self.text.replace("\r\n", "\n").split(['\n', '\r']).count(),
+        }
+    }
+
+    /// Writes the lines of the hit from the line `from` as `file:line:column:text`, and its context
+    /// lines as `file-line-text`. The lines below the first line have no column.
+    fn write_text(&self, from: usize, writer: &mut TextWriter) {
         let context = |first: usize, lines: &[String], writer: &mut TextWriter| {
             for (number, line) in (first..).zip(lines) {
                 writer
@@ -236,17 +258,20 @@ impl Hit {
         };
         context(self.line - self.before.len(), &self.before, writer);
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
-        writer.piece(Style::Faint, &place);
         if self.line_end.is_none() {
+            writer.piece(Style::Faint, &place);
             writer.line(Style::Plain, self.text.trim_end_matches(['\r', '\n']));
         } else {
             let text = self.text.replace("\r\n", "\n");
-            let mut lines = text.split(['\n', '\r']);
-            writer.line(Style::Plain, lines.next().unwrap_or_default());
-            for (number, line) in (self.line + 1..).zip(lines) {
-                writer
-                    .piece(Style::Faint, format_args!("{}:{number}:", self.file))
-                    .line(Style::Plain, line);
+            let lines = (self.line..).zip(text.split(['\n', '\r']));
+            for (number, line) in lines.filter(|(number, _)| self.is_match_only || *number >= from)
+            {
+                if number == self.line {
+                    writer.piece(Style::Faint, &place);
+                } else {
+                    writer.piece(Style::Faint, format_args!("{}:{number}:", self.file));
+                }
+                writer.line(Style::Plain, line);
             }
         }
         context(self.line_end.unwrap_or(self.line) + 1, &self.after, writer);
