@@ -440,6 +440,21 @@ fn hits_across_lines_print_each_of_their_lines_once() {
 }
 
 #[test]
+fn contexts_that_touch_are_printed_together() {
+    let text = "# T\n\none port\nmid\ntwo port\nend port\n\n## U\n\nport\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    let text = |lines| {
+        let command = ["search", "-e", "port", "-C", lines, "-f", "text"];
+        place.run(&command).success().text()
+    };
+    let hits = "T\na.md-2-\na.md:3:5:one port\na.md-4-mid\na.md:5:5:two port\na.md:6:5:end port\n";
+    assert_eq!(text("1"), format!("{hits}a.md-7-\n--\nT > U\na.md-9-\na.md:10:1:port\n"));
+    let hits = hits.replacen("T\n", "T\na.md-1-# T\n", 1);
+    let last = "a.md-7-\na.md-8-## U\nT > U\na.md-9-\na.md:10:1:port\n";
+    assert_eq!(text("2"), hits + last);
+}
+
+#[test]
 fn filters_apply_before_the_limit() {
     let place = Place::new();
     for number in 0..60 {

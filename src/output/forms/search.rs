@@ -58,8 +58,9 @@ impl Answer for search::SearchAnswer {
             Items::Hits(hits) => {
                 let has_context =
                     hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
-                writer.items(&shown(hits), |writer, Shown { last, hit, from }| {
-                    if has_context && last.is_some() {
+                writer.items(&shown(hits), |writer, Shown { last, hit, from, to }| {
+                    let first = hit.line.saturating_sub(hit.before.len());
+                    if has_context && last.is_some() && first.max(*from) > *from {
                         writer.line(Style::Faint, "--");
                     }
                     let is_same = last.is_some_and(|last| {
@@ -68,7 +69,7 @@ impl Answer for search::SearchAnswer {
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
                         writer.line(Style::Heading, hit.heading_path.join(" > "));
                     }
-                    hit.write_text(*from, writer);
+                    hit.write_text(*from, *to, writer);
                 });
             }
             Items::Counts(counts) => {
@@ -189,6 +190,8 @@ struct Shown<'a> {
     /// The first line that is not printed yet, 1-based; 0 if the last hit does not precede this hit in
     /// its document.
     from: usize,
+    /// The line before which its context ends, 1-based: the line of the next hit in the document.
+    to: usize,
 }
 
 /// Returns the hits to print, so that each line is printed once, even if it has several matches.
@@ -197,9 +200,15 @@ fn shown(hits: &[Hit]) -> Vec<Shown<'_>> {
     for hit in hits {
         let last = shown.last().map(|last| last.hit);
         let above = last.filter(|last| last.file == hit.file && last.line <= hit.line);
-        let from = above.map_or(0, |last| last.line + last.line_count());
+        let from = above.map_or(0, |last| {
+            let context_end = last.line_end.unwrap_or(last.line) + last.after.len();
+            (last.line + last.line_count()).max(hit.line.min(context_end + 1))
+        });
         if hit.is_match_only || hit.line_end.unwrap_or(hit.line) >= from {
-            shown.push(Shown { last, hit, from });
+            if let Some(last) = shown.last_mut().filter(|_| from > 0) {
+                last.to = hit.line;
+            }
+            shown.push(Shown { last, hit, from, to: usize::MAX });
         }
     }
     shown
@@ -247,10 +256,11 @@ impl Hit {
     }
 
     /// Writes the lines of the hit from the line `from` as `file:line:column:text`, and its context
-    /// lines as `file-line-text`. The lines below the first line have no column.
-    fn write_text(&self, from: usize, writer: &mut TextWriter) {
+    /// lines from `from` to `to`, exclusive, as `file-line-text`. The lines below the first line have no
+    /// column.
+    fn write_text(&self, from: usize, to: usize, writer: &mut TextWriter) {
         let context = |first: usize, lines: &[String], writer: &mut TextWriter| {
-            for (number, line) in (first..).zip(lines) {
+            for (number, line) in (first..to).zip(lines).filter(|(number, _)| *number >= from) {
                 writer
                     .piece(Style::Faint, format_args!("{}-{number}-", self.file))
                     .line(Style::Plain, line);
