@@ -55,7 +55,12 @@ impl Sought {
     fn scan(&self, regex: &Regex, file: &[u8]) -> Vec<ByteSpan> {
         let mut spans = Vec::new();
         let mut within = |start: usize, text: &[u8]| {
-            let found = regex.find_iter(text);
+            // No line begins after the last line end of a text.
+            let is_ended = text.is_empty() || trim_line_end(text).len() < text.len();
+            let ends = self.options.is_multi_line && is_ended;
+            let found = regex
+                .find_iter(text)
+                .filter(|found| !(ends && found.is_empty() && found.end() == text.len()));
             spans.extend(
                 found.map(|found| ByteSpan::new(start + found.start(), start + found.end())),
             );
@@ -347,6 +352,18 @@ fn a_byte_order_mark_belongs_to_no_line() {
         assert_eq!(found("^# T").success().text(), "a.md:1:1:# Title\n", "{flags:?}");
         found("\u{FEFF}").ends(1);
     }
+}
+
+#[test]
+fn empty_matches_of_sections_are_those_of_the_file() {
+    let place = Place::ingested(&[("u.md", "intro\n\n# A\n\nx\n\n## B\nfoo\n")]);
+    let lines = |pattern| {
+        let answer = place.run(&["search", "-U", "-e", pattern]).success().json();
+        let hits = answer["hits"].as_array().unwrap().iter();
+        hits.map(|hit| hit["line"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("^$"), [2, 4, 6]);
+    assert_eq!(lines("^"), [1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 /// Pieces of patterns and files.

@@ -3,7 +3,8 @@
 //! The syntax is that of the `regex` crate. Within lines, a pattern sees each line as a separate text
 //! without its line end. Parts that could match a line end never match, and anchors to the ends of the
 //! text match at the ends of the line. A whole document can therefore be searched at once. Invariant:
-//! the matches are those of the `regex` crate on each line, or on each section's own bytes.
+//! the matches are those of the `regex` crate on each line, or on each section's own bytes, except empty
+//! matches after the last line end of a section.
 
 use regex_automata::meta::Regex;
 use regex_automata::nfa::thompson::WhichCaptures;
@@ -84,12 +85,16 @@ impl Pattern {
     }
 
     /// Calls `visit` with the matches in `bytes`, in order, until it returns false. `bytes` is a whole
-    /// document or the own text of a section.
+    /// document or the own text of a section. An empty match after its last line end is left out,
+    /// because no line begins there, or one that is not part of it.
     pub(super) fn matches(&self, bytes: &[u8], mut visit: impl FnMut(ByteSpan) -> bool) {
         for found in self.regex.find_iter(bytes) {
             let span = ByteSpan::new(found.start(), found.end());
-            if !self.is_multi_line && span.is_empty() && !is_in_a_line(bytes, span.start) {
-                continue;
+            if span.is_empty() && !is_in_a_line(bytes, span.start) {
+                let is_between_cr_and_lf = span.start < bytes.len();
+                if !self.is_multi_line || !is_between_cr_and_lf {
+                    continue;
+                }
             }
             if !visit(span) {
                 return;
