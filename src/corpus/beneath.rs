@@ -116,13 +116,13 @@ impl<'a> Files<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
-
     use super::*;
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_read_leaves_the_access_time_of_a_file() {
+        use std::time::{Duration, SystemTime};
+
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a.md");
         std::fs::write(&path, "text").unwrap();
