@@ -31,4 +31,5 @@ pub(crate) use text::{
 pub(crate) use token_text::WrittenTokens;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
 pub(crate) use trigram_set::{Members, TrigramSet};
+pub(crate) use trigrams::ByPrefix;
 pub use trigrams::{Trigram, TrigramQuery, trigram};

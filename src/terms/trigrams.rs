@@ -30,10 +30,7 @@ impl TrigramQuery {
     /// Returns a query that requires both conditions.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (query, Self::All) | (Self::All, query) => query,
-            (one, other) => Self::all_of(vec![one, other]),
-        }
+        Self::all_of(vec![self, other])
     }
 
     /// Returns a query that requires at least one of the conditions.
@@ -44,44 +41,47 @@ impl TrigramQuery {
 
     /// Returns a query that requires all of `queries`.
     pub fn all_of(queries: Vec<Self>) -> Self {
-        if queries.contains(&Self::None) {
-            return Self::None;
-        }
-        let mut parts = Vec::new();
-        for query in queries {
-            match query {
-                Self::All => {}
-                Self::And(queries) => parts.extend(queries),
-                other => parts.push(other),
-            }
-        }
-        Self::joined(parts, Self::All, Self::And)
+        Self::joined(queries, Self::All, Self::None, Self::And, |query| match query {
+            Self::And(queries) => Ok(queries),
+            other => Err(other),
+        })
     }
 
     /// Returns a query that requires at least one of `queries`.
     pub fn any_of(queries: Vec<Self>) -> Self {
-        if queries.contains(&Self::All) {
-            return Self::All;
-        }
-        let mut parts = Vec::new();
-        for query in queries {
-            match query {
-                Self::None => {}
-                Self::Or(queries) => parts.extend(queries),
-                other => parts.push(other),
-            }
-        }
-        Self::joined(parts, Self::None, Self::Or)
+        Self::joined(queries, Self::None, Self::All, Self::Or, |query| match query {
+            Self::Or(queries) => Ok(queries),
+            other => Err(other),
+        })
     }
 
-    fn joined(mut parts: Vec<Self>, nothing: Self, join: impl FnOnce(Vec<Self>) -> Self) -> Self {
-        parts.sort_unstable();
-        parts.dedup();
-        match parts.len() {
-            0 => nothing,
-            1 => parts.pop().unwrap_or(nothing),
-            _ => join(parts),
+    /// Joins `queries`, of which `neutral` changes nothing, and `absorbing` decides alone. `parts` returns the
+    /// parts of a query that was joined in the same way, or else the query.
+    fn joined(
+        mut queries: Vec<Self>,
+        neutral: Self,
+        absorbing: Self,
+        join: fn(Vec<Self>) -> Self,
+        parts: fn(Self) -> Result<Vec<Self>, Self>,
+    ) -> Self {
+        if queries.contains(&absorbing) {
+            return absorbing;
         }
+        queries.retain(|query| *query != neutral);
+        // The parts of a single query are in order already.
+        if queries.len() < 2 {
+            return queries.pop().unwrap_or(neutral);
+        }
+        let mut joined = Vec::new();
+        for query in queries {
+            match parts(query) {
+                Ok(parts) => joined.extend(parts),
+                Err(query) => joined.push(query),
+            }
+        }
+        joined.sort_unstable();
+        joined.dedup();
+        if joined.len() == 1 { joined.pop().unwrap_or(neutral) } else { join(joined) }
     }
 
     /// Returns a query that requires all trigrams of `literal`.

@@ -60,7 +60,7 @@ impl Answer for search::SearchAnswer {
                     hits.iter().any(|hit| !hit.before.is_empty() || !hit.after.is_empty());
                 writer.items(&shown(hits), |writer, Shown { last, hit, from, to }| {
                     let first = hit.line.saturating_sub(hit.before.len());
-                    if has_context && last.is_some() && first.max(*from) > *from {
+                    if has_context && last.is_some() && first > *from {
                         writer.line(Style::Faint, "--");
                     }
                     let is_same = last.is_some_and(|last| {

@@ -279,8 +279,7 @@ impl<'a> Graph<'a> {
         document: &Rc<OpenDocument>,
         link: &StoredLink,
     ) -> Result<Option<Destination>> {
-        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
-        self.destination(link, links::resolve(&self.targets, source, &link.kind, &link.target))
+        self.follow_by(links::resolve, document, link)
     }
 
     /// Returns the node that a link of `document` leads to, if any. Looks for no files.
@@ -289,20 +288,20 @@ impl<'a> Graph<'a> {
         document: &Rc<OpenDocument>,
         link: &StoredLink,
     ) -> Result<Option<ResolvedNode>> {
-        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
-        let resolution =
-            links::resolve_to_document(&self.targets, source, &link.kind, &link.target);
-        Ok(match self.destination(link, resolution)? {
+        Ok(match self.follow_by(links::resolve_to_document, document, link)? {
             Some(Destination::Place(place)) => Some(place),
             _ => None,
         })
     }
 
-    fn destination(
+    fn follow_by(
         &self,
+        resolve: impl FnOnce(&Targets<'a>, LinkSource<'_>, &Kind, &str) -> LinkTarget,
+        document: &Rc<OpenDocument>,
         link: &StoredLink,
-        resolution: LinkTarget,
     ) -> Result<Option<Destination>> {
+        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
+        let resolution = resolve(&self.targets, source, &link.kind, &link.target);
         self.targets.check()?;
         let (id, node) = match resolution {
             LinkTarget::Document { id, node } => (id, node),

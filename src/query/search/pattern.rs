@@ -90,11 +90,9 @@ impl Pattern {
     pub(super) fn matches(&self, bytes: &[u8], mut visit: impl FnMut(ByteSpan) -> bool) {
         for found in self.regex.find_iter(bytes) {
             let span = ByteSpan::new(found.start(), found.end());
-            if span.is_empty() && !is_in_a_line(bytes, span.start) {
-                let is_between_cr_and_lf = span.start < bytes.len();
-                if !self.is_multi_line || !is_between_cr_and_lf {
-                    continue;
-                }
+            let may_be_between_cr_and_lf = self.is_multi_line && span.start < bytes.len();
+            if span.is_empty() && !may_be_between_cr_and_lf && !is_in_a_line(bytes, span.start) {
+                continue;
             }
             if !visit(span) {
                 return;

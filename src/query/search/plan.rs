@@ -251,8 +251,7 @@ fn without_longer(texts: &mut Texts, part: fn(&[u8], usize) -> Option<&[u8]>) {
 /// Returns the query for texts that contain one of `texts`: the trigrams that all of them have, and one of the
 /// sets of the others.
 fn any_of(texts: &Texts) -> TrigramQuery {
-    let trigrams = |text: &Vec<u8>| text.windows(3).filter_map(trigram).collect();
-    let sets: Vec<BTreeSet<Trigram>> = texts.iter().map(trigrams).collect();
+    let sets: Vec<BTreeSet<Trigram>> = texts.iter().map(|text| trigrams_of(text)).collect();
     let mut common = sets.first().cloned().unwrap_or_default();
     common.retain(|trigram| sets.iter().all(|set| set.contains(trigram)));
     let all_of = |set: BTreeSet<Trigram>| {
@@ -260,6 +259,10 @@ fn any_of(texts: &Texts) -> TrigramQuery {
     };
     let others = sets.iter().map(|set| all_of(set.difference(&common).copied().collect()));
     TrigramQuery::any_of(others.collect()).and(all_of(common))
+}
+
+fn trigrams_of(text: &[u8]) -> BTreeSet<Trigram> {
+    text.windows(3).filter_map(trigram).collect()
 }
 
 fn cross(one: &Texts, other: &Texts) -> Texts {
@@ -452,6 +455,11 @@ mod tests {
         }
     }
 
+    fn meets(text: &str, plan: &TrigramQuery) -> bool {
+        let trigrams = trigrams_of(text.as_bytes());
+        plan.is_met_by(&|trigram| trigrams.contains(&trigram))
+    }
+
     #[test]
     fn a_class_of_few_bytes_is_part_of_trigrams() {
         for (pattern, has, lacks) in [
@@ -462,12 +470,7 @@ mod tests {
             ("(?i)[A-F]#[a-f]", "C#d", "c# x#d"),
         ] {
             let plan = plan(&regex_syntax::parse(pattern).unwrap());
-            let meets = |text: &str| {
-                let trigrams: BTreeSet<Trigram> =
-                    text.as_bytes().windows(3).filter_map(trigram).collect();
-                plan.is_met_by(&|trigram| trigrams.contains(&trigram))
-            };
-            assert!(meets(has) && !meets(lacks), "{pattern}: {}", plan.len());
+            assert!(meets(has, &plan) && !meets(lacks, &plan), "{pattern}: {}", plan.len());
         }
     }
 
@@ -534,9 +537,7 @@ mod tests {
             let plan = plan(&regex_syntax::parse(&pattern).unwrap());
             let regex = regex::Regex::new(&pattern).unwrap();
             for text in texts.iter().filter(|text| regex.is_match(text)) {
-                let trigrams: BTreeSet<Trigram> =
-                    text.as_bytes().windows(3).filter_map(trigram).collect();
-                prop_assert!(plan.is_met_by(&|trigram| trigrams.contains(&trigram)), "{text:?}");
+                prop_assert!(meets(text, &plan), "{text:?}");
             }
         }
     }

@@ -117,7 +117,7 @@ impl LocalWriter {
     fn commit_index(&mut self) -> Result<()> {
         self.index_bytes = 0;
         if let Some(metadata) = self.uncommitted()? {
-            self.with_index(|index| index.commit(metadata.clone()));
+            self.with_index(|index| index.commit(metadata));
         }
         Ok(())
     }

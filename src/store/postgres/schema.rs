@@ -36,9 +36,8 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
     connection.batch(&statements)
 }
 
-/// Notes the version of the tables in a store that an earlier version of mdsel made, before this one writes to it.
+/// Notes the version of the tables in a store of the version `format`, before this version of mdsel writes to it.
 pub(super) fn upgrade(connection: &mut Connection, format: i64) -> Result<()> {
-    check(format)?;
     if format == FORMAT {
         return Ok(());
     }

@@ -73,6 +73,7 @@ impl ShardWriter {
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
+        schema::upgrade(&mut connection, known.format)?;
         let statement =
             "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;

@@ -34,6 +34,7 @@ pub(super) const INCOMPLETE: i64 = 1 << 62;
 /// What is known about the store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
+    pub(super) format: i64,
     pub(super) root: Option<String>,
     pub(super) options: Option<IngestOptions>,
     pub(super) parser: i64,
@@ -53,9 +54,11 @@ impl Known {
             let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
             number.ok_or_else(|| damaged("its metadata cannot be read"))
         };
-        schema::upgrade(connection, number(format)?)?;
+        let format = number(format)?;
+        schema::check(format)?;
         let options = options.as_ref().and_then(|options| serde_json::from_str(options).ok());
         Ok(Self {
+            format,
             root: root.clone(),
             options: options.map(IngestOptions::within_limits),
             parser: number(parser)?,
@@ -136,6 +139,7 @@ impl PostgresWriter {
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
+        schema::upgrade(&mut connection, known.format)?;
         undo_unfinished(&mut connection, known.generation)?;
         Ok(Self {
             connection: RefCell::new(connection),

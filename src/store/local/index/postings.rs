@@ -23,7 +23,7 @@ use tantivy::directory::OwnedBytes;
 use tantivy::{DocId, TantivyError};
 
 use crate::codec::varint;
-use crate::terms::{Trigram, TrigramQuery};
+use crate::terms::{ByPrefix, Trigram, TrigramQuery};
 
 /// The version of the file format. It is incremented whenever the format changes, so that every index is
 /// rebuilt: a reader of another version could not detect the difference.
@@ -218,19 +218,13 @@ impl TrigramPostings {
             }
         };
         let (prefixes, others) = TrigramQuery::by_prefix(queries);
-        for (prefix, thirds) in prefixes {
-            for entry in self.bucket(u16::from_be_bytes(prefix))? {
-                let entry = entry?;
-                if !thirds.contains(&entry.third) {
-                    continue;
-                }
-                if entry.is_bits {
-                    bits.iter_mut().zip(entry.postings).for_each(|(byte, other)| *byte |= other);
-                } else {
-                    each_ordinal(entry.postings, |ordinal| set(&mut bits, ordinal))?;
-                }
+        self.each_entry(&prefixes, |entry| {
+            if entry.is_bits {
+                bits.iter_mut().zip(entry.postings).for_each(|(byte, other)| *byte |= other);
+                return Ok(());
             }
-        }
+            each_ordinal(entry.postings, |ordinal| set(&mut bits, ordinal))
+        })?;
         for query in others {
             let Some(admitted) = self.admitted(query)? else { return Ok(None) };
             for ordinal in admitted {
@@ -238,6 +232,23 @@ impl TrigramPostings {
             }
         }
         Ok(Some(ones(&bits).collect()))
+    }
+
+    /// Calls `act` with the entries of those of the trigrams that occur.
+    fn each_entry(
+        &self,
+        trigrams: &ByPrefix,
+        mut act: impl FnMut(StoredPostings<'_>) -> tantivy::Result<()>,
+    ) -> tantivy::Result<()> {
+        for (prefix, thirds) in trigrams {
+            for entry in self.bucket(u16::from_be_bytes(*prefix))? {
+                let entry = entry?;
+                if thirds.contains(&entry.third) {
+                    act(entry)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn entry(&self, [one, two, third]: Trigram) -> tantivy::Result<Option<StoredPostings<'_>>> {
@@ -309,12 +320,10 @@ impl TrigramPostings {
             TrigramQuery::Or(queries) => {
                 let mut sum = 0;
                 let (prefixes, others) = TrigramQuery::by_prefix(queries);
-                for (prefix, thirds) in prefixes {
-                    for entry in self.bucket(u16::from_be_bytes(prefix))? {
-                        let entry = entry?;
-                        sum += if thirds.contains(&entry.third) { entry.count } else { 0 };
-                    }
-                }
+                self.each_entry(&prefixes, |entry| {
+                    sum += entry.count;
+                    Ok(())
+                })?;
                 for query in others {
                     sum += self.estimate(query)?;
                 }
