@@ -243,10 +243,48 @@ fn files_of_another_collection_are_looked_up() {
     run(&place, &["move", "docs/a.md::Z", "--to", "wiki/Home.md::*", "--position", "last_child"]);
     assert!(
         text(&place, "wiki/Home.md")
-            .ends_with("![p](../p.png) [i](../wiki/i.png) [n](../wiki/none.md)\n"),
+            .ends_with("![p](../project/p.png) [i](../wiki/i.png) [n](../wiki/none.md)\n"),
         "{}",
         text(&place, "wiki/Home.md")
     );
+}
+
+#[test]
+fn links_lead_to_the_same_files_on_disk_after_a_move_into_another_collection() {
+    let a = "# A\n\n[b](b.md#b) ![i](../i.png) [n](none.md) [x](../../far/off/x.md) \
+             [[../i.png]] [[./b]]\n";
+    let files = [
+        ("project/docs/a.md", a),
+        ("project/docs/b.md", "# B\n\n[a](a.md) [x](../w/x.md)\n"),
+        ("project/i.png", ""),
+        ("far/off/x.md", "# X\n\n[a](../../project/docs/a.md#a)\n"),
+    ];
+    let place = Place::with(&files);
+    run(&place, &["ingest"]);
+    run(&place, &["ingest", "--collection", "w", "../far/off"]);
+    let broken = || {
+        let check = in_project(&place, &["links", "check"]).ends(1).json();
+        let findings = check["findings"].as_array().unwrap().iter();
+        findings.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let backlinks =
+        || run(&place, &["links", "list", "docs/b.md", "--direction", "in"])["edges"].clone();
+    assert_eq!(broken(), ["BROKEN_FILE"]);
+    run(&place, &["move", "docs/a.md", "w/sub/a.md"]);
+    let moved = "# A\n\n[b](../../../project/docs/b.md#b) ![i](../../../project/i.png) \
+         [n](../../../project/docs/none.md) [x](../x.md) [[../../../project/i.png]] \
+         [[../../../project/docs/b]]\n";
+    assert_eq!(text(&place, "far/off/sub/a.md"), moved);
+    let b = "# B\n\n[a](../../far/off/sub/a.md) [x](../w/x.md)\n";
+    assert_eq!(text(&place, "project/docs/b.md"), b);
+    assert_eq!(text(&place, "far/off/x.md"), "# X\n\n[a](sub/a.md#a)\n");
+    assert_eq!(broken(), ["BROKEN_FILE"]);
+    assert_eq!(backlinks().as_array().unwrap().len(), 2);
+    // Back again.
+    run(&place, &["move", "w/sub/a.md", "docs/a.md"]);
+    for (path, before) in files {
+        assert_eq!(text(&place, path), before.replace("[[./b]]", "[[b]]"));
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::paths::{is_really_below, relative, root_folder};
 use super::walk::{excluded, left_out};
 use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::links::SiteRoot;
+use crate::links::{SiteRoot, folder_of, normalized};
 
 /// A folder of documents.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +73,28 @@ impl Roots {
     pub(crate) fn file(&self, path: &str) -> PathBuf {
         let (root, below) = self.of(path);
         root.folder.join(below)
+    }
+
+    /// Returns the absolute path of the file of the document at `path`, without the `/` at its beginning. Returns
+    /// `None` if it is not UTF-8.
+    pub(crate) fn on_disk(&self, path: &str) -> Option<String> {
+        let (root, below) = self.of(path);
+        Some(normalized(root.folder.to_str()?, below))
+    }
+
+    /// Returns the path of the document or file to which the relative path `link` of the document at `source` leads on
+    /// disk. Returns `None` if that is not below another one of the folders.
+    pub(crate) fn across(&self, source: &str, link: &str) -> Option<String> {
+        if self.collections().is_empty() || link.starts_with('/') {
+            return None;
+        }
+        let (here, _) = self.of(source);
+        let full = normalized(folder_of(&self.on_disk(source)?), link);
+        let path = self.iter().filter(|root| root.name != here.name).find_map(|root| {
+            let folder = normalized("", root.folder.to_str()?);
+            Some(root.path_of(full.strip_prefix(&folder)?.strip_prefix('/')?))
+        })?;
+        (self.of(&path).0.name != here.name).then_some(path)
     }
 
     /// Returns whether the file of the document at `path` is really below its folder; see [`is_really_below`].

@@ -18,7 +18,7 @@ pub mod sections;
 mod site;
 
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
-pub(crate) use path::{folder_of, is_named, split_extension};
+pub(crate) use path::{folder_of, is_named, join, normalized, split_extension};
 pub use resolve::{resolve, resolve_to_document};
 pub use site::SiteRoot;
 
@@ -82,6 +82,12 @@ pub trait LinkTargets {
         None
     }
 
+    /// Returns the path of the document or file to which the relative path `link` of the document at `source` leads on
+    /// disk. Returns `None` if that is not below the root of another collection.
+    fn across(&self, _source: &str, _link: &str) -> Option<String> {
+        None
+    }
+
     /// Returns the collection of the document or file at `path`; empty for one below the root.
     fn collection_of<'a>(&self, path: &'a str) -> &'a str {
         let first = path.split_once('/').map_or(path, |(first, _)| first);
@@ -125,7 +131,7 @@ pub enum LinkTarget {
     },
     /// A file or folder that is not a document.
     Attachment {
-        /// Its path relative to the root; for an embed, the path as it is written.
+        /// Its path relative to the root; for an embed by name, the name as it is written.
         path: String,
         /// Whether it is known to exist on disk.
         is_checked: bool,

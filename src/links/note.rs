@@ -53,7 +53,10 @@ fn by_path(
 ) -> Result<Option<DocumentId>, Reason> {
     let folder = folder_of(source.path);
     let is_relative = name.starts_with("./") || name.starts_with("../");
-    let path = join(if is_relative { folder } else { "" }, name).ok_or(Reason::Outside)?;
+    let across = is_relative.then(|| library.across(source.path, name)).flatten();
+    let is_across = across.is_some();
+    let path = across.or_else(|| join(if is_relative { folder } else { "" }, name));
+    let path = path.ok_or(Reason::Outside)?;
     let wanted = fold(&path);
     let (stem, extension) = split_extension(&wanted);
     let mut hits = library.documents_named(&wanted);
@@ -77,7 +80,7 @@ fn by_path(
         hits.retain(|(_, hit)| is_below(hit) || is_whole(hit));
     }
     // Only a whole path leads into another collection.
-    hits.retain(|(_, hit)| is_near(hit) || is_whole(hit) && wanted.contains('/'));
+    hits.retain(|(_, hit)| is_near(hit) || is_whole(hit) && (is_across || wanted.contains('/')));
     let best = hits.iter().min_by_key(|(_, hit)| {
         let shared = shared_folders(hit, source.path);
         let is_below = shared == folder.split_terminator('/').count();

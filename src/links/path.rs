@@ -9,7 +9,7 @@ pub(super) const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
 
 /// Joins `path` to `folder`, or to the root if it begins with `/`. Returns `None` if it leads above
 /// the root.
-pub(super) fn join(folder: &str, path: &str) -> Option<String> {
+pub(crate) fn join(folder: &str, path: &str) -> Option<String> {
     let folder = if path.starts_with('/') { "" } else { folder };
     let mut components: Vec<&str> = Vec::new();
     for component in folder.split('/').chain(path.split('/')) {
@@ -20,6 +20,19 @@ pub(super) fn join(folder: &str, path: &str) -> Option<String> {
         }
     }
     Some(components.join("/"))
+}
+
+/// Returns `path`, which is relative to `folder`, relative to the root. It begins with `..` if it leads above.
+pub(crate) fn normalized(folder: &str, path: &str) -> String {
+    let mut components: Vec<&str> = Vec::new();
+    for component in folder.split('/').chain(path.split('/')) {
+        match component {
+            "" | "." => {}
+            ".." if components.last().is_some_and(|last| *last != "..") => drop(components.pop()),
+            component => components.push(component),
+        }
+    }
+    components.join("/")
 }
 
 /// Returns the folder that contains `path`; empty for the root.

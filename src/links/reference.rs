@@ -43,6 +43,8 @@ pub(super) fn resolve_reference(
     if is_of_root && !here.is_empty() {
         readings.extend(join(here, decoded.trim_start_matches('/')));
     }
+    let across = library.across(source.path, &decoded);
+    readings.extend(across.clone());
     let joined = join(folder, &decoded);
     readings.extend(joined.filter(|joined| {
         let is_far = is_of_root && !here.is_empty() && library.collection_of(joined).is_empty();
@@ -79,7 +81,7 @@ pub(super) fn resolve_reference(
     readings.retain(|joined| {
         let there = library.collection_of(joined);
         let is_file = || matches!(library.on_disk(joined), OnDisk::File | OnDisk::Folder);
-        there == here || !there.is_empty() || is_file()
+        there == here || !there.is_empty() || across.as_ref() == Some(joined) || is_file()
     });
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);

@@ -101,9 +101,14 @@ fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> Lin
         Some(files)
     };
     if !is_markdown(&extension) && !extension.is_empty() {
-        let near = join(folder_of(source.path), name).map(|path| library.on_disk(&path));
-        if matches!(near, Some(OnDisk::File | OnDisk::Folder)) {
-            return attachment(true);
+        let near = library.across(source.path, name);
+        let near = near.or_else(|| join(folder_of(source.path), name));
+        let is_there =
+            |path: &String| matches!(library.on_disk(path), OnDisk::File | OnDisk::Folder);
+        if let Some(near) = near.filter(is_there) {
+            let is_relative = name.starts_with("./") || name.starts_with("../");
+            let path = if is_relative { near } else { path.to_owned() };
+            return LinkTarget::Attachment { path, is_checked: true };
         }
         match files_ending_in(path) {
             Some(files) if !files.is_empty() => return attachment(true),

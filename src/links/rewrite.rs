@@ -3,7 +3,7 @@
 //! Invariant: the candidates are only proposals. The caller takes the first one that [`super::resolve()`]
 //! resolves to the target, so a wrong proposal is never written.
 
-use super::path::{folder_of, is_markdown, split_extension};
+use super::path::{folder_of, is_markdown, normalized, split_extension};
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
@@ -15,6 +15,9 @@ use crate::markdown::slug::fold;
 pub struct NewTarget<'a> {
     /// The path of the document, relative to the root.
     pub path: &'a str,
+    /// The folder of the link and the path of the document, both on disk, if a relative path from one to the other
+    /// differs from that between the paths of documents, and the link is to be written with it.
+    pub on_disk: Option<(&'a str, &'a str)>,
     /// The title of the document, if it has one.
     pub title: Option<&'a str>,
     /// Whether the old target names the document by its title.
@@ -45,6 +48,9 @@ pub fn candidates(
     let is_unnamed = name.trim().is_empty() || to.is_here && fragment.is_some();
     let mut names = if is_unnamed { vec![String::new()] } else { Vec::new() };
     if is_reference {
+        if let Some((folder, path)) = to.on_disk.filter(|_| !name.starts_with('/')) {
+            names.extend(references(name, folder, path, &[]));
+        }
         names.extend(references(name, folder, to.path, sites));
     } else {
         names.extend(notes(name.trim(), folder, to));
@@ -68,6 +74,16 @@ pub fn candidates(
 /// Returns the target of a link whose file stays where it is while the document with the link moves from the
 /// folder `from` to the folder `to`. Returns `None` if the target does not depend on the folder.
 pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
+    let (path, rest) = relative_path(link)?;
+    let whole = normalized(from, &decode(path));
+    let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
+    let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole.clone() };
+    let path = respelled(path, to, &whole, &format!("{written}{end}"));
+    Some(format!("{path}{rest}"))
+}
+
+/// Returns the path in the target of `link`, if it is relative to the folder of the link, and what follows it.
+pub fn relative_path(link: &StoredLink) -> Option<(&str, &str)> {
     let end = link.target.find(['?', '#']).unwrap_or(link.target.len());
     let (path, rest) = link.target.split_at(end);
     let is_relative = if is_reference(&link.kind) {
@@ -75,11 +91,7 @@ pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
     } else {
         path.starts_with("./") || path.starts_with("../")
     };
-    let whole = is_relative.then(|| normalized(from, &decode(path)))?;
-    let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
-    let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole.clone() };
-    let path = respelled(path, to, &whole, &format!("{written}{end}"));
-    Some(format!("{path}{rest}"))
+    is_relative.then_some((path, rest))
 }
 
 /// Returns the path from `folder` to `path` in the style of `old`, which is `old` itself if it leads there.
@@ -89,19 +101,6 @@ fn respelled(old: &str, folder: &str, path: &str, written: &str) -> String {
         return old.to_owned();
     }
     relative(folder, written, old.starts_with("./"))
-}
-
-/// Returns `path`, which is relative to `folder`, relative to the root. It begins with `..` if it leads above.
-fn normalized(folder: &str, path: &str) -> String {
-    let mut components: Vec<&str> = Vec::new();
-    for component in folder.split('/').chain(path.split('/')) {
-        match component {
-            "" | "." => {}
-            ".." if components.last().is_some_and(|last| *last != "..") => drop(components.pop()),
-            component => components.push(component),
-        }
-    }
-    components.join("/")
 }
 
 fn is_reference(kind: &Kind) -> bool {
@@ -181,12 +180,15 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
 /// Returns names of the note `to.path` in the style of the name `old`.
 fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
     let (_, old_extension) = split_extension(old);
-    let (stem, extension) = split_extension(to.path);
+    let (_, extension) = split_extension(to.path);
     let has_extension = is_markdown(old_extension) || !is_markdown(extension);
-    let path = if has_extension { to.path } else { stem };
+    let shortened = |path| if has_extension { path } else { split_extension(path).0 };
+    let path = shortened(to.path);
     let mut all = Vec::new();
     if old.starts_with("./") || old.starts_with("../") {
-        all.push(respelled(old, folder, path, path));
+        for (folder, path) in to.on_disk.into_iter().chain([(folder, to.path)]) {
+            all.push(respelled(old, folder, shortened(path), shortened(path)));
+        }
     }
     if old.starts_with('/') {
         all.push(format!("/{path}"));
@@ -266,8 +268,14 @@ mod tests {
     }
 
     fn first(kind: Kind, target: &str, folder: &str, to: &str) -> String {
-        let to =
-            NewTarget { path: to, title: None, is_titled: false, is_here: false, section: None };
+        let to = NewTarget {
+            path: to,
+            on_disk: None,
+            title: None,
+            is_titled: false,
+            is_here: false,
+            section: None,
+        };
         candidates(&link(kind, target), folder, &to, &[]).swap_remove(0)
     }
 
@@ -314,6 +322,7 @@ mod tests {
         }
         let to = NewTarget {
             path: "c/D.md",
+            on_disk: None,
             title: None,
             is_titled: false,
             is_here: false,
@@ -328,6 +337,7 @@ mod tests {
         let anchor = Some("new-title".to_owned());
         let to = NewTarget {
             path: "b.md",
+            on_disk: None,
             title: None,
             is_titled: false,
             is_here: false,

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::new_version::NewVersion;
+use crate::address::namespace::decode;
 use crate::error::Result;
-use crate::links::rewrite::{NewTarget, candidates, rebased};
-use crate::links::{Kind, Reason, StoredLink, folder_of, is_named, split_extension};
+use crate::links::rewrite::{NewTarget, candidates, rebased, relative_path};
+use crate::links::{Kind, Reason, StoredLink, folder_of, is_named, join, split_extension};
 use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
@@ -54,17 +55,24 @@ impl LinkTargets<'_> {
         after: &StoredLink,
     ) -> Result<bool> {
         let (one, other) = (self.before.follow(old, before)?, self.after.follow(new, after)?);
+        // The folders of collections are elsewhere on disk.
+        let is_missing =
+            |to| matches!(to, Some(&Destination::Broken(reason)) if reason != Reason::Anchor);
+        if self.is_by_name(&new.stored.path, after, is_missing(other.as_ref()))
+            && !self.is_by_name(&old.stored.path, before, is_missing(one.as_ref()))
+        {
+            return Ok(false);
+        }
         // The section that a link lacked may be there now. Its document is compared below.
         let lacked = matches!(one, Some(Destination::Broken(Reason::Anchor)));
         let is_found = lacked && matches!(other, Some(Destination::Place(_)));
         if !is_found && !self.is_target(one.as_ref(), other.as_ref(), &before.target)? {
             return Ok(false);
         }
-        let is_missing =
-            matches!(one, Some(Destination::Broken(reason)) if reason != Reason::Anchor);
-        if is_missing && after.target == before.target {
+        if is_missing(one.as_ref()) && after.target == before.target {
             // What is missing stays missing at the same path.
-            let target = rebased(before, folder_of(&old.stored.path), folder_of(&new.stored.path));
+            let (from, to) = self.folders(&LinkDocument { old, new }, before, one.as_ref());
+            let target = rebased(before, &from, &to);
             return Ok(target.is_none_or(|target| target == before.target));
         }
         // A link to a section that does not exist leads to its document all the same.
@@ -76,6 +84,37 @@ impl LinkTargets<'_> {
             }
             _ => Ok(true),
         }
+    }
+
+    /// Returns whether the path of a link in the document at `source` leads into another collection by its name, and
+    /// elsewhere on disk. A link to what is missing does not lead out of a collection by name.
+    fn is_by_name(&self, source: &str, link: &StoredLink, is_missing: bool) -> bool {
+        let roots = &self.library.roots;
+        let Some(path) = relative_path(link).map(|(path, _)| decode(path)) else { return false };
+        let joined = join(folder_of(source), &path);
+        let there = joined.as_ref().map(|joined| roots.of(joined).0.name.as_str());
+        there.is_some_and(|there| there != roots.of(source).0.name)
+            && !(is_missing && there == Some(""))
+            && roots.on_disk(source).is_some()
+            && roots.across(source, &path).is_none()
+    }
+
+    /// Returns the folders of a link before and after the edit, between which its path to what is no document
+    /// is [`rebased`]: on disk if the edit moves the link into another collection.
+    fn folders(
+        &self,
+        source: &LinkDocument<'_>,
+        link: &StoredLink,
+        to: Option<&Destination>,
+    ) -> (String, String) {
+        let roots = &self.library.roots;
+        let (from, folder) = (&source.old.stored.path, &source.new.stored.path);
+        let is_missing = matches!(to, Some(Destination::Broken(_)));
+        let is_apart = roots.of(from).0.name != roots.of(folder).0.name
+            && !self.is_by_name(from, link, is_missing);
+        let on_disk = is_apart.then(|| roots.on_disk(from).zip(roots.on_disk(folder))).flatten();
+        let (from, folder) = on_disk.unwrap_or_else(|| (from.clone(), folder.clone()));
+        (folder_of(&from).to_owned(), folder_of(&folder).to_owned())
     }
 
     /// Returns a new target for the link `after` of `new` that leads to where `before` led; `None` if none does.
@@ -91,12 +130,13 @@ impl LinkTargets<'_> {
         if lacks_section {
             wanted = self.before.follow(old, &whole(before))?;
         }
-        let (from, folder) = (folder_of(&old.stored.path), folder_of(&new.stored.path));
+        let source = LinkDocument { old, new };
         let proposals = match &wanted {
-            Some(Destination::Place(place)) => {
-                self.proposals(place, &LinkDocument { old, new }, after, &before.target)?
+            Some(Destination::Place(place)) => self.proposals(place, &source, before, after)?,
+            _ => {
+                let (from, folder) = self.folders(&source, before, wanted.as_ref());
+                rebased(before, &from, &folder).into_iter().collect()
             }
-            _ => rebased(before, from, folder).into_iter().collect(),
         };
         for target in proposals {
             let link = StoredLink { target, ..after.clone() };
@@ -189,11 +229,11 @@ impl LinkTargets<'_> {
         &self,
         place: &ResolvedNode,
         source: &LinkDocument<'_>,
+        before: &StoredLink,
         link: &StoredLink,
-        written: &str,
     ) -> Result<Vec<String>> {
         let reader = self.library.reader;
-        let Some((id, target)) = self.now(place, written)? else { return Ok(Vec::new()) };
+        let Some((id, target)) = self.now(place, &before.target)? else { return Ok(Vec::new()) };
         let version = self.versions.get(&id);
         let document = version.map_or(&place.document, |version| version.document());
         let outgoing = match version {
@@ -210,15 +250,20 @@ impl LinkTargets<'_> {
             Target::Node(node) => document.tree.section(node),
             _ => None,
         };
+        let (from, path) = (&source.new.stored.path, &document.stored.path);
+        let is_by_name = self.is_by_name(&source.old.stored.path, before, false);
+        let roots = &self.library.roots;
+        let is_apart = !is_by_name && roots.of(from).0.name != roots.of(path).0.name;
+        let on_disk = is_apart.then(|| roots.on_disk(from).zip(roots.on_disk(path))).flatten();
         let to = NewTarget {
-            path: &document.stored.path,
+            path,
+            on_disk: on_disk.as_ref().map(|(from, path)| (folder_of(from), path.as_str())),
             title: outgoing.title.as_deref(),
             is_titled,
             is_here: id == source.new.stored.id && stored.id != source.old.stored.id,
             section: section.map(|section| (section.title.as_str(), section.anchor())),
         };
-        let folder = folder_of(&source.new.stored.path);
-        Ok(candidates(link, folder, &to, &self.library.link_roots))
+        Ok(candidates(link, folder_of(from), &to, &self.library.link_roots))
     }
 }
 

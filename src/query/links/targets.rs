@@ -188,6 +188,10 @@ impl links::LinkTargets for Targets<'_> {
         &self.library.collections
     }
 
+    fn across(&self, source: &str, link: &str) -> Option<String> {
+        self.library.roots.across(source, link)
+    }
+
     fn path_of(&self, document: DocumentId) -> Option<String> {
         Some(self.or_keep_error(self.open(document))?.stored.path.clone())
     }
