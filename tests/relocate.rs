@@ -739,6 +739,27 @@ fn a_target_in_front_matter_is_a_text_for_every_parser() {
 }
 
 #[test]
+fn an_escaped_target_in_front_matter_is_found_and_rewritten() {
+    let links =
+        "links:\n  - x\n  - \"d.md#Say \\\"hi\\\"\"\n  - 'it''s.md'\n  - {id: '[[it''s|1]]'}\n";
+    let a = format!("---\n{links}---\n# A\n");
+    let place = Place::ingested(&[
+        ("a.md", a.as_str()),
+        ("d.md", "# D\n\n## Say \"hi\"\n"),
+        ("it's.md", "# Nothing\n"),
+    ]);
+    let edges = place.run(&["links", "list", "a.md", "--direction", "out"]).success().json();
+    let found =
+        edges["edges"].as_array().unwrap().iter().map(|edge| edge["line"].as_u64().unwrap());
+    assert_eq!(found.collect::<std::collections::BTreeSet<_>>(), [3, 4, 5, 6].into());
+    place.run(&["rename", "d.md", "Say \"hi\"", "--title", "No \"x\" \\\\ y"]).success();
+    place.run(&["move", "it's.md", "that's.md"]).success();
+    let expected = a.replace("Say \\\"hi\\\"", "No \\\"x\\\" y").replace("it''s", "that''s");
+    assert_eq!(text(&place, "a.md"), expected);
+    place.assert_in_step();
+}
+
+#[test]
 fn a_section_that_a_link_lacked_may_appear() {
     let a = "# A\n\n[x](#new-title) [y](b.md#other)\n\n## Old\n\n## Other\n";
     let place = Place::ingested(&[("a.md", a), ("b.md", "# B\n")]);

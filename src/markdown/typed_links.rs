@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Diagnostic;
 use super::front_matter::FrontMatter;
-use crate::position::LineIndex;
+use crate::position::{ByteSpan, LineIndex};
 
 /// The type of a link that names none.
 const DEFAULT_KIND: &str = "related";
@@ -41,7 +41,7 @@ pub(super) fn read(
         Some(entry) => std::slice::from_ref(entry),
     };
     let text = file.get(..span.end).unwrap_or_default();
-    let mut position = find(text, span.start, "links").unwrap_or(span.start);
+    let mut position = find(text, span.start, "links").map_or(span.start, |span| span.start);
     let mut is_in_step = true;
     for (index, entry) in entries.iter().enumerate() {
         let Some((kind_name, target)) = link(entry) else {
@@ -52,10 +52,10 @@ pub(super) fn read(
             });
             continue;
         };
-        // A target that is written with escapes is not found. Then the lines of the targets after
+        // A target that is written with other escapes is not found. Then the lines of the targets after
         // it are not searched.
         match is_in_step.then(|| find(text, position, &target)).flatten() {
-            Some(at) => position = at,
+            Some(span) => position = span.start,
             None => is_in_step = false,
         }
         found.push(TypedLink { kind_name, target, line: lines.line_of(position) });
@@ -64,13 +64,29 @@ pub(super) fn read(
     (found, faults)
 }
 
-/// Returns the offset of `word` as a whole word in `text`, from `start` on.
-fn find(text: &[u8], start: usize, word: &str) -> Option<usize> {
+/// Returns the first bytes of `text`, from `start` on, that are `word` as a whole word, or that are it within quotes,
+/// with its quotes and backslashes escaped.
+pub(crate) fn find(text: &[u8], start: usize, word: &str) -> Option<ByteSpan> {
     let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    memmem::find_iter(text.get(start..)?, word).map(|at| start + at).find(|&at| {
-        is_edge(at.checked_sub(1).and_then(|before| text.get(before)))
-            && is_edge(text.get(at + word.len()))
-    })
+    let mut spellings = vec![word.to_owned(), escaped(word, '\''), escaped(word, '"')];
+    spellings.dedup();
+    let spans = spellings.iter().filter_map(|spelling| {
+        let found = memmem::find_iter(text.get(start..)?, spelling);
+        found.map(|at| ByteSpan::new(start + at, start + at + spelling.len())).find(|span| {
+            is_edge(span.start.checked_sub(1).and_then(|before| text.get(before)))
+                && is_edge(text.get(span.end))
+        })
+    });
+    spans.min_by_key(|span| span.start)
+}
+
+/// Returns `text` as it is written between these quotes.
+pub(crate) fn escaped(text: &str, quote: char) -> String {
+    if quote == '"' {
+        text.replace('\\', "\\\\").replace('"', "\\\"")
+    } else {
+        text.replace('\'', "''")
+    }
 }
 
 /// Returns the type and the target of an entry.
@@ -124,6 +140,10 @@ mod tests {
             ("links: one\n", vec![("related", "one", 2)]),
             ("links: {id: one}\n", vec![("related", "one", 2)]),
             ("links:\n- \"\\u0061\"\n- b\n", vec![("related", "a", 2), ("related", "b", 2)]),
+            (
+                "links:\n- 'it''s'\n- id: \"a\\\\b \\\"c\\\"\"\n- x\n",
+                vec![("related", "it's", 3), ("related", "a\\b \"c\"", 4), ("related", "x", 5)],
+            ),
             ("links: []\n", vec![]),
             ("links:\n", vec![]),
             ("link: x\n", vec![]),

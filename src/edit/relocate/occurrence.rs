@@ -14,7 +14,7 @@ use crate::links::{Kind, StoredLink};
 use crate::markdown::front_matter::{Format, detect};
 use crate::markdown::links::{Link, LinkKind, is_external, unescaped};
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::markdown::typed_links::TypedLink;
+use crate::markdown::typed_links::{self, TypedLink, find};
 use crate::position::{ByteSpan, LineIndex};
 
 /// How a target is written.
@@ -30,8 +30,8 @@ pub(super) enum Form {
     Attribute,
     /// A scalar in front matter in these quotes, if any.
     Scalar(Format, Option<char>),
-    /// The name in a wikilink in front matter.
-    Value,
+    /// The name in a wikilink in front matter, in these quotes, if any.
+    Value(Option<char>),
 }
 
 /// The target of a link in a file.
@@ -51,6 +51,9 @@ impl Occurrence {
     pub(super) fn written(&self, target: &str) -> String {
         if let Form::Scalar(format, quote) = self.form {
             return text_scalar(target, format, quote);
+        }
+        if let Form::Value(Some(quote)) = self.form {
+            return typed_links::escaped(target, quote);
         }
         let text = self.escaped(target, "&");
         let is_destination = matches!(self.form, Form::Destination | Form::Angle);
@@ -139,7 +142,7 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
         floor = span.map_or(floor, |span| span.end);
         let kind = Kind::Typed(typed.kind_name.clone());
         let link = StoredLink { kind, target: typed.target.clone(), line: typed.line };
-        Occurrence { link, span, form: form.unwrap_or(Form::Value), is_in_table: false }
+        Occurrence { link, span, form: form.unwrap_or(Form::Value(None)), is_in_table: false }
     });
     inline.chain(definitions).chain(references).chain(typed).collect()
 }
@@ -274,23 +277,24 @@ fn value(
     format: Format,
 ) -> Option<(ByteSpan, Form)> {
     let start = lines.start_of(typed.line).max(floor);
-    let line = file.get(start..crate::position::next_line_start(file, start))?;
-    let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    let at = memmem::find_iter(line, &typed.target).find(|&at| {
-        is_edge(at.checked_sub(1).and_then(|before| line.get(before)))
-            && is_edge(line.get(at + typed.target.len()))
-    })?;
-    let span = ByteSpan::new(at, at + typed.target.len());
-    let (before, after) = (line.get(..span.start)?, line.get(span.end..)?);
-    let quote = before.last().filter(|quote| matches!(quote, b'"' | b'\''));
-    if let Some(quote) = quote.filter(|quote| after.first() == Some(quote)) {
+    let line = file.get(..crate::position::next_line_start(file, start))?;
+    let span = find(line, start, &typed.target)?;
+    let (before, after) = (line.get(start..span.start)?, line.get(span.end..)?);
+    let quote_of = |text: &[u8]| {
+        text.last().filter(|last| matches!(last, b'"' | b'\'')).map(|quote| char::from(*quote))
+    };
+    if let Some(quote) = quote_of(before)
+        && quote_of(after.get(..1)?) == Some(quote)
+    {
         let quoted = ByteSpan::new(span.start - 1, span.end + 1);
-        return Some((moved(quoted, start), Form::Scalar(format, Some(char::from(*quote)))));
+        return Some((quoted, Form::Scalar(format, Some(quote))));
     }
     let begins = before.trim_ascii_end().last().is_none_or(|byte| b"-:,[{".contains(byte));
     let ends = after.trim_ascii_start().first().is_none_or(|byte| b",]}#".contains(byte));
-    let is_plain = format == Format::Yaml && begins && ends && !before.ends_with(b"[[");
-    Some((moved(span, start), if is_plain { Form::Scalar(format, None) } else { Form::Value }))
+    let name = before.strip_suffix(b"[[");
+    let is_plain = format == Format::Yaml && begins && ends && name.is_none();
+    let value = Form::Value(name.and_then(quote_of));
+    Some((span, if is_plain { Form::Scalar(format, None) } else { value }))
 }
 
 #[cfg(test)]
@@ -336,7 +340,7 @@ mod tests {
                     ("one", scalar(None)),
                 ],
             ),
-            ("---\nlinks: ['[[one|1]]']\n---\n", vec![("one", Form::Value)]),
+            ("---\nlinks: ['[[one|1]]']\n---\n", vec![("one", Form::Value(Some('\'')))]),
         ] {
             let expected: Vec<_> =
                 expected.into_iter().map(|(text, form)| (text.to_owned(), form)).collect();
