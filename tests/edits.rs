@@ -20,6 +20,27 @@ fn text(place: &Place) -> String {
 }
 
 #[test]
+fn a_list_item_is_read_and_replaced_without_its_nested_lists() {
+    let list = "- one\n  more\n\n  - two\n    - three\n- four\n  - five\n\n  text\n- - six\n";
+    let place = Place::ingested(&[("a.md", list)]);
+    let item = |index: usize| format!("a.md::root/block:list[0]/item[{index}]");
+    let read = place.run(&["read", &item(0), "--no-children", "-f", "raw"]).success();
+    assert_eq!(read.text(), "- one\n  more\n");
+    let part = format!("{}?part=own", item(0));
+    assert_eq!(place.run(&["select", &part, "-f", "raw"]).success().text(), "- one\n  more\n");
+    for index in [1, 2] {
+        place.run(&["read", &item(index), "--no-children"]).ends(1);
+        let replace = ["replace", &item(index), "--no-children", "--content", "- x"];
+        assert_eq!(place.run(&replace).ends(2).json()["error"]["reason"], "NO_SUCH_PART");
+    }
+    let delete = place.run(&["delete", &item(0), "--no-children"]).ends(2);
+    assert!(delete.text().contains("deletes the nested lists, too"), "{}", delete.text());
+    place.run(&["replace", &item(0), "--no-children", "--content", "- new"]).success();
+    let new = list.replace("one\n  more", "new");
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), new);
+}
+
+#[test]
 fn answers_have_the_documented_fields() {
     let place = doc();
     let read = place.run(&["read", "doc.md", "One/Alpha"]).success().json();

@@ -367,7 +367,7 @@ pub(super) struct ReplaceArgs {
     pub(super) section: Option<String>,
     #[command(flatten)]
     pub(super) content: ContentArgs,
-    /// Keep child sections as they are
+    /// Keep child sections, or the nested lists of a list item, as they are
     #[arg(long)]
     pub(super) no_children: bool,
     /// Replace the heading, too

@@ -20,7 +20,7 @@ pub(super) struct ReadArgs {
     /// A place in the document: a slug path, a title, @LINE, #INDEX or a selector
     #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
     pub(super) section: Option<String>,
-    /// Omit child sections
+    /// Omit child sections, or the nested lists of a list item
     #[arg(long)]
     pub(super) no_children: bool,
     /// Number the lines

@@ -59,7 +59,7 @@ pub enum Operation {
 
 impl Operation {
     /// Returns the name of the operation.
-    fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Replace { .. } => "replace",
             Self::Insert { .. } => "insert",

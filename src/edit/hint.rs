@@ -30,6 +30,10 @@ impl Asked<'_> {
             }
             Refusal::NoSuchPosition => self.position(),
             Refusal::NoSuchPart => self.part(),
+            Refusal::NotApart => {
+                let (command, address) = (self.operation.name(), self.address());
+                format!("`mdsel {command} {address}` {command}s the nested lists, too")
+            }
             Refusal::NotWholeLines { .. } => {
                 format!(
                     "edit the list item or block quote around it: {}",

@@ -205,6 +205,31 @@ impl Outline {
         ByteSpan::new(start, section.own_end)
     }
 
+    /// Returns the span of the text of a list item before its nested lists. Returns `None` if it has text after one of
+    /// them, or if one begins within a line. The span of another node is the whole node.
+    pub fn text_before_lists(&self, index: usize) -> Option<ByteSpan> {
+        let node = self.nodes.get(index)?;
+        if node.kind != NodeKind::Item {
+            return Some(node.bytes);
+        }
+        let is_list = |child: &&Node| child.kind == NodeKind::Block(BlockType::List);
+        let below = self.nodes.iter().skip(index + 1);
+        let below = below.take_while(|below| below.bytes.start < node.bytes.end);
+        let children: Vec<&Node> = below.filter(|below| below.parent == Some(index)).collect();
+        let Some(first) = children.iter().position(&is_list) else {
+            return Some(node.bytes);
+        };
+        let (text, lists) = children.split_at(first);
+        let list = lists.first()?;
+        let ancestors = std::iter::successors(Some(node), |node| self.nodes.get(node.parent?));
+        let is_quoted = |node: &Node| node.kind == NodeKind::Block(BlockType::Blockquote);
+        let is_apart = lists.iter().all(is_list)
+            && list.lines.start > node.lines.start
+            && !ancestors.into_iter().any(is_quoted);
+        let end = text.last().map_or(list.bytes.start, |last| last.bytes.end);
+        is_apart.then(|| ByteSpan::new(node.bytes.start, end))
+    }
+
     /// Returns the offset of the front matter or body: the length of a byte order mark, or 0.
     pub fn start(&self) -> usize {
         self.front_matter.map_or_else(

@@ -345,6 +345,17 @@ pub(super) fn with_its_part(located: Located) -> Located {
             format!("{address} contains other sections; `ldmd get --depth 0` leaves them out");
         return fault(FaultCode::MalformedQuery, message);
     }
+    let is_mixed = |place: &&ResolvedNode| {
+        place.params.part == Some(SectionPart::Own)
+            && matches!(place.target, Target::Node(node)
+                if place.document.tree.outline().text_before_lists(node).is_none())
+    };
+    if let Some(place) = located.places.iter().find(is_mixed) {
+        let address = place.address();
+        let message =
+            format!("{address} has text after a nested list, or a nested list within a line");
+        return fault(FaultCode::MalformedQuery, message);
+    }
     let lacks_heading = |place: &&ResolvedNode| {
         let is_section = match place.target {
             Target::Node(node) => place.document.tree.section(node).is_some(),

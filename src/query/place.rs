@@ -196,16 +196,17 @@ impl ResolvedNode {
 
     /// Returns the bytes of the part that the parameters select.
     pub fn part_span(&self) -> ByteSpan {
-        let mut span = self.span();
-        if let Target::Node(node) = self.target
-            && let Some(section) = self.document.tree.section(node)
-        {
-            span.end = match self.params.part {
-                Some(SectionPart::Heading) => section.heading_end,
-                Some(SectionPart::Own) => section.own_end,
-                Some(SectionPart::All) | None => span.end,
-            };
-        }
-        span
+        let span = self.span();
+        let Target::Node(node) = self.target else { return span };
+        let tree = &self.document.tree;
+        let end = match (tree.section(node), self.params.part) {
+            (Some(section), Some(SectionPart::Heading)) => section.heading_end,
+            (Some(section), Some(SectionPart::Own)) => section.own_end,
+            (None, Some(SectionPart::Own)) => {
+                return tree.outline().text_before_lists(node).unwrap_or(span);
+            }
+            _ => span.end,
+        };
+        ByteSpan { end, ..span }
     }
 }

@@ -1,5 +1,6 @@
 //! `read`: returns one node in full.
 
+use super::locate::{Located, with_its_part};
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Resolver, resolve_one};
 use super::{DocumentCache, List, Outcome, Page, documents};
@@ -13,7 +14,7 @@ pub struct ReadRequest {
     pub document: Option<String>,
     /// The location in the document, or an address if no document is given.
     pub place: String,
-    /// Whether to leave out subsections.
+    /// Whether to leave out subsections, or the nested lists of a list item.
     pub no_children: bool,
     /// Whether to number the lines.
     pub line_numbers: bool,
@@ -97,6 +98,9 @@ pub fn read(library: &DocumentCache<'_>, request: &ReadRequest) -> Result<ReadAn
     };
     if request.no_children {
         place.params.part = Some(SectionPart::Own);
+        if let Some(fault) = with_its_part(Located::place(place.clone())).fault {
+            return Ok(ReadAnswer::fault(fault.of(&address)));
+        }
     }
     Ok(match answer(library, &place, Extent::Words(0))? {
         Ok(mut node) => {

@@ -85,6 +85,9 @@ impl<'a> Drafter<'a> {
             return Err(Refusal::NoSuchPart);
         }
         let place = self.place(target, scope)?;
+        if place.node.is_some_and(|node| node.kind == NodeKind::Item && node.bytes != place.span) {
+            return Err(Refusal::NotApart);
+        }
         let is_front_matter = target == EditTarget::FrontMatter;
         Ok(Draft {
             front_matter: if is_front_matter {
@@ -318,6 +321,9 @@ impl<'a> Drafter<'a> {
             _ => None,
         };
         let mut span = node.bytes;
+        if scope == EditScope::Own {
+            span = self.old.outline().text_before_lists(index).ok_or(Refusal::NotApart)?;
+        }
         if let Some(section) = section {
             span.end = match scope {
                 EditScope::Subtree => span.end,

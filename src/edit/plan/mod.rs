@@ -98,7 +98,7 @@ pub enum EditScope {
     /// The section with its subsections.
     #[default]
     Subtree,
-    /// The heading, and the text before the first child section.
+    /// The heading, and the text before the first child section; of a list item, the text before its nested lists.
     Own,
     /// Only the lines of the heading.
     Heading,

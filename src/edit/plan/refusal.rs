@@ -81,6 +81,9 @@ pub enum Refusal {
     /// The address names a part of a section, and the operation needs a whole section.
     #[error("only `replace` can change a heading alone")]
     NoSuchPart,
+    /// The text of a list item without its nested lists is not one piece, or is to be deleted.
+    #[error("the list item and its nested lists cannot be edited apart")]
+    NotApart,
     /// The block begins on the same line as the marker of its list item or block quote.
     #[error("the block begins in the middle of line {line}")]
     NotWholeLines {
@@ -199,7 +202,7 @@ impl Refusal {
         match self {
             Self::NoSuchPlace => "NO_SUCH_PLACE",
             Self::NoSuchPosition => "NO_SUCH_POSITION",
-            Self::NoSuchPart => "NO_SUCH_PART",
+            Self::NoSuchPart | Self::NotApart => "NO_SUCH_PART",
             Self::NotWholeLines { .. } => "NOT_WHOLE_LINES",
             Self::EmptyContent => "EMPTY_CONTENT",
             Self::NotMarkdown(_) => "NOT_MARKDOWN",
