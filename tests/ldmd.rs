@@ -60,6 +60,13 @@ fn the_index_lists_sections_in_opening_order_with_their_attributes() {
 }
 
 #[test]
+fn the_index_says_that_a_document_has_no_sections() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let index = place.run(&["ldmd", "index", "a.md", "-f", "text"]).success();
+    assert_eq!(index.text(), "No LDMD section in a.md.\n");
+}
+
+#[test]
 fn a_section_is_read_in_full_to_a_depth_as_a_preview_or_by_its_summary() {
     let place = answer();
     let tldr = get(&place, &["key_findings", "--mode", "tldr"]);

@@ -108,6 +108,9 @@ impl Body for Index {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        if self.sections.is_empty() {
+            writer.plain(format_args!("No LDMD section in {}.", self.file));
+        }
         for section in &self.sections {
             let indent = "  ".repeat(section.depth.min(32));
             writer
