@@ -68,12 +68,21 @@ fn a_walk_is_printed_as_records() {
     assert_eq!(letters(&summaries), "HNS", "no bodies unless they are asked for");
     let linked = ["context", "--tag", "paper", "--links", "2", "-f", "records"];
     assert_eq!(letters(&place.run(&linked).success().text()), "HNSNSN");
-    assert_eq!(letters(&place.run(&["toc", "-f", "records"]).success().text()), "HNNN");
+    assert_eq!(letters(&place.run(&["toc", "-f", "records"]).success().text()), "HNNNN");
     assert_eq!(letters(&place.run(&["search", "claim", "-f", "records"]).success().text()), "HWNB");
     let prime = letters(&place.run(&["prime", "-f", "records"]).success().text());
     assert!(prime.starts_with("HDM") && prime.ends_with("CC"), "{prime}");
     let lost = place.run(&["context", "none.md", "qp-3e7a.md", "-f", "records"]).ends(3).text();
     assert_eq!(letters(&lost), "HWNS");
+}
+
+#[test]
+fn the_records_of_toc_name_each_document_that_they_count() {
+    let place = Place::ingested(&[("a b.md", "text\n"), ("c.md", "# C\n")]);
+    let records = "H mdsel=1 records=1 store=.mdsel.db mode=toc files=2 truncated=false\n\
+        N a%20b.md::* Document \"a b.md\" tags=- path=\"a b.md\"\n\
+        N c.md::heading:h1[0] Section \"C\" tags=- path=c.md\n";
+    assert_eq!(place.run(&["toc", "-f", "records"]).success().text(), records);
 }
 
 #[test]

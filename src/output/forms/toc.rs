@@ -109,6 +109,10 @@ impl Answer for toc::TocAnswer {
         let fields = [("files", self.files.len().to_string())];
         records.header("toc", &fields)?;
         for file in &self.files {
+            if file.entries.is_empty() {
+                let id = format!("{}::*", crate::address::namespace::encode(&file.file));
+                records.place(&id, "Document", &file.file, &file.file)?;
+            }
             for entry in &file.entries {
                 let section = &entry.section;
                 records.place(&section.selector, "Section", &section.title, &file.file)?;
