@@ -50,7 +50,9 @@ fn answers_have_the_documented_fields() {
         .success()
         .json();
     assert_eq!((&answer["success"], &answer["old_content"]), (&json!(true), &json!("\nalpha\n\n")));
-    assert_eq!((&answer["new_line_start"], &answer["new_line_end"]), (&json!(12), &json!(14)));
+    assert_eq!((&answer["new_line_start"], &answer["new_line_end"]), (&json!(10), &json!(15)));
+    let section = place.run(&["read", "doc.md", "One/Alpha"]).success().json();
+    assert_eq!((&section["line_start"], &section["line_end"]), (&json!(10), &json!(15)));
     assert_eq!(text(&place), DOC.replace("\nalpha\n", "\nnew\n\ntext\n"));
     let answer = place
         .run(&["insert", "doc.md", "One/Alpha", "--content", "## Gamma\n\ngamma\n"])

@@ -102,7 +102,7 @@ pub struct Done {
     pub old_content: Vec<u8>,
     /// The lines of the removed bytes, before this edit.
     pub old_lines: LineSpan,
-    /// The lines of the new content, after this edit.
+    /// After this edit, the lines of the section that was replaced, with its heading; else those of the new content.
     pub new_lines: LineSpan,
     /// The slug path of the first section of the new content, or of the section that contains it.
     pub new_section_path: Option<String>,
@@ -217,8 +217,13 @@ impl Current {
             warnings: splice.changes.iter().map(change).collect(),
         };
         *self = Self::of(self.document.stored.clone(), version);
+        let replaced = match edit.operation {
+            Operation::Replace { .. } => self.section_lines(&place, scope),
+            _ => None,
+        };
+        let inserted = || LineIndex::new(self.version.bytes()).lines(splice.inserted);
         Ok(Ok(Done {
-            new_lines: LineIndex::new(self.version.bytes()).lines(splice.inserted),
+            new_lines: replaced.unwrap_or_else(inserted),
             new_section_path: self.section_path(splice.inserted),
             ..done
         }))
@@ -297,6 +302,23 @@ impl Current {
             format!("read it again with `mdsel read {address} --refresh`, and repeat the edit")
         };
         Err(Error::new(ErrorKind::Conflict, message).with_hint(hint))
+    }
+
+    /// Returns the lines of the part `scope` of the section that begins where the section `before` began.
+    fn section_lines(&self, before: &ResolvedNode, scope: EditScope) -> Option<LineSpan> {
+        let tree = &self.document.tree;
+        let Target::Node(before_node) = before.target else { return None };
+        before.document.tree.section(before_node)?;
+        let start = before.span().start;
+        let node = tree.section_at(start)?;
+        let (span, section) = (tree.node(node)?.bytes, tree.section(node)?);
+        let end = match scope {
+            EditScope::Subtree => span.end,
+            EditScope::Own => section.own_end,
+            EditScope::Heading => section.heading_end,
+        };
+        let lines = || LineIndex::new(self.version.bytes()).lines(ByteSpan::new(start, end));
+        (span.start == start).then(lines)
     }
 
     /// The slug path of the first section that begins in `span`, or of the innermost section that contains it.
