@@ -6,7 +6,7 @@
 use memchr::memmem::Finder;
 use rusqlite::{Params, params};
 
-use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, stored_document};
+use super::snapshot::{SELECT_DOCUMENTS, Snapshot, stored_document};
 use super::{corrupt, sql};
 use crate::error::Result;
 use crate::limits;
@@ -99,7 +99,7 @@ impl Snapshot {
         condition: &str,
         bounds: impl Params,
     ) -> Result<Vec<StoredDocument>> {
-        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE {condition}");
+        let statement = format!("{SELECT_DOCUMENTS} WHERE {condition}");
         self.wrap(
             self.statement()
                 .prepare_cached(&statement)
@@ -215,8 +215,7 @@ impl Snapshot {
 
     /// Returns the documents with ids above `id`, in the order of their ids.
     pub(in crate::store) fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
-        let statement =
-            format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id > ?1 ORDER BY id");
+        let statement = format!("{SELECT_DOCUMENTS} WHERE id > ?1 ORDER BY id");
         self.wrap(
             self.statement()
                 .prepare_cached(&statement)
@@ -226,9 +225,7 @@ impl Snapshot {
 
     /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
     pub(in crate::store) fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
-        let statement = format!(
-            "SELECT {DOCUMENT_COLUMNS} FROM document WHERE id IN (SELECT value FROM json_each(?1))"
-        );
+        let statement = format!("{SELECT_DOCUMENTS} WHERE id IN (SELECT value FROM json_each(?1))");
         let ids = serde_json::to_string(ids).unwrap_or_default();
         self.wrap(
             self.statement()

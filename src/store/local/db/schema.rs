@@ -43,6 +43,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0005_checksums.sql"),
         fingerprint: "ecfdc02bed0db66a2e807d8260974c5eb7c5d6c1aad7ff94d5da9fbc407e70cd",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0006_file_times.sql"),
+        fingerprint: "b86733d39c24c523e7fa46763bb7056d3513b8a7dcb7ea60c365003cb1dbd8ec",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

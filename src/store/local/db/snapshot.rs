@@ -28,11 +28,13 @@ use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
 use crate::store::{Facts, StoredDocument, Totals};
 
-/// The columns of a [`StoredDocument`], in the order in which [`stored_document`] reads them.
-pub(super) const DOCUMENT_COLUMNS: &str =
-    "id, path, hash, size, mtime_ns, ctime_ns, lossy, ldmd, seal";
+/// Selects the columns of all [`StoredDocument`]s, in the order in which [`stored_document`] reads them. A condition
+/// can follow.
+pub(super) const SELECT_DOCUMENTS: &str = "SELECT id, path, hash, size, \
+    coalesce(file_times.mtime_ns, document.mtime_ns), coalesce(file_times.ctime_ns, document.ctime_ns), \
+    lossy, ldmd, seal FROM document LEFT JOIN file_times ON file_times.document_id = id";
 
-/// Reads a row of [`DOCUMENT_COLUMNS`]. Fails if its checksum is wrong.
+/// Reads a row of [`SELECT_DOCUMENTS`]. Fails if its checksum is wrong.
 pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
     let stored = unchecked_document(row)?;
     let StoredDocument { path, hash, state, is_lossy, has_ldmd, .. } = &stored;
@@ -44,7 +46,7 @@ pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument>
     Err(rusqlite::Error::FromSqlConversionFailure(1, Type::Text, damage))
 }
 
-/// Reads a row of [`DOCUMENT_COLUMNS`] without comparing its checksum.
+/// Reads a row of [`SELECT_DOCUMENTS`] without comparing its checksum.
 pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
     Ok(StoredDocument {
         id: row.get(0)?,

@@ -5,7 +5,7 @@
 
 use rusqlite::{OptionalExtension as _, Row};
 
-use super::snapshot::{DOCUMENT_COLUMNS, Snapshot, unchecked_document};
+use super::snapshot::{SELECT_DOCUMENTS, Snapshot, unchecked_document};
 use super::{content, sql};
 use crate::codec::content::{PackedSpan, chunk_count};
 use crate::codec::{data, markup, outline as codec};
@@ -52,7 +52,7 @@ impl Snapshot {
 
     /// Returns the document with this id without comparing its checksum.
     pub(in crate::store) fn unchecked(&self, id: i64) -> Result<Option<StoredDocument>> {
-        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE id = ?1");
+        let statement = format!("{SELECT_DOCUMENTS} WHERE id = ?1");
         self.wrap(
             self.statement()
                 .prepare_cached(&statement)

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::documents::{self, PendingKeys};
 use super::migrate::{Migrated, migrate};
-use super::snapshot::{CACHE_PAGES, DOCUMENT_COLUMNS, unchecked_document};
+use super::snapshot::{CACHE_PAGES, SELECT_DOCUMENTS, unchecked_document};
 use super::{
     Header, connect, intents, lock, meta, peek, schema, store_error, unwritable, with_suffix,
 };
@@ -187,10 +187,9 @@ impl RowWriter {
     /// Returns all documents without comparing checksums, because an ingest replaces every document
     /// that differs from its file.
     pub(in crate::store) fn documents(&self) -> Result<Vec<StoredDocument>> {
-        let statement = format!("SELECT {DOCUMENT_COLUMNS} FROM document");
         self.wrap(
             self.connection
-                .prepare(&statement)
+                .prepare(SELECT_DOCUMENTS)
                 .and_then(|mut statement| statement.query_map([], unchecked_document)?.collect()),
         )
     }
@@ -285,11 +284,13 @@ impl RowWriter {
         self.wrap(intents::all(&self.connection))
     }
 
-    /// Updates the stored metadata of a file whose bytes are unchanged.
+    /// Updates the stored times of a file whose bytes are unchanged.
     pub(in crate::store) fn set_state(&self, id: i64, state: FileState) -> Result<()> {
         self.wrap(
             self.connection
-                .prepare_cached("UPDATE document SET mtime_ns = ?2, ctime_ns = ?3 WHERE id = ?1")
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO file_times (document_id, mtime_ns, ctime_ns) VALUES (?1, ?2, ?3)",
+                )
                 .and_then(|mut statement| {
                     statement.execute(params![id, state.mtime_ns, state.ctime_ns])
                 }),
