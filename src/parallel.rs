@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZero;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::thread::ScopedJoinHandle;
 
 use crate::error::{Error, ErrorKind};
 
@@ -205,6 +206,20 @@ pub(crate) fn batches<I>(
     })
 }
 
+/// Returns the results of both. They run at the same time, or one after the other if no thread can be made.
+pub(crate) fn join<A, B: Send>(one: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+    let (one, started) = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, &other);
+        (one(), thread.map(ScopedJoinHandle::join))
+    });
+    let other = match started {
+        Ok(Ok(other)) => other,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(_) => other(),
+    };
+    (one, other)
+}
+
 /// Fewer items are sorted by one thread.
 const MANY_TO_SORT: usize = 10_000;
 
@@ -214,7 +229,9 @@ pub(crate) fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Orde
         let part = items.len().div_ceil(cores());
         std::thread::scope(|scope| {
             for part in items.chunks_mut(part) {
-                scope.spawn(|| part.sort_by(&compare));
+                let sort = || part.sort_by(&compare);
+                // A part that no thread sorts is sorted below.
+                drop(std::thread::Builder::new().spawn_scoped(scope, sort));
             }
         });
     }

@@ -58,8 +58,9 @@ impl FullText {
     /// writer has the lock.
     pub(super) fn open(path: &Path) -> Result<(Snapshot, Self)> {
         let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
-        let reader = IndexReader::open(&folder);
-        let snapshot = Snapshot::open(path)?;
+        let (snapshot, reader) =
+            parallel::join(|| Snapshot::open(path), || IndexReader::open(&folder));
+        let snapshot = snapshot?;
         let path = snapshot.path().to_owned();
         let rebuild_reason = match compare(&reader, &snapshot) {
             IndexState::Current => {
@@ -99,6 +100,20 @@ impl FullText {
         self.reader.is_some()
     }
 
+    /// Returns whether the index has exactly the documents of `snapshot`.
+    fn is_current(&self, snapshot: &Snapshot) -> bool {
+        let reader = self.reader.as_ref();
+        reader.is_some_and(|reader| reader.metadata().generation == snapshot.generation())
+    }
+
+    /// Returns the documents that the index does not cover completely yet: those with greater ids.
+    fn unindexed(&self, snapshot: &Snapshot) -> Result<Vec<StoredDocument>> {
+        if self.is_current(snapshot) {
+            return Ok(Vec::new());
+        }
+        snapshot.documents_above(self.last_indexed_id())
+    }
+
     /// Returns the highest document id that the index covers.
     fn last_indexed_id(&self) -> i64 {
         self.reader.as_ref().map_or(0, |reader| reader.metadata().last_indexed_id)
@@ -113,9 +128,7 @@ impl FullText {
     /// that document was lost to damage.
     fn named(&self, snapshot: &Snapshot, ids: &[i64]) -> Result<Vec<StoredDocument>> {
         let documents = snapshot.documents_with_ids(ids)?;
-        let is_current =
-            |reader: &IndexReader| reader.metadata().generation == snapshot.generation();
-        if documents.len() < ids.len() && self.reader.as_ref().is_some_and(is_current) {
+        if documents.len() < ids.len() && self.is_current(snapshot) {
             return Err(snapshot.lacking());
         }
         Ok(documents)
@@ -139,10 +152,10 @@ impl FullText {
         ids.sort_unstable();
         ids.dedup();
         let mut documents = self.named(snapshot, &ids)?;
-        // Documents with greater ids are not indexed completely yet, so each may match.
         let last = self.last_indexed_id();
         documents.retain(|document| document.id <= last);
-        documents.extend(snapshot.documents_above(last)?);
+        // Each of the others may match.
+        documents.extend(self.unindexed(snapshot)?);
         Ok(documents)
     }
 
@@ -167,7 +180,7 @@ impl FullText {
         ids.sort_unstable();
         ids.dedup();
         let mut documents = self.named(snapshot, &ids)?;
-        let unindexed = snapshot.documents_above(self.last_indexed_id())?;
+        let unindexed = self.unindexed(snapshot)?;
         let most = limits::INDEX_QUEUE_BYTES as u64;
         for batch in parallel::batches(&unindexed, usize::MAX, most, |document| document.state.size)
         {

@@ -64,32 +64,34 @@ pub(super) struct StoreMetadata {
     pub(super) parser_version: Option<i64>,
 }
 
+/// Selects the value of a key. One statement for all keys is prepared once.
+const VALUE: &str = "SELECT value FROM meta WHERE key = ?1";
+
 /// Reads one value; `None` if the key does not exist.
 pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
-    connection
-        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([key], |row| row.get(0))
-        .optional()
+    connection.prepare_cached(VALUE)?.query_row([key], |row| row.get(0)).optional()
+}
+
+/// Reads the bytes of a text; `None` if the key does not exist or its value is not text.
+fn text(connection: &Connection, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    let text = connection.prepare_cached(VALUE)?.query_row([key], |row| match row.get_ref(0)? {
+        ValueRef::Text(bytes) => Ok(Some(bytes.to_vec())),
+        _ => Ok(None),
+    });
+    Ok(text.optional()?.flatten())
 }
 
 /// Reads the tokens of the last generations; none if they are missing or cannot be read.
 pub(super) fn lineage(connection: &Connection) -> rusqlite::Result<Lineage> {
-    let mut statement =
-        connection.prepare_cached("SELECT value FROM meta WHERE key = 'lineage'")?;
-    let tokens =
-        statement.query_row([], |row| Ok(row.get_ref(0)?.as_str().ok().map(str::to_owned)));
-    Ok(Lineage::of(tokens.optional()?.flatten()))
+    let tokens = text(connection, "lineage")?;
+    Ok(Lineage::of(tokens.and_then(|tokens| String::from_utf8(tokens).ok())))
 }
 
 /// Reads the options of the last ingest; `None` if they are missing or cannot be read.
 pub(super) fn options(connection: &Connection) -> rusqlite::Result<Option<IngestOptions>> {
-    let mut statement =
-        connection.prepare_cached("SELECT value FROM meta WHERE key = 'options'")?;
-    let options = statement.query_row([], |row| match row.get_ref(0)? {
-        ValueRef::Text(bytes) => Ok(serde_json::from_slice(bytes).ok()),
-        _ => Ok(None),
-    });
-    Ok(options.optional()?.flatten().map(IngestOptions::within_limits))
+    let options = text(connection, "options")?;
+    let options = options.and_then(|options| serde_json::from_slice(&options).ok());
+    Ok(options.map(IngestOptions::within_limits))
 }
 
 /// Reads the metadata of the store at `path`; `None` if nothing has been ingested yet.

@@ -1,4 +1,4 @@
-//! The best of many matches, in memory for about twice as many as are requested.
+//! The best of many matches, in memory for about twice as many as are requested, and those with equal scores.
 
 use tantivy::{DocId, Score};
 
@@ -12,38 +12,49 @@ pub(super) struct ScoredDocument {
 
 /// The best matches.
 pub(super) struct Best {
-    pub(super) count: usize,
-    pub(super) matches: Vec<ScoredDocument>,
-    /// Matches with a lower or equal score are not among the best.
+    count: usize,
+    matches: Vec<ScoredDocument>,
+    /// Matches with a lower score are not among the best.
     pub(super) least: Score,
+    /// The number of matches at which those that are not among the best are removed.
+    most: usize,
 }
 
 impl Best {
+    /// Returns an empty collection for the best `count` matches, or the best one if `count` is 0.
+    pub(super) fn new(count: usize) -> Self {
+        let count = count.max(1);
+        Self { count, matches: Vec::new(), least: 0.0, most: count.saturating_mul(2).max(1024) }
+    }
+
     /// Adds a match.
     pub(super) fn take(&mut self, found: ScoredDocument) {
         self.matches.push(found);
-        if self.matches.len() >= self.count.saturating_mul(2).max(1024) {
+        if self.matches.len() >= self.most {
             self.cut();
+            self.most = self.most.max(self.matches.len().saturating_mul(2));
         }
+    }
+
+    /// Adds the best matches of `other`.
+    pub(super) fn join(&mut self, other: Self) {
+        self.matches.extend(other.matches);
     }
 
     fn cut(&mut self) {
-        let order =
-            |one: &ScoredDocument, other: &ScoredDocument| other.score.total_cmp(&one.score);
-        if self.matches.len() > self.count && self.count > 0 {
-            self.matches.select_nth_unstable_by(self.count - 1, order);
-            self.matches.truncate(self.count);
-            self.least = self.matches.last().map_or(self.least, |last| last.score);
+        if self.matches.len() > self.count {
+            let (_, last, _) = self.matches.select_nth_unstable_by(self.count - 1, |one, other| {
+                other.score.total_cmp(&one.score)
+            });
+            self.least = last.score;
+            self.matches.retain(|found| found.score >= self.least);
         }
     }
 
-    /// Returns the best matches, best first.
+    /// Returns the best matches in no particular order. There are more than were asked for if several have the
+    /// score of the last one.
     pub(super) fn finish(mut self) -> Vec<ScoredDocument> {
         self.cut();
-        self.matches.sort_by(|one, other| {
-            let by_score = other.score.total_cmp(&one.score);
-            by_score.then((one.segment, one.section).cmp(&(other.segment, other.section)))
-        });
         self.matches
     }
 }

@@ -13,11 +13,12 @@ use tantivy::query_grammar::Occur;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Term};
 
-use super::Usable;
 use super::best::{Best, ScoredDocument};
 use super::leaf::{FieldTable, QueryTermState, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
+use super::{Usable, guarded};
+use crate::parallel;
 use crate::store::{Ranked, SectionId};
 use crate::terms::{Clause, QueryTerm, score};
 
@@ -156,19 +157,31 @@ pub(super) fn ranked(
 ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
     let table = FieldTable::of(searcher, fields)?;
     let plan = RankingPlan::of(searcher, &table, clause)?;
-    let mut best = Best { count: count.max(1), matches: Vec::new(), least: 0.0 };
-    let mut places = Vec::new();
-    for (ordinal, segment) in searcher.segment_readers().iter().enumerate() {
-        let mut leaves = Vec::with_capacity(plan.leaves.len());
-        for (leaf, _) in &plan.leaves {
-            leaves.push(leaf.in_segment(&table, ordinal, segment)?);
+    let scan = |segments: &[SegmentReader], from: usize| {
+        let mut best = Best::new(count);
+        for (ordinal, segment) in (from..).zip(segments) {
+            let mut leaves = Vec::with_capacity(plan.leaves.len());
+            for (leaf, _) in &plan.leaves {
+                leaves.push(leaf.in_segment(&table, ordinal, segment)?);
+            }
+            let place = if filter.looks_at_places() { Some(column(segment, PLACE)?) } else { None };
+            let scopes = scopes(segment, fields, filter)?;
+            let scan = SegmentScan { plan: &plan, filter, segment, ordinal, leaves, scopes, place };
+            scan.run(&mut best);
         }
-        let place = if filter.looks_at_places() { Some(column(segment, PLACE)?) } else { None };
-        let scopes = scopes(segment, fields, filter)?;
-        let scan = SegmentScan { plan: &plan, filter, segment, ordinal, leaves, scopes, place };
-        scan.run(&mut best);
-        places.push(None);
-    }
+        Ok(best)
+    };
+    let segments = searcher.segment_readers();
+    let (one, other) = segments.split_at(middle(segments));
+    let best = if sections(other) < MANY_SECTIONS {
+        scan(segments, 0)?
+    } else {
+        let (best, other) = parallel::join(|| scan(one, 0), || guarded(|| scan(other, one.len())));
+        let mut best = best?;
+        best.join(other?);
+        best
+    };
+    let mut places = vec![None; segments.len()];
     let mut ranked = Vec::new();
     for found in best.finish() {
         let segment = searcher.segment_reader(u32::try_from(found.segment).unwrap_or(0));
@@ -185,9 +198,28 @@ pub(super) fn ranked(
             });
         }
     }
+    ranked
+        .sort_by(|one, other| other.score.total_cmp(&one.score).then(one.place.cmp(&other.place)));
+    ranked.truncate(count);
     let counts = |effect: &Effect| matches!(effect, Effect::Counts(_));
     let weights = plan.leaves.iter().filter(|(_, effect)| counts(effect));
     Ok((ranked, weights.map(|(leaf, _)| leaf.rarity.stemmed).collect()))
+}
+
+/// Fewer sections are searched by one thread.
+const MANY_SECTIONS: usize = if cfg!(test) { 1 } else { 50_000 };
+
+/// Returns the number of sections in `segments`.
+fn sections(segments: &[SegmentReader]) -> usize {
+    segments.iter().map(|segment| segment.max_doc() as usize).sum()
+}
+
+/// Returns the number of segments, from the first one on, that have at least half of the sections.
+fn middle(segments: &[SegmentReader]) -> usize {
+    let half = sections(segments).div_ceil(2);
+    let holds_half =
+        |count: &usize| segments.get(..*count).is_some_and(|one| sections(one) >= half);
+    (0..segments.len()).find(holds_half).unwrap_or(segments.len())
 }
 
 fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
@@ -294,7 +326,7 @@ impl SegmentScan<'_> {
             return;
         };
         let score = score::of_section(*score, *covered, self.plan.rarity);
-        if score <= best.least && best.least > 0.0 {
+        if score < best.least {
             return;
         }
         let section = window.start + DocId::try_from(slot).unwrap_or(0);

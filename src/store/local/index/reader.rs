@@ -9,7 +9,9 @@ use std::path::Path;
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
 use tantivy::query::AllQuery;
-use tantivy::{DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader};
+use tantivy::{
+    Directory as _, DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader,
+};
 
 use super::byte_budget::ByteBudget;
 use super::check::check_small_files;
@@ -45,18 +47,23 @@ impl IndexReader {
     pub(crate) fn open(folder: &Path) -> Usable<Self> {
         guarded(|| {
             let index = open(folder, Access::Read)?;
-            let mut metas = index.load_metas()?;
+            let stored_metas = || {
+                let stored = index.directory().atomic_read(Path::new("meta.json"));
+                stored.map_err(tantivy::TantivyError::from)
+            };
+            let mut stored = stored_metas()?;
             loop {
+                let metas = index.load_metas()?;
                 failpoint!(INDEX_STAMP_READ);
                 let reader = check_small_files(&index, &metas, folder)
                     .and_then(|()| Self::of(&index, metadata_of(&metas)?));
                 // A writer may have committed since then, so that the files differ from the metadata.
                 // They must be read again until they match.
-                let newest = index.load_metas()?;
-                if newest.opstamp == metas.opstamp && newest.payload == metas.payload {
+                let newest = stored_metas()?;
+                if newest == stored {
                     return reader;
                 }
-                metas = newest;
+                stored = newest;
             }
         })
     }
@@ -180,5 +187,59 @@ impl SegmentCollector for SegmentPlaces {
 
     fn harvest(self) -> Vec<SectionId> {
         self.places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::merge_policy::NoMergePolicy;
+
+    use super::*;
+    use crate::markdown::parse;
+    use crate::terms::TextExtractor;
+
+    /// Returns a reader of an index whose segments have `count` of the documents each.
+    fn reader(documents: &[String], count: usize) -> IndexReader {
+        let fields = schema().1;
+        let index = builder().create_in_ram().unwrap();
+        let mut writer = index.writer_with_num_threads(1, limits::INDEX_MEMORY_BYTES).unwrap();
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let mut extractor = TextExtractor::new();
+        for (number, text) in documents.iter().enumerate() {
+            let outline = parse(text.as_bytes()).outline;
+            let text = extractor.extract("a.md", text.as_bytes(), &outline, Vec::new(), None);
+            for entry in entries(text, number as i64, fields, ByteBudget::default().acquire(0)) {
+                writer.add_document(entry).unwrap();
+            }
+            if (number + 1) % count == 0 {
+                writer.commit().unwrap();
+            }
+        }
+        writer.commit().unwrap();
+        IndexReader::of(&index, IndexMetadata::new("", 0, 0, "")).unwrap()
+    }
+
+    #[test]
+    fn segments_are_ranked_like_one() {
+        let words = ["lantern", "harbor", "lanterns", "window", "bridge"];
+        let document = |number: usize| {
+            let words: Vec<&str> =
+                (0..7).map(|place| words[(number * 31 + place * number) % 5]).collect();
+            format!("# {}\n\n{}\n", words[0], words.join(" "))
+        };
+        let documents: Vec<String> = (0..60).map(document).collect();
+        let one = reader(&documents, 60);
+        for count in [7, 20, 59] {
+            let several = reader(&documents, count);
+            for query in ["lantern", "harbor bridge", "window -bridge", "\"harbor window\""] {
+                for most in [1, 5, 100] {
+                    let query = WordQuery::parse(query);
+                    let ranked = |reader: &IndexReader| {
+                        reader.ranked(&query, &IndexFilter::default(), most).unwrap()
+                    };
+                    assert_eq!(ranked(&several), ranked(&one), "{count} of {query:?}");
+                }
+            }
+        }
     }
 }
