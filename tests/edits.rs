@@ -76,6 +76,14 @@ fn answers_have_the_documented_fields() {
 }
 
 #[test]
+fn a_section_that_is_replaced_by_nothing_has_no_lines() {
+    let place = doc();
+    let arguments = ["replace", "doc.md", "One/Alpha", "--content", "", "--no-keep-heading"];
+    let answer = place.run(&[&arguments[..], &["--allow-drop"]].concat()).success().json();
+    assert_eq!((&answer["new_line_start"], &answer["new_line_end"]), (&json!(10), &json!(9)));
+}
+
+#[test]
 fn every_kind_of_place_can_be_edited() {
     let place = doc();
     place.write("l.md", "<!--LDMD:BEGIN id=\"a\"-->\nold\n<!--LDMD:END id=\"a\"-->\n");

@@ -217,8 +217,10 @@ impl Current {
             warnings: splice.changes.iter().map(change).collect(),
         };
         *self = Self::of(self.document.stored.clone(), version);
+        // An empty replacement of the heading, too, leaves no section.
+        let has_section = !splice.inserted.is_empty() || splice.inserted.start > place.span().start;
         let replaced = match edit.operation {
-            Operation::Replace { .. } => self.section_lines(&place, scope),
+            Operation::Replace { .. } if has_section => self.section_lines(&place, scope),
             _ => None,
         };
         let inserted = || LineIndex::new(self.version.bytes()).lines(splice.inserted);
