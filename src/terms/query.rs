@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
 
+use super::stems::StemClass;
 use super::term::{QueryTerm, TextField, term};
 use super::tokens::{TokenKind, Tokens};
 use crate::limits;
@@ -77,8 +78,8 @@ impl WordQuery {
         terms
     }
 
-    /// Returns the same query with the words of each phrase and compound as separate terms; `None`
-    /// if nothing changes.
+    /// Returns the same query with the words of each phrase and compound as separate terms, and names in their other
+    /// forms; `None` if nothing changes.
     pub fn loosened(&self) -> Option<Self> {
         let clause = self.clause.as_ref().map(Clause::loosened);
         (clause != self.clause).then(|| Self { clause, notice: None, ..self.clone() })
@@ -170,7 +171,13 @@ impl Clause {
                 });
                 Self::Group(words.collect())
             }
-            Self::Term(term) => Self::Term(QueryTerm { compound: None, ..term.clone() }),
+            Self::Term(term) => {
+                // A name is not stemmed as long as it is found as it is written.
+                let word = term.words.first().filter(|_| !term.is_prefix);
+                let stems = || word.and_then(|(_, word)| StemClass::of(word));
+                let stems = term.stems.clone().or_else(stems);
+                Self::Term(QueryTerm { compound: None, stems, ..term.clone() })
+            }
             Self::Bonus(term) => Self::Bonus(term.clone()),
             Self::Group(clauses) => {
                 let loosened = clauses.iter().map(|(occur, clause)| {

@@ -1,7 +1,7 @@
 //! Splitting a text into the words that are looked up: folded, with their positions and spans.
 //!
 //! A sequence of letters, digits and marks is a word. Words joined by `_`, `.` or `::` are separate
-//! words and also one compound. `++` and `#` after a word make a compound of it (C++, C#). Text in
+//! words and also one compound. A version is the same compound with a `v` before it and without. `++` and `#` after a word make a compound of it (C++, C#). Text in
 //! scripts without spaces between words is split into overlapping pairs of scalars. The last scalar
 //! of such a run is a token of its own, so every scalar begins a token. A pictograph is a word.
 //! Folding is NFKC, lower case, and removal of the diacritics U+0300 to U+036F. Invariant: the same
@@ -97,6 +97,12 @@ fn class_of(scalar: char) -> Class {
         _ if scalar.is_alphanumeric() => Class::Word,
         _ => Class::Other,
     }
+}
+
+/// Returns whether a compound is numbers with dots between them, with a `v` before them.
+fn is_version_with_v(compound: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    compound.strip_prefix('v').is_some_and(|numbers| numbers.split('.').all(is_number))
 }
 
 /// Returns whether `scalar` belongs to a script without spaces between words.
@@ -242,6 +248,9 @@ impl<'a> Tokens<'a> {
         self.kind = TokenKind::Compound;
         self.position = self.next_position;
         self.fold_span();
+        if is_version_with_v(&self.token) {
+            self.token.remove(0);
+        }
     }
 
     fn emit_word(&mut self) {
