@@ -181,3 +181,66 @@ fn a_short_version_finds_the_versions_that_it_begins() {
     let reply = reply(&place, &["what was fixed in 2.14", "--limit", "1"]);
     assert!(reply.contains("Fixed valve."), "{reply}");
 }
+
+#[test]
+fn a_passage_that_is_cut_keeps_what_was_asked_for() {
+    let entry = |number: usize| format!("word number {number} among the words of this page");
+    let with = |text: String| text.replace("word number 20 ", "numbat ");
+    let list: String = (0..40).map(|number| format!("- {}\n", entry(number))).collect();
+    let rows: String =
+        (0..40).map(|number| format!("| {number} | {} |\n", entry(number))).collect();
+    let prose: String = (0..40).map(|number| format!("There is {}. ", entry(number))).collect();
+    let table = format!("| key | meaning |\n| --- | --- |\n{rows}");
+    for text in [list, table, prose] {
+        let place = Place::ingested(&[("a.md", &with(format!("# Words\n\n{text}\n")))]);
+        for most in (120..1000).step_by(20) {
+            let reply = reply(&place, &["numbat", "--max-chars", &most.to_string()]);
+            assert!(reply.contains("numbat"), "{most}: {reply}");
+            assert!(reply.chars().count() <= most, "{most}: {reply}");
+        }
+    }
+}
+
+#[test]
+fn a_version_is_found_with_and_without_a_v() {
+    let place = Place::ingested(&[
+        ("api.md", "# API\n\n## open()\n\nAdded in: v20.18.0\n"),
+        ("log.md", "# Log\n\n## 2024-10-03, Version 20.18.0\n\nNew things came.\n"),
+    ]);
+    for version in ["v20.18.0", "20.18.0", "v20.18"] {
+        let mut found = reply(&place, &[version]);
+        found.retain(|scalar| scalar != '\r');
+        assert!(found.contains("api.md:") && found.contains("log.md:"), "{version}: {found}");
+    }
+}
+
+#[test]
+fn other_forms_of_a_name_are_found_and_shown() {
+    let place = Place::ingested(&[("a.md", "# Notes\n\nUse getSlices and HTTPServers here.\n")]);
+    for query in ["getSlice", "HTTPServer", "slice", "slice --under a.md"] {
+        let arguments: Vec<&str> = query.split(' ').collect();
+        assert!(reply(&place, &arguments).contains("getSlices"), "{query}");
+    }
+}
+
+#[test]
+fn a_short_introduction_is_shown_with_what_it_introduces() {
+    let place = Place::ingested(&[(
+        "CHANGELOG.md",
+        "# Changelog\n\n## 1.40.0\n\nThis includes 1.39.3.\n\n### Added\n\n- io: add `reopen`\n\n\
+         ## 1.39.0\n\nThis includes 1.38.1.\n\n### Added\n\n- io: add `close`\n",
+    )]);
+    let first = reply(&place, &["what was added in 1.40.0", "--limit", "1"]);
+    assert!(first.contains("add `reopen`") && !first.contains("add `close`"), "{first}");
+}
+
+#[test]
+fn nothing_is_shown_twice() {
+    let place = Place::ingested(&[(
+        "g.md",
+        "# Gizmo\n\n## Gizmo options\n\nThe gizmo options are many and each gizmo has them.\n",
+    )]);
+    let found = reply(&place, &["gizmo"]);
+    assert_eq!(found.matches("options are many").count(), 1, "{found}");
+    assert!(found.contains("same: 1 more"), "{found}");
+}

@@ -133,14 +133,14 @@ pub trait List: Clone {
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
-    /// Returns the numbers of lines to which the item at `index` can be cut, so that what remains is of
+    /// Returns the numbers of parts to which the item at `index` can be cut, so that what remains is of
     /// use. Empty if it cannot be cut after other items.
     fn cuts_of(&self, index: usize) -> Range<usize> {
         let _ = index;
         0..0
     }
 
-    /// Cuts the last item to its first `lines` lines and adds the address of the remainder. Returns
+    /// Cuts the last item to its best `parts` parts and adds the address of the remainder. Returns
     /// whether it did.
     fn cut_last(&mut self, lines: usize) -> bool {
         let _ = lines;

@@ -15,10 +15,11 @@ use super::hit_maker::HitMaker;
 use super::language::Language;
 use super::passage::WeightedTerms;
 use super::pattern::PatternOptions;
-use super::scored::{DocumentTexts, REORDERED, ScoredSection};
+use super::scored::{DocumentTexts, REORDERED, ScoredSection, ScoredText};
 use super::{OutputMode, PassageChars, Search};
 use crate::error::Result;
 use crate::limits;
+use crate::position::ByteSpan;
 use crate::query::page::shorten;
 use crate::store::{Ranked, StoredDocument};
 use crate::terms::{QueryTerm, WordQuery};
@@ -75,7 +76,7 @@ impl Search<'_> {
         }
         let found = self.ranked(&queries)?;
         if found.0.has_hit {
-            let message = "no section matches the query as written; each word was searched alone";
+            let message = "no section matches the query as written; each word was searched alone and in its other forms";
             self.warn("LOOSENED", message);
         }
         Ok(found)
@@ -213,11 +214,38 @@ impl Search<'_> {
         let mut is_first = true;
         let skipped = collector.skip;
         let mut taken: Vec<&Ranked> = first.iter().map(|scored| &scored.candidate.found).collect();
+        // The text that was shown of each document, with the numbers of the hits.
+        let mut shown: HashMap<i64, Vec<(ByteSpan, usize)>> = HashMap::new();
+        let mut number = 0;
         let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
             let PassageChars { leading, other } = self.request.passage;
             let leads = std::mem::take(&mut is_first) && is_ahead;
             let most = if leads { leading } else { other };
-            let mut hit = self.section_hit(&scored, question, bytes, most);
+            let of_document = shown.entry(scored.candidate.document.id).or_default();
+            let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
+            let spans = of_document.iter().filter(|_| folds).map(|(span, _)| *span);
+            let spans: Vec<ByteSpan> = spans.collect();
+            if scored.pieces.are_in(&spans) {
+                // Everything that it has to say was shown.
+                let start = scored.pieces.start();
+                let of_start =
+                    of_document.iter().find(|(span, _)| span.start <= start && start < span.end);
+                let index = of_start.and_then(|(_, number)| number.checked_sub(skipped));
+                if let Some(hit) = index.and_then(|index| collector.hits.get_mut(index)) {
+                    hit.duplicates.push(scored.section.address());
+                }
+                return true;
+            }
+            let mut hit = self.section_hit(&scored, question, bytes, most, &spans);
+            of_document.extend(hit.passage.iter().map(|window| {
+                let after = bytes.get(window.byte_end..).unwrap_or_default();
+                let blanks = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                (ByteSpan::new(window.byte_start, window.byte_end + blanks), number)
+            }));
+            // The heading is among the titles above the passage.
+            let ScoredText { own, body, .. } = scored.section;
+            of_document.push((ByteSpan::new(own.start, body), number));
+            number += 1;
             hit.score_parts = self.request.explain.then_some(scored.parts);
             hit.duplicates = scored.duplicates;
             if queries > 1 {
@@ -267,6 +295,7 @@ impl Search<'_> {
         question: &WeightedTerms<'_>,
         bytes: &[u8],
         most: usize,
+        shown: &[ByteSpan],
     ) -> Hit {
         let ScoredSection { candidate, section, span, pieces, .. } = scored;
         let reach = span.end.max(pieces.end());
@@ -277,7 +306,7 @@ impl Search<'_> {
         let mut maker = HitMaker::new(path, document, bytes, reach, surroundings, detail);
         let passage = match most {
             0 => Vec::new(),
-            most => pieces.windows(question, bytes, maker.lines(), most),
+            most => pieces.windows(question, bytes, maker.lines(), most, shown),
         };
         let freshness = self.library.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));

@@ -159,8 +159,9 @@ impl Highlighter {
 fn has_camel_part(text: &str, tokens: &Tokens<'_>, word: &Word) -> bool {
     let source = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
     let mut has = false;
-    if source.len() > word.text.len() && source.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        crate::terms::camel_parts(source, |part| has |= part == word.text);
+    let least = word.stems.as_ref().map_or(&*word.text, StemClass::prefix).len();
+    if source.len() > least && source.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        crate::terms::camel_parts(source, |part| has |= part == word.text || word.has_stem(part));
     }
     has
 }

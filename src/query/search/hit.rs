@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::window::{self, PassageWindow};
 use crate::address::lines_address;
 use crate::limits;
-use crate::position::LineSpan;
+use crate::position::{ByteSpan, LineSpan};
 use crate::query::library::{Freshness, is_false};
 use crate::query::page::{longest, shorten};
 
@@ -66,6 +66,9 @@ pub struct Hit {
     /// The address of the rest of the passage, if the passage is cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
+    /// The line at which the passage goes on after its last window, 1-based, if that was cut.
+    #[serde(skip)]
+    pub(super) next_line: Option<usize>,
     /// Whether the passage is cut to fit the limit of characters.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
@@ -120,19 +123,21 @@ pub struct ContextLines {
 }
 
 impl Hit {
-    /// Returns the numbers of lines to which the passage can be cut so that enough of it remains.
+    /// Returns the numbers of units to which the passage can be cut so that enough of it remains.
     pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
         window::cuts(&self.passage, limits::LEAST_CUT_CHARS)
     }
 
-    /// Keeps the first `lines` lines of the passage and adds the address of the rest. Returns whether
-    /// the passage had more lines.
-    pub(in crate::query) fn cut(&mut self, lines: usize) -> bool {
-        let Some((passage, (next, last))) = window::cut(&self.passage, lines) else {
+    /// Keeps the best `units` units of the passage and adds the address of the rest. Returns whether
+    /// the passage had more.
+    pub(in crate::query) fn cut(&mut self, units: usize) -> bool {
+        let Some(window::CutPassage { windows, rest, next_line }) =
+            window::cut(&self.passage, units)
+        else {
             return false;
         };
-        self.rest = Some(lines_address(&self.file, next, last));
-        self.passage = passage;
+        self.rest = Some(lines_address(&self.file, rest.0, rest.1));
+        (self.passage, self.next_line) = (windows, next_line);
         self.truncated = true;
         true
     }
@@ -148,7 +153,7 @@ impl Hit {
         longest(self.heading_path.iter().map(String::as_str).chain([&*self.text])).max(windows)
     }
 
-    /// Cuts the passage to at most `chars` Unicode scalars, at a line end if one line fits, and cuts the
+    /// Cuts the passage to about `chars` Unicode scalars, between units if one fits, and cuts the
     /// other texts too. Context lines and duplicates are removed.
     pub(in crate::query) fn cut_to(&mut self, chars: usize) {
         self.before.clear();
@@ -166,21 +171,14 @@ impl Hit {
             title
         });
         self.heading_path = titles.collect();
-        let mut left = chars;
-        let lines = self.passage.iter().flat_map(|window| window.text.split_inclusive('\n'));
-        let fitting = lines.take_while(|line| {
-            let length = line.chars().count();
-            let fits = length <= left;
-            left = left.saturating_sub(length);
-            fits
-        });
-        let fitting = fitting.count();
+        let (fitting, best) = window::fitting(&self.passage, chars);
         if fitting > 0 {
             self.cut(fitting);
             return;
         }
+        let first = self.passage.first().map_or(self.line, |first| first.line_start);
         let last = self.passage.last().map_or(self.line, |last| last.line_end);
-        self.passage.truncate(1);
+        self.passage = best.into_iter().collect();
         let Some(window) = self.passage.first_mut() else {
             let selector = (!self.selector.is_empty()).then(|| self.selector.clone());
             let is_cut = self.text_cut;
@@ -188,12 +186,10 @@ impl Hit {
             self.rest = is_cut.then(|| selector.unwrap_or_else(lines));
             return;
         };
-        // Not even the first line fits, so a part of it is kept, and the rest begins with that line.
-        window.text =
-            window.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
-        window.byte_end = window.byte_start + window.text.len();
-        window.line_end = window.line_start;
-        self.rest = Some(lines_address(&self.file, window.line_start, last));
+        // Not even the best unit fits, so a part of it is kept, with the hit if that is in it.
+        window.shorten(chars, ByteSpan::new(self.byte_start, self.byte_end));
+        self.next_line = Some(window.line_start);
+        self.rest = Some(lines_address(&self.file, first, last));
     }
 
     /// Returns the passage as text: the windows in order. A line `... N` marks a gap, where `N` is the
@@ -209,16 +205,10 @@ impl Hit {
                 text.push('\n');
             }
         }
-        if let Some(next) = self.rest_line() {
+        if let Some(next) = self.next_line {
             text.push_str(&format!("... {next}\n"));
         }
         text
-    }
-
-    /// Returns the first line of the rest of the passage, 1-based, if the passage is cut.
-    fn rest_line(&self) -> Option<usize> {
-        let (_, lines) = self.rest.as_ref()?.rsplit_once(':')?;
-        lines.split_once('-')?.0.parse().ok()
     }
 
     /// Returns the address of the lines from the first to the last line of the passage.

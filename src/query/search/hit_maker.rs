@@ -110,6 +110,7 @@ impl<'a> HitMaker<'a> {
             score_parts: None,
             passage: Vec::new(),
             rest: None,
+            next_line: None,
             truncated: false,
             duplicates: Vec::new(),
             queries: Vec::new(),

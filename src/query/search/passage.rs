@@ -31,6 +31,8 @@ const ASIDE: f32 = 0.3;
 const LENGTH: f32 = 0.3;
 /// A passage may exceed the requested length by three tenths.
 const EXCESS: (usize, usize) = (13, 10);
+/// Length in Unicode scalars below which the text of a section introduces its subsections, which belong to the passage.
+const SHORT_CHARS: usize = 60;
 /// Number of bytes after a heading to consider if the section has no text of its own.
 const BELOW_BYTES: usize = 4096;
 
@@ -70,7 +72,7 @@ pub(super) struct Pieces {
     needs: Vec<Needs>,
     /// The terms of the title, of the titles above and of the path of the file.
     title_terms: Vec<usize>,
-    /// Whether the pieces belong to subsections, because the section has no text of its own.
+    /// Whether pieces belong to subsections, because the section has no text of its own or little.
     is_below: bool,
 }
 
@@ -88,7 +90,7 @@ impl WeightedTerms<'_> {
         terms
     }
 
-    /// Returns the pieces of the text of a section, or of the text after its heading if it has none of
+    /// Returns the pieces of the text of a section, or of the text after its heading if it has none or little of
     /// its own. Only occurrences that `is_wanted` accepts count as terms.
     pub(super) fn pieces(
         &self,
@@ -96,8 +98,10 @@ impl WeightedTerms<'_> {
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Pieces {
         let SectionText { bytes, outline, own, end, titles, occurrences } = *section;
-        let is_blank = bytes.get(own.start..own.end).unwrap_or_default().trim_ascii().is_empty();
-        let span = if is_blank {
+        let is_short =
+            chars(bytes.get(own.start..own.end).unwrap_or_default().trim_ascii()) < SHORT_CHARS;
+        let is_below = is_short && end > own.end;
+        let span = if is_below {
             let most = (own.start + BELOW_BYTES).min(end).max(own.start);
             ByteSpan::new(
                 own.start,
@@ -108,10 +112,10 @@ impl WeightedTerms<'_> {
         };
         let list = pieces(bytes, &outline.nodes, span);
         let needs = needs(bytes, &outline.nodes, &list);
-        let below = is_blank.then(|| self.highlighter.occurrences(bytes, span));
+        let below = is_below.then(|| self.highlighter.occurrences(bytes, span));
         let occurrences = below.as_deref().unwrap_or(occurrences);
         let pieces = self.of_pieces(bytes, list, occurrences, titles, is_wanted);
-        Pieces { is_below: is_blank, needs, ..pieces }
+        Pieces { is_below, needs, ..pieces }
     }
 
     /// Returns the keys of front matter, and the first paragraph of the document, as pieces.
@@ -189,6 +193,11 @@ impl WeightedTerms<'_> {
 }
 
 impl Pieces {
+    /// Returns the byte offset of the first piece.
+    pub(super) fn start(&self) -> usize {
+        self.list.first().map_or(0, |piece| piece.span.start)
+    }
+
     /// Returns the byte offset after the last piece.
     pub(super) fn end(&self) -> usize {
         self.list.last().map_or(0, |piece| piece.span.end)
@@ -224,29 +233,37 @@ impl Pieces {
         if total > 0.0 { (titles + best) / total } else { 0.0 }
     }
 
-    /// Returns the windows that cover most of the question in about `most` Unicode scalars.
+    /// Returns whether there are pieces, and all of them are in one of the spans `shown`.
+    pub(super) fn are_in(&self, shown: &[ByteSpan]) -> bool {
+        !self.list.is_empty() && self.list.iter().all(|piece| is_in(piece.span, shown))
+    }
+
+    /// Returns the windows that cover most of the question in about `most` Unicode scalars, outside of the spans
+    /// `shown`.
     pub(super) fn windows(
         &self,
         question: &WeightedTerms<'_>,
         bytes: &[u8],
         lines: &LineIndex,
         most: usize,
+        shown: &[ByteSpan],
     ) -> Vec<PassageWindow> {
         let slice = |span: ByteSpan| bytes.get(span.start..span.end).unwrap_or_default();
-        let sizes: Vec<usize> = self.list.iter().map(|piece| chars(slice(piece.span))).collect();
+        let is_open: Vec<bool> = self.list.iter().map(|piece| !is_in(piece.span, shown)).collect();
+        let size_of =
+            |(piece, is_open): (&Piece, &bool)| if *is_open { chars(slice(piece.span)) } else { 0 };
+        let sizes: Vec<usize> = self.list.iter().zip(&is_open).map(size_of).collect();
         let room = most * EXCESS.0 / EXCESS.1;
-        let chosen = if sizes.iter().sum::<usize>() <= room {
-            vec![true; sizes.len()]
-        } else {
-            self.chosen(question, &sizes, most, room, |header| chars(slice(header)))
-        };
+        let ranks =
+            self.chosen(question, &sizes, is_open, (most, room), |header| chars(slice(header)));
         let mut windows: Vec<PassageWindow> = Vec::new();
         let mut header = None;
         let mut last: Option<usize> = None;
+        // The offset and the rank of each chosen piece.
+        let mut starts: Vec<(usize, usize)> = Vec::new();
         for (index, piece) in self.list.iter().enumerate() {
-            if !chosen.get(index).copied().unwrap_or_default() {
-                continue;
-            }
+            let Some(rank) = ranks.get(index).copied().flatten() else { continue };
+            starts.push((piece.span.start, rank));
             let is_next = last.is_some_and(|last| last + 1 == index) && header == piece.header;
             let is_next = is_next && {
                 let end = windows.last().map_or(0, |window| window.byte_end);
@@ -257,9 +274,8 @@ impl Pieces {
                 None => {
                     let mut window = PassageWindow::of(piece.span);
                     if let Some(row) = piece.header.filter(|_| header != piece.header) {
-                        windows.push(PassageWindow::of(row));
+                        windows.push(PassageWindow { is_header: true, ..PassageWindow::of(row) });
                         window.is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
-                        window.header_line = Some(lines.line_of(row.start));
                     }
                     windows.push(window);
                 }
@@ -268,18 +284,27 @@ impl Pieces {
             last = Some(index);
         }
         for window in &mut windows {
-            window.close(bytes, lines);
+            let header = ByteSpan::new(window.byte_start, window.byte_end);
+            // A header row is shown with the first of its rows that is chosen.
+            let rows =
+                self.list.iter().zip(&ranks).filter(|(piece, _)| piece.header == Some(header));
+            let of_header =
+                rows.filter_map(|(_, rank)| *rank).min().map(|rank| (header.start, rank));
+            let from = starts.partition_point(|(start, _)| *start < window.byte_start);
+            let of_pieces = starts.get(from..).unwrap_or_default();
+            let starts = if window.is_header { of_header.as_slice() } else { of_pieces };
+            window.close(bytes, lines, starts);
         }
         windows
     }
 
     /// Returns the piece at `index` and, if it is a nested list item or a part of a row, the unchosen pieces
     /// above it.
-    fn with_parents(&self, index: usize, chosen: &[bool]) -> Vec<usize> {
+    fn with_parents(&self, index: usize, chosen: &[Option<usize>]) -> Vec<usize> {
         let mut group = vec![index];
         let mut current = index;
         while let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
-            if chosen.get(parent) == Some(&false) {
+            if chosen.get(parent) == Some(&None) {
                 group.push(parent);
             }
             current = parent;
@@ -292,30 +317,34 @@ impl Pieces {
     fn size_of(
         &self,
         indices: &[usize],
-        chosen: &[bool],
+        chosen: &[Option<usize>],
         sizes: &[usize],
         header_size: impl Fn(ByteSpan) -> usize,
     ) -> usize {
         let size = |index: &usize| {
             let header = self.list.get(*index).and_then(|piece| piece.header);
-            let has_header =
-                chosen.iter().zip(&self.list).any(|(is, piece)| *is && piece.header == header);
+            let has_header = chosen
+                .iter()
+                .zip(&self.list)
+                .any(|(is, piece)| is.is_some() && piece.header == header);
             let header = header.filter(|_| !has_header).map_or(0, &header_size);
             sizes.get(*index).copied().unwrap_or_default() + header
         };
         indices.iter().map(size).sum()
     }
 
-    /// Chooses the pieces of a passage of about `most` Unicode scalars, and at most `room`.
+    /// Chooses from the open pieces those of a passage of about `most` Unicode scalars, and at most `room`: all of them if they fit.
+    /// Returns the place of each chosen piece in the order of choice.
     #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
     fn chosen(
         &self,
         question: &WeightedTerms<'_>,
         sizes: &[usize],
-        most: usize,
-        room: usize,
+        mut is_open: Vec<bool>,
+        (most, room): (usize, usize),
         header_size: impl Fn(ByteSpan) -> usize,
-    ) -> Vec<bool> {
+    ) -> Vec<Option<usize>> {
+        let target = if sizes.iter().sum::<usize>() <= room { usize::MAX } else { most };
         let mean = question.weights.iter().sum::<f32>() / question.weights.len().max(1) as f32;
         let mut seen = vec![0_i32; question.weights.len()];
         // For a section without text of its own, prefer the start: the terms of the title count as seen.
@@ -324,17 +353,17 @@ impl Pieces {
                 *times = 1;
             }
         }
-        let mut chosen = vec![false; sizes.len()];
-        let mut is_open = vec![true; sizes.len()];
+        let mut chosen = vec![None; sizes.len()];
+        let mut rank = 0;
         let mut size = 0;
         let of = |terms: Option<&Vec<usize>>, seen: &[i32]| -> f32 {
             let times = |term: usize| seen.get(term).copied().unwrap_or_default();
             let terms = terms.into_iter().flatten();
             terms.map(|term| question.weight(*term) * REPEATED.powi(times(*term))).sum()
         };
-        while size < most {
+        while size < target {
             let is_chosen = |index: Option<usize>| {
-                index.and_then(|index| chosen.get(index)).copied().unwrap_or_default()
+                index.and_then(|index| chosen.get(index)).is_some_and(Option::is_some)
             };
             let gain = |index: usize| {
                 let mut gain = of(self.terms.get(index), &seen);
@@ -376,7 +405,7 @@ impl Pieces {
             }
             let mut group = self.with_parents(index, &chosen);
             let mut needed = self.size_of(&group, &chosen, sizes, &header_size);
-            if size > 0 && size + needed > room {
+            if size > 0 && size + needed > room && target == most {
                 continue;
             }
             if needed > room {
@@ -385,10 +414,9 @@ impl Pieces {
             }
             size += needed.max(1);
             for index in group {
-                for (flags, value) in [(&mut chosen, true), (&mut is_open, false)] {
-                    if let Some(flag) = flags.get_mut(index) {
-                        *flag = value;
-                    }
+                if let (Some(chosen), Some(open)) = (chosen.get_mut(index), is_open.get_mut(index))
+                {
+                    (*chosen, *open) = (Some(rank), false);
                 }
                 for term in self.terms.get(index).into_iter().flatten() {
                     if let Some(times) = seen.get_mut(*term) {
@@ -396,21 +424,28 @@ impl Pieces {
                     }
                 }
             }
+            rank += 1;
         }
         // What a chosen line announces may still fit.
         for (before, needs) in self.needs.iter().enumerate() {
             let index = before + 1;
-            let is_announced = needs.leads_in && chosen.get(before) == Some(&true);
-            if is_announced && chosen.get(index) == Some(&false) {
+            let is_announced = needs.leads_in && chosen.get(before).is_some_and(Option::is_some);
+            if is_announced && chosen.get(index) == Some(&None) {
                 let needed = self.size_of(&[index], &chosen, sizes, &header_size);
                 if size + needed <= room {
                     size += needed;
                     if let Some(chosen) = chosen.get_mut(index) {
-                        *chosen = true;
+                        *chosen = Some(rank);
+                        rank += 1;
                     }
                 }
             }
         }
         chosen
     }
+}
+
+/// Returns whether `span` is within one of `spans`.
+fn is_in(span: ByteSpan, spans: &[ByteSpan]) -> bool {
+    spans.iter().any(|outer| outer.start <= span.start && span.end <= outer.end)
 }

@@ -1,7 +1,8 @@
 //! The windows of a passage, and how a passage is cut.
 //!
-//! Invariants: the text of a window is verbatim. A passage is cut at the end of a line, and never between the
-//! header row of a table and its first row.
+//! Invariants: the text of a window is verbatim. A passage is cut between units, each a line or the sentences of a
+//! line that were chosen together. The units that were chosen last are left out first. The header row of a table is
+//! never kept without one of its rows.
 
 use std::ops::Range;
 
@@ -27,9 +28,33 @@ pub struct PassageWindow {
     /// Whether only the delimiter row of a table is between the previous window and this one.
     #[serde(skip)]
     pub is_adjacent: bool,
-    /// The line of the header row of its table, if the previous window is that row.
+    /// Whether it is the header row of a table.
     #[serde(skip)]
-    pub(super) header_line: Option<usize>,
+    pub(super) is_header: bool,
+    /// The parts of the text between which it can be cut, in order.
+    #[serde(skip)]
+    pub(super) units: Vec<Unit>,
+}
+
+/// A part of the text of a window that is shown as a whole or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// The byte offset of its end in the text.
+    end: usize,
+    /// Its place in the order of choice. The units with the highest ranks are left out first.
+    rank: usize,
+}
+
+/// A passage from which units were left out.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CutPassage {
+    /// The remaining windows.
+    pub(super) windows: Vec<PassageWindow>,
+    /// The first and the last line of the rest: what follows the remaining windows, or the whole passage if something
+    /// before their end was left out.
+    pub(super) rest: (usize, usize),
+    /// The line at which the passage goes on after the remaining windows, if it does.
+    pub(super) next_line: Option<usize>,
 }
 
 impl PassageWindow {
@@ -42,73 +67,198 @@ impl PassageWindow {
             byte_end: span.end,
             text: String::new(),
             is_adjacent: false,
-            header_line: None,
+            is_header: false,
+            units: Vec::new(),
         }
     }
 
-    /// Sets the lines and the text, without trailing blanks and line end.
-    pub(super) fn close(&mut self, bytes: &[u8], lines: &LineIndex) {
+    /// Sets the lines, the text without trailing blanks and line end, and the units. `starts` are the offsets of the
+    /// pieces in the file, with their ranks.
+    pub(super) fn close(&mut self, bytes: &[u8], lines: &LineIndex, starts: &[(usize, usize)]) {
         let text = trimmed(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
         self.byte_end = self.byte_start + text.len();
         let span = lines.lines(ByteSpan::new(self.byte_start, self.byte_end));
         (self.line_start, self.line_end) = (span.start, span.end.max(span.start));
         self.text = String::from_utf8_lossy(text).into_owned();
+        let mut starts = starts.iter().peekable();
+        let mut rank = starts.peek().map_or(0, |(_, rank)| *rank);
+        let mut at = self.byte_start;
+        while at < self.byte_end {
+            while let Some((_, next)) = starts.next_if(|(start, _)| *start <= at) {
+                rank = *next;
+            }
+            let line_end = next_line_start(bytes, at).min(self.byte_end);
+            let piece = starts.peek().map_or(line_end, |(start, _)| *start);
+            let end = piece.min(line_end);
+            let is_blank = bytes.get(at..end).is_some_and(|unit| unit.trim_ascii().is_empty());
+            // Blank lines are shown only between what is around them.
+            let after = starts.peek().map_or(rank, |(_, after)| *after);
+            let rank = if is_blank { rank.max(after) } else { rank };
+            self.units.push(Unit { end: end - self.byte_start, rank });
+            at = end;
+        }
     }
-}
 
-/// Returns the numbers of lines to which a passage can be cut so that at least `least` Unicode scalars
-/// remain.
-pub(super) fn cuts(passage: &[PassageWindow], least: usize) -> Range<usize> {
-    let lines = || passage.iter().flat_map(|window| text_lines(&window.text));
-    let mut kept = 0;
-    let too_short = lines().take_while(|line| {
-        kept += line.trim_end().chars().count();
-        kept < least
-    });
-    let fewest = 1 + usize::from(is_header(passage, 0));
-    fewest.max(too_short.count() + 1)..lines().count()
-}
+    /// Cuts the text to at most `chars` Unicode scalars of one line. It begins later if `hit`, a span in the file, would
+    /// not be in it otherwise.
+    pub(super) fn shorten(&mut self, chars: usize, hit: ByteSpan) {
+        let end_of_hit = hit.end.checked_sub(self.byte_start);
+        let before = end_of_hit.and_then(|end| self.text.get(..end)).unwrap_or_default();
+        if before.chars().count() > chars {
+            let left_out = before.chars().count() - chars;
+            let start = before.char_indices().nth(left_out).map_or(0, |(start, _)| start);
+            let blank = before.get(start..).and_then(|rest| rest.find(' '));
+            let start = blank.map_or(start, |blank| start + blank + 1);
+            let start = start.min(hit.start.saturating_sub(self.byte_start));
+            self.line_start += line_ends(self.text.get(..start).unwrap_or_default());
+            self.byte_start += start;
+            self.text = self.text.get(start..).unwrap_or_default().to_owned();
+        }
+        self.text = self.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
+        self.byte_end = self.byte_start + self.text.len();
+        self.line_end = self.line_start;
+    }
 
-/// Returns the first `lines` lines of a passage, with the line at which it continues and its last line.
-/// Returns `None` if the passage has no more lines than that.
-pub(super) fn cut(
-    passage: &[PassageWindow],
-    lines: usize,
-) -> Option<(Vec<PassageWindow>, (usize, usize))> {
-    let last = passage.last()?.line_end;
-    let mut result = Vec::new();
-    let mut left = lines;
-    for (index, window) in passage.iter().enumerate() {
-        // A header row without a data row is not useful.
-        let is_lone_header = left == 1 && is_header(passage, index);
-        if is_lone_header && result.is_empty() {
+    /// Returns the window with only the units in `range`; `None` if they are blank. Blank lines at the ends are left
+    /// out.
+    fn part(&self, range: Range<usize>) -> Option<Self> {
+        let end_of = |count: usize| {
+            count.checked_sub(1).map_or(0, |last| {
+                self.units.get(last).map_or(self.text.len(), |unit| unit.end).min(self.text.len())
+            })
+        };
+        let mut start = end_of(range.start);
+        let mut text = self.text.get(start..end_of(range.end))?;
+        while let Some(line) = text_lines(text).next().filter(|line| line.trim_ascii().is_empty()) {
+            start += line.len();
+            text = text.get(line.len()..)?;
+        }
+        let text = text.trim_ascii_end();
+        if text.is_empty() {
             return None;
         }
-        if left == 0 || is_lone_header {
-            return Some((result, (window.line_start, last)));
-        }
-        let count = text_lines(&window.text).count();
-        if count <= left {
-            left -= count;
-            result.push(window.clone());
-            continue;
-        }
-        let text: String = text_lines(&window.text).take(left).collect();
-        let text = text.trim_end_matches(['\r', '\n']);
-        let line_end = window.line_start + left - 1;
-        let byte_end = window.byte_start + text.len();
-        result.push(PassageWindow { text: text.to_owned(), line_end, byte_end, ..window.clone() });
-        return Some((result, (line_end + 1, last)));
+        let line_start = self.line_start + line_ends(self.text.get(..start)?);
+        let units = self.units.get(range.clone()).unwrap_or_default().iter();
+        let units = units
+            .filter(|unit| unit.end > start)
+            .map(|unit| Unit { end: (unit.end - start).min(text.len()), ..*unit });
+        Some(Self {
+            line_start,
+            line_end: line_start + line_ends(text),
+            byte_start: self.byte_start + start,
+            byte_end: self.byte_start + start + text.len(),
+            text: text.to_owned(),
+            is_adjacent: self.is_adjacent && range.start == 0,
+            is_header: self.is_header,
+            units: units.collect(),
+        })
     }
-    None
 }
 
-/// Returns whether the window at `index` is the header row of the next one.
-fn is_header(passage: &[PassageWindow], index: usize) -> bool {
-    let line = passage.get(index).map(|window| window.line_start);
-    passage
-        .get(index + 1)
-        .is_some_and(|next| next.header_line.is_some() && next.header_line == line)
+/// The place of a unit in a passage: the index of its window, and its index there.
+type UnitPlace = (usize, usize);
+
+/// Returns the units of a passage in the order of choice, with their lengths in Unicode scalars without blanks at the
+/// end.
+fn in_order(passage: &[PassageWindow]) -> Vec<(UnitPlace, usize)> {
+    let mut all = Vec::new();
+    for (index, window) in passage.iter().enumerate() {
+        let mut start = 0;
+        for (number, unit) in window.units.iter().enumerate() {
+            let text = window.text.get(start..unit.end).unwrap_or_default();
+            all.push((unit.rank, (index, number), text.trim_ascii_end().chars().count()));
+            start = unit.end;
+        }
+    }
+    all.sort_unstable();
+    all.into_iter().map(|(_, place, chars)| (place, chars)).collect()
+}
+
+/// Returns the numbers of units to which a passage can be cut so that at least `least` Unicode scalars remain.
+pub(super) fn cuts(passage: &[PassageWindow], least: usize) -> Range<usize> {
+    let units = in_order(passage);
+    let mut kept = 0;
+    let too_short = units.iter().take_while(|(_, chars)| {
+        kept += chars;
+        kept < least
+    });
+    let is_header = |(place, _): &(UnitPlace, usize)| is_in_header(passage, *place);
+    let fewest = 1 + usize::from(units.first().is_some_and(is_header));
+    fewest.max(too_short.count() + 1)..units.len()
+}
+
+/// Returns the greatest number of units that have at most `most` Unicode scalars together, and the first unit that is
+/// not a header row.
+pub(super) fn fitting(passage: &[PassageWindow], most: usize) -> (usize, Option<PassageWindow>) {
+    let units = in_order(passage);
+    let mut left = most;
+    let fits = |(_, chars): &&(UnitPlace, usize)| {
+        let fits = chars + 1 <= left;
+        left = left.saturating_sub(chars + 1);
+        fits
+    };
+    let mut count = units.iter().take_while(fits).count();
+    let is_header =
+        |index: usize| units.get(index).is_some_and(|(place, _)| is_in_header(passage, *place));
+    if count.checked_sub(1).is_some_and(is_header) {
+        count -= 1;
+    }
+    let best = units.iter().find(|(place, _)| !is_in_header(passage, *place));
+    let best =
+        best.and_then(|((index, number), _)| passage.get(*index)?.part(*number..*number + 1));
+    (count, best)
+}
+
+fn is_in_header(passage: &[PassageWindow], (index, _): UnitPlace) -> bool {
+    passage.get(index).is_some_and(|window| window.is_header)
+}
+
+/// Returns the best `count` units of a passage. Returns `None` if the passage has no more units than that, or if only a
+/// header row would remain.
+pub(super) fn cut(passage: &[PassageWindow], count: usize) -> Option<CutPassage> {
+    let order = in_order(passage);
+    let mut kept: Vec<UnitPlace> = order
+        .get(..count)
+        .filter(|kept| kept.len() < order.len())?
+        .iter()
+        .map(|(place, _)| *place)
+        .collect();
+    if kept.last().is_some_and(|last| is_in_header(passage, *last)) {
+        kept.pop();
+    }
+    kept.sort_unstable();
+    let mut windows = Vec::new();
+    let mut next_line = None;
+    let mut is_prefix = true;
+    let mut kept = kept.into_iter().peekable();
+    for (index, window) in passage.iter().enumerate() {
+        let mut number = 0;
+        while number < window.units.len() {
+            let start = number;
+            while kept.next_if_eq(&(index, number)).is_some() {
+                number += 1;
+            }
+            if number > start {
+                is_prefix &= next_line.is_none();
+                if let Some(part) = window.part(start..number) {
+                    windows.push(part);
+                    next_line = None;
+                }
+                continue;
+            }
+            let left_out = window.part(number..number + 1);
+            next_line = next_line.or(left_out.map(|part| part.line_start));
+            number += 1;
+        }
+    }
+    let (first, last) = (passage.first()?.line_start, passage.last()?.line_end);
+    let rest = (next_line.filter(|_| is_prefix).unwrap_or(first), last);
+    (!windows.is_empty()).then_some(CutPassage { windows, rest, next_line })
+}
+
+/// Returns the number of line ends of a text.
+fn line_ends(text: &str) -> usize {
+    text_lines(text).filter(|line| line.ends_with(['\n', '\r'])).count()
 }
 
 /// Returns the lines of a text with their line endings, as `CommonMark` defines them.
