@@ -244,3 +244,20 @@ fn nothing_is_shown_twice() {
     assert_eq!(found.matches("options are many").count(), 1, "{found}");
     assert!(found.contains("same: 1 more"), "{found}");
 }
+
+#[test]
+fn records_say_where_the_rest_of_a_passage_is() {
+    let text = format!("# Words\n\n{}\n", "A needle is in this line.\n\n".repeat(20));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let arguments = ["search", "needle", "-f", "records", "--max-chars", "400"];
+    let records = place.run(&arguments).success().text();
+    assert!(records.lines().any(|line| line.starts_with("D more a.md:")), "{records}");
+}
+
+#[test]
+fn a_long_line_with_a_match_in_each_word_takes_bounded_time() {
+    let place = Place::ingested(&[("a.md", &format!("# Words\n\n{}\n", "word ".repeat(1 << 20)))]);
+    let began = std::time::Instant::now();
+    assert!(reply(&place, &["word"]).contains("word word"));
+    assert!(began.elapsed().as_secs() < 20);
+}

@@ -519,7 +519,9 @@ fn filters_apply_before_the_limit() {
 fn continuing_returns_every_hit_once() {
     let place = Place::new();
     for number in 0..23 {
-        place.write(&format!("{number:02}.md"), "# T\n\nneedle one\n\n## U\n\nneedle two\n");
+        // More than an introduction to the section below.
+        let text = format!("needle one {}", "and more ".repeat(9));
+        place.write(&format!("{number:02}.md"), &format!("# T\n\n{text}\n\n## U\n\nneedle two\n"));
     }
     place.run(&["ingest"]).success();
     let queries = [&["needle"][..], &["needle", "--keep-duplicates"], &["-F", "needle"]];

@@ -172,10 +172,9 @@ impl Clause {
                 Self::Group(words.collect())
             }
             Self::Term(term) => {
-                // A name is not stemmed as long as it is found as it is written.
-                let word = term.words.first().filter(|_| !term.is_prefix);
-                let stems = || word.and_then(|(_, word)| StemClass::of(word));
-                let stems = term.stems.clone().or_else(stems);
+                let name = term.words.first().filter(|_| term.is_name);
+                let of_name = || name.and_then(|(_, name)| StemClass::of(name));
+                let stems = term.stems.clone().or_else(of_name);
                 Self::Term(QueryTerm { compound: None, stems, ..term.clone() })
             }
             Self::Bonus(term) => Self::Bonus(term.clone()),

@@ -50,6 +50,8 @@ pub struct QueryTerm {
     /// The words with the same stem, if the term is a single English word: `shared` and `sharing`
     /// for `share`. The versions that it begins, if it is a version: `2.14.0` for `2.14`.
     pub stems: Option<StemClass>,
+    /// Whether it is a word with inner capitals, which is not stemmed as long as it is found as it is written.
+    pub(crate) is_name: bool,
     /// Whether the term is dropped if the query has other words: `how`.
     pub(crate) is_stop_word: bool,
     /// Whether the last word is a prefix.
@@ -112,7 +114,7 @@ pub(crate) fn term(
     };
     // A word with inner capitals is a name and is not stemmed.
     let mut letters = text.chars().skip_while(|scalar| !scalar.is_alphabetic()).skip(1);
-    let is_name = letters.any(char::is_uppercase);
+    let is_name = plain_word.is_some() && letters.any(char::is_uppercase);
     let version = compound.as_deref().filter(|_| !is_quoted && !is_prefix);
     let stems = match version {
         Some(version) => StemClass::of_version(version),
@@ -124,6 +126,7 @@ pub(crate) fn term(
         words,
         compound,
         stems,
+        is_name,
         is_stop_word,
         is_prefix,
         slop: 0,

@@ -157,6 +157,9 @@ impl Answer for search::SearchAnswer {
                     } else {
                         records.body(&hit.selector, hit.passage_text().as_bytes())?;
                     }
+                    if let Some(rest) = &hit.rest {
+                        records.detail(&format!("more {rest}"))?;
+                    }
                 }
             }
             Items::Counts(counts) => {

@@ -395,7 +395,10 @@ impl Pieces {
                 }
                 gain / (1.0 + LENGTH * length / most.max(1) as f32)
             };
-            let open = (0..sizes.len()).filter(|index| is_open.get(*index) == Some(&true));
+            let fits = |length: &usize| size == 0 || size + length <= room || target != most;
+            let open = is_open.iter().zip(sizes).enumerate();
+            let open = open.filter(|(_, (is_open, length))| **is_open && fits(length));
+            let open = open.map(|(index, _)| index);
             let best = open
                 .map(|index| (gain(index), index))
                 .reduce(|best, other| if other.0 > best.0 { other } else { best });

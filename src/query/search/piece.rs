@@ -168,7 +168,7 @@ impl Cutter<'_> {
 
     fn add_as(&mut self, span: ByteSpan, header: Option<ByteSpan>, is_aside: bool) {
         let mut rest = span;
-        while chars(self.slice(rest)) > MAX_CHARS {
+        while is_too_long(self.slice(rest)) {
             let cut = rest.start + cut_point(self.slice(rest));
             self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header, is_aside });
             rest.start = cut;
@@ -271,6 +271,12 @@ fn shows_no_text(line: &[u8]) -> bool {
     };
     [&b"<a "[..], b"![", b"[!["].iter().any(|start| line.starts_with(start))
         && !line.iter().any(is_text)
+}
+
+/// Returns whether a text exceeds the maximum length. Reads no more than the beginning of it.
+fn is_too_long(bytes: &[u8]) -> bool {
+    const MOST_BYTES: usize = 4 * (MAX_CHARS + 1);
+    chars(bytes.get(..MOST_BYTES).unwrap_or(bytes)) > MAX_CHARS
 }
 
 /// Returns where to cut a text that exceeds the maximum length: after the last blank within it, or else
