@@ -82,6 +82,11 @@ impl PassageWindow {
         self.text = String::from_utf8_lossy(text).into_owned();
         let mut starts = starts.iter().peekable();
         let mut rank = starts.peek().map_or(0, |(_, rank)| *rank);
+        if self.text.len() != text.len() {
+            // The text is not valid UTF-8, so its offsets are not those of the file.
+            self.units.push(Unit { end: self.text.len(), rank });
+            return;
+        }
         let mut at = self.byte_start;
         while at < self.byte_end {
             while let Some((_, next)) = starts.next_if(|(start, _)| *start <= at) {
