@@ -521,7 +521,8 @@ fn continuing_returns_every_hit_once() {
     for number in 0..23 {
         // More than an introduction to the section below.
         let text = format!("needle one {}", "and more ".repeat(9));
-        place.write(&format!("{number:02}.md"), &format!("# T\n\n{text}\n\n## U\n\nneedle two\n"));
+        let text = format!("# T\n\n{text}\n\n## U\n\nneedle two\n");
+        place.write(&format!("{number:02}.md"), text);
     }
     place.run(&["ingest"]).success();
     let queries = [&["needle"][..], &["needle", "--keep-duplicates"], &["-F", "needle"]];

@@ -1,11 +1,12 @@
 //! Splitting a text into the words that are looked up: folded, with their positions and spans.
 //!
 //! A sequence of letters, digits and marks is a word. Words joined by `_`, `.` or `::` are separate
-//! words and also one compound. A version is the same compound with a `v` before it and without. `++` and `#` after a word make a compound of it (C++, C#). Text in
-//! scripts without spaces between words is split into overlapping pairs of scalars. The last scalar
-//! of such a run is a token of its own, so every scalar begins a token. A pictograph is a word.
-//! Folding is NFKC, lower case, and removal of the diacritics U+0300 to U+036F. Invariant: the same
-//! text gives the same tokens in a document and in a query.
+//! words and also one compound. A version is the same compound with a `v` before it and without.
+//! `++` and `#` after a word make a compound of it (C++, C#). Text in scripts without spaces between
+//! words is split into overlapping pairs of scalars. The last scalar of such a run is a token of its
+//! own, so every scalar begins a token. A pictograph is a word. Folding is NFKC, lower case, and
+//! removal of the diacritics U+0300 to U+036F. Invariant: the same text gives the same tokens in a
+//! document and in a query.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;

@@ -76,7 +76,8 @@ impl Search<'_> {
         }
         let found = self.ranked(&queries)?;
         if found.0.has_hit {
-            let message = "no section matches the query as written; each word was searched alone and in its other forms";
+            let message = "no section matches the query as written; each word was searched \
+                           alone and in its other forms";
             self.warn("LOOSENED", message);
         }
         Ok(found)

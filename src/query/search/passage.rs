@@ -115,7 +115,7 @@ impl WeightedTerms<'_> {
         let below = is_below.then(|| self.highlighter.occurrences(bytes, span));
         let occurrences = below.as_deref().unwrap_or(occurrences);
         let pieces = self.of_pieces(bytes, list, occurrences, titles, is_wanted);
-        Pieces { is_below, needs, ..pieces }
+        Pieces { needs, is_below, ..pieces }
     }
 
     /// Returns the keys of front matter, and the first paragraph of the document, as pieces.
@@ -333,8 +333,8 @@ impl Pieces {
         indices.iter().map(size).sum()
     }
 
-    /// Chooses from the open pieces those of a passage of about `most` Unicode scalars, and at most `room`: all of them if they fit.
-    /// Returns the place of each chosen piece in the order of choice.
+    /// Chooses from the open pieces those of a passage of about `most` Unicode scalars, and at most `room`: all
+    /// of them if they fit. Returns the place of each chosen piece in the order of choice.
     #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
     fn chosen(
         &self,

@@ -104,8 +104,8 @@ impl PassageWindow {
         }
     }
 
-    /// Cuts the text to at most `chars` Unicode scalars of one line. It begins later if `hit`, a span in the file, would
-    /// not be in it otherwise.
+    /// Cuts the text to at most `chars` Unicode scalars of one line. It begins later if `hit`, a span in the
+    /// file, would not be in it otherwise.
     pub(super) fn shorten(&mut self, chars: usize, hit: ByteSpan) {
         let end_of_hit = hit.end.checked_sub(self.byte_start);
         let before = end_of_hit.and_then(|end| self.text.get(..end)).unwrap_or_default();
@@ -198,7 +198,7 @@ pub(super) fn fitting(passage: &[PassageWindow], most: usize) -> (usize, Option<
     let units = in_order(passage);
     let mut left = most;
     let fits = |(_, chars): &&(UnitPlace, usize)| {
-        let fits = chars + 1 <= left;
+        let fits = *chars < left;
         left = left.saturating_sub(chars + 1);
         fits
     };

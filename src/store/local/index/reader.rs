@@ -199,19 +199,19 @@ mod tests {
     use crate::terms::TextExtractor;
 
     /// Returns a reader of an index whose segments have `count` of the documents each.
-    fn reader(documents: &[String], count: usize) -> IndexReader {
+    fn reader(documents: &[String], count: i64) -> IndexReader {
         let fields = schema().1;
         let index = builder().create_in_ram().unwrap();
         let mut writer = index.writer_with_num_threads(1, limits::INDEX_MEMORY_BYTES).unwrap();
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let mut extractor = TextExtractor::new();
-        for (number, text) in documents.iter().enumerate() {
+        for (id, text) in (0..).zip(documents) {
             let outline = parse(text.as_bytes()).outline;
             let text = extractor.extract("a.md", text.as_bytes(), &outline, Vec::new(), None);
-            for entry in entries(text, number as i64, fields, ByteBudget::default().acquire(0)) {
+            for entry in entries(text, id, fields, ByteBudget::default().acquire(0)) {
                 writer.add_document(entry).unwrap();
             }
-            if (number + 1) % count == 0 {
+            if (id + 1) % count == 0 {
                 writer.commit().unwrap();
             }
         }
