@@ -215,6 +215,9 @@ impl Asked<'_> {
             (Change::Title { .. } | Change::Link { .. } | Change::NewLink { .. }, _) => {
                 "keep the link definitions unchanged, or pass --allow-change".to_owned()
             }
+            (Change::Footnote { .. }, _) => {
+                "keep the footnote, use another label, or pass --allow-change".to_owned()
+            }
         }
     }
 

@@ -6,13 +6,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::definitions::{
-    Definition, bracketed, definitions, key, label_at, labels_in, reference_at,
+    Definition, all_labels, bracketed, definitions, key, label_at, labels_in, reference_at,
 };
 use super::footnotes::footnote_references;
 use super::text::{dominant_line_end, slice, trimmed};
 use super::version::{Version, is_in};
 use crate::markdown::links::is_external;
-use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::{ByteSpan, next_line_start};
 
 /// A section for another file.
@@ -51,20 +50,6 @@ impl Named {
     }
 }
 
-/// The definitions and footnotes of a file, inside lists and block quotes, too: where each begins, and its label in the
-/// form in which labels are compared.
-fn all_labels(version: &Version) -> Vec<(usize, String)> {
-    let nodes = version.outline().nodes.iter().filter(|node| {
-        matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
-    });
-    let label = |node: &Node| {
-        let text = slice(version.bytes(), node.bytes);
-        let (label, _) = bracketed(text.get(memchr::memchr(b'[', text)?..)?)?;
-        Some((node.bytes.start, key(&String::from_utf8_lossy(label))))
-    };
-    nodes.filter_map(label).collect()
-}
-
 /// Whether all labels of the section at `span` can keep their meaning in the file `to`.
 fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> bool {
     let whole = ByteSpan::new(0, from.bytes().len());
@@ -75,11 +60,11 @@ fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> b
     let outside: HashSet<String> = outside.into_iter().map(label).collect();
     let used: HashSet<String> = labels_in(from, span).into_iter().collect();
     let ours = all_labels(from);
-    for (start, label) in &ours {
-        let is_inside = is_in(span, *start);
+    for (at, label) in &ours {
+        let is_inside = is_in(span, at.start);
         let is_harmful = match named.iter().find(|one| one.key == *label) {
             // A definition of the section that another one overrides would take effect.
-            Some(effective) => is_inside && effective.span.start != *start,
+            Some(effective) => is_inside && effective.span.start != at.start,
             // One inside a list or a block quote is neither copied nor kept.
             None if is_inside => outside.contains(label),
             None => used.contains(label),
@@ -89,7 +74,7 @@ fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> b
         }
     }
     // A footnote reference that has no footnote must not find one.
-    let labels = |all: Vec<(usize, String)>| -> HashSet<String> {
+    let labels = |all: Vec<(ByteSpan, String)>| -> HashSet<String> {
         all.into_iter().map(|(_, label)| label).collect()
     };
     let (ours, theirs) = (labels(ours), labels(all_labels(to)));

@@ -11,7 +11,7 @@ use super::text::{slice, trimmed};
 use super::version::{Version, is_in};
 use crate::limits;
 use crate::markdown;
-use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 
@@ -144,6 +144,20 @@ fn spans(version: &Version, place: ByteSpan) -> impl Iterator<Item = ByteSpan> {
                 && !node.parent.is_some_and(is_contained)
         })
         .map(|node| trimmed(version.bytes(), node.bytes))
+}
+
+/// The definitions and footnotes of a file, inside lists and block quotes, too: the span of each, and its label in the
+/// form in which labels are compared.
+pub(super) fn all_labels(version: &Version) -> Vec<(ByteSpan, String)> {
+    let nodes = version.outline().nodes.iter().filter(|node| {
+        matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
+    });
+    let label = |node: &Node| {
+        let text = slice(version.bytes(), node.bytes);
+        let (label, _) = bracketed(text.get(memchr::memchr(b'[', text)?..)?)?;
+        Some((node.bytes, key(&String::from_utf8_lossy(label))))
+    };
+    nodes.filter_map(label).collect()
 }
 
 /// The definitions and footnotes of `version` in `place`, with the targets that the parser finds.

@@ -1,15 +1,17 @@
 //! The effect of a splice on everything outside it: compares the versions before and after.
 //!
 //! Owns the definition of "unchanged outside the splice". Every heading, block and item outside the splice
-//! keeps its type, its start, its end and its depth in containers. Every section keeps its title, and every
-//! link keeps its target. Front matter and LDMD markers stay. Invariant: each difference is reported as the
+//! keeps its type, its start, its end and its depth in containers. Every section keeps its title, every link
+//! keeps its target, and every reference keeps its footnote. Front matter and LDMD markers stay. Invariant: each difference is reported as the
 //! refusal whose flag allows it, and nothing is compared twice.
 
 use std::collections::HashMap;
 
+use super::definitions::label_at;
 use super::draft::FrontMatterEdit;
+use super::footnotes::{footnote_references, footnotes};
 use super::refusal::{Change, FrontMatterProblem, Refusal};
-use super::text::{first_line, lines};
+use super::text::{first_line, lines, slice};
 use super::version::{Landmark, Version, is_in};
 use super::{Renumbered, Splice};
 use crate::ldmd::is_marker_line;
@@ -238,16 +240,16 @@ impl EffectComparison<'_> {
         }
     }
 
-    /// Compares the links outside the splice.
+    /// Compares the links and the references to footnotes outside the splice.
     fn links(&mut self) {
         let shift = self.shift;
+        let mut changes = self.footnotes();
         let mut now: HashMap<(usize, LinkKind), &str> = self
             .new
             .all_links()
             .filter(|(offset, ..)| !is_in(shift.after, *offset))
             .map(|(offset, kind, target)| ((offset, kind), target))
             .collect();
-        let mut changes = Vec::new();
         for (offset, kind, target) in self.old.all_links() {
             let Some(moved) = shift.start(offset) else { continue };
             let found = now.remove(&(moved, kind));
@@ -271,6 +273,32 @@ impl EffectComparison<'_> {
         for (offset, change) in changes {
             self.changes(index.line_of(offset), change);
         }
+    }
+
+    /// The references to footnotes outside the splice whose footnote changes, with their offsets in the old file. A
+    /// footnote in the place may get another text there.
+    fn footnotes(&self) -> Vec<(usize, Change)> {
+        let shift = self.shift;
+        let (before, now) = (footnotes(self.old), footnotes(self.new));
+        let is_same = |before: ByteSpan, now: ByteSpan| {
+            let is_replaced = is_in(shift.at, before.start) && is_in(shift.after, now.start);
+            is_replaced
+                || shift.start(before.start) == Some(now.start)
+                || slice(self.old.bytes(), before) == slice(self.new.bytes(), now)
+        };
+        let references = footnote_references(self.old, ByteSpan::new(0, self.old.bytes().len()));
+        let outside = references.into_iter().filter(|span| !is_in(shift.at, span.start));
+        let change = |span: ByteSpan| {
+            let label = label_at(self.old.bytes(), span);
+            let is_new = match (before.get(&label), now.get(&label)) {
+                (None, None) => return None,
+                (Some(before), Some(now)) if is_same(*before, *now) => return None,
+                (before, _) => before.is_none(),
+            };
+            let label = String::from_utf8_lossy(slice(self.old.bytes(), span)).into_owned();
+            Some((span.start, Change::Footnote { label, is_new }))
+        };
+        outside.filter_map(change).collect()
     }
 }
 

@@ -1,12 +1,26 @@
-//! References to footnotes in text.
+//! Footnotes, and the references to them in text.
 //!
-//! Invariant: code and escaped brackets have none.
+//! Invariant: code and escaped brackets have no references.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::definitions::all_labels;
+use super::text::trimmed;
 use super::version::Version;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
+
+/// The text of each footnote by its label, in the form in which labels are compared. Of several with the same label,
+/// the first one counts.
+pub(super) fn footnotes(version: &Version) -> HashMap<String, ByteSpan> {
+    let mut found = HashMap::new();
+    for (span, label) in all_labels(version) {
+        if label.starts_with('^') {
+            found.entry(label).or_insert_with(|| trimmed(version.bytes(), span));
+        }
+    }
+    found
+}
 
 /// The labels, with their `^`, of the footnote references at `span`, and of the footnotes that begin there.
 pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {

@@ -32,6 +32,13 @@ pub enum Change {
         /// Its target.
         to: String,
     },
+    /// A reference would lose its footnote or get another one, or text would become a reference.
+    Footnote {
+        /// The label, with its `^`.
+        label: String,
+        /// Whether the text is no reference before.
+        is_new: bool,
+    },
 }
 
 impl std::fmt::Display for Change {
@@ -49,6 +56,12 @@ impl std::fmt::Display for Change {
                 write!(formatter, "the link to {from:?} would no longer be a link")
             }
             Self::NewLink { to } => write!(formatter, "the text would become a link to {to:?}"),
+            Self::Footnote { label, is_new: true } => {
+                write!(formatter, "the text [{label}] would refer to a footnote")
+            }
+            Self::Footnote { label, is_new: false } => {
+                write!(formatter, "[{label}] would lose its footnote or refer to another one")
+            }
         }
     }
 }

@@ -554,6 +554,26 @@ fn definitions_that_other_text_uses_are_kept() {
 }
 
 #[test]
+fn references_elsewhere_keep_their_footnotes() {
+    let file = b"# A\n\nx[^1] y[^2]\n\n## B\n\nb\n\n[^1]: one\n";
+    for (name, request) in [
+        ("footnote", DELETE),
+        ("footnote", replace("zz")),
+        ("A", first("[^1]: NEW")),
+        ("B", first("[^2]: NEW")),
+    ] {
+        let refusal = edit(file, name, request).unwrap_err();
+        assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{name} {request:?}");
+        let change = Allow { change: true, ..Allow::default() };
+        assert!(edit_allowing(change, file, name, request).is_ok());
+    }
+    for (name, request) in [("footnote", replace("[^1]: better")), ("B", last("c[^3]\n\n[^3]: t"))]
+    {
+        assert!(edit(file, name, request).is_ok(), "{name} {request:?}");
+    }
+}
+
+#[test]
 fn front_matter_is_added_to_a_file_without_any() {
     check_table(&[
         ("# A\n", "front matter", replace("a: 1\n"), "---\na: 1\n---\n\n# A\n"),
