@@ -209,7 +209,8 @@ impl Asked<'_> {
             (Change::Content | Change::Block, _) => match self.container_kind() {
                 Some(_) => "indent the content like the lines around it, or pass --allow-change".to_owned(),
                 None => "check for an open fence or comment, and for a list or a heading underline next to \
-                         the place; or pass --allow-change"
+                         the place; to extend a list, insert before or after one of its items; or pass \
+                         --allow-change"
                     .to_owned(),
             },
             (Change::Title { .. } | Change::Link { .. } | Change::NewLink { .. }, _) => {

@@ -1,7 +1,7 @@
 //! The effect of a splice on everything outside it: compares the versions before and after.
 //!
 //! Owns the definition of "unchanged outside the splice". Every heading, block and item outside the splice
-//! keeps its type, its start, its end and its depth in containers. Every section keeps its title, every link
+//! keeps its type, its start, its end and its depth in containers. Every item keeps its list. Every section keeps its title, every link
 //! keeps its target, and every reference keeps its footnote. Front matter and LDMD markers stay. Invariant: each difference is reported as the
 //! refusal whose flag allows it, and nothing is compared twice.
 
@@ -26,6 +26,10 @@ pub(super) struct Expected {
     pub(super) headings: Vec<(u8, usize)>,
     /// The least number of containers that must contain each part of the content.
     pub(super) depth: usize,
+    /// Whether the content may become part of the list, item or block quote around the place.
+    pub(super) is_contained: bool,
+    /// Offset at which the place begins, if it is a list. The content may extend that list.
+    pub(super) list: Option<usize>,
     /// What happens to the front matter.
     pub(super) front_matter: FrontMatterEdit,
     /// Whether the content is front matter.
@@ -161,8 +165,11 @@ impl EffectComparison<'_> {
             self.changes(self.line(), Change::Content);
             return false;
         }
+        if added.iter().any(|landmark| self.is_absorbed(landmark)) {
+            self.changes(self.line(), Change::Content);
+        }
         let mut kept = kept.into_iter();
-        let mut may_report_parent = true;
+        let (mut may_report_parent, mut may_report_list) = (true, true);
         for before in self.old.landmarks() {
             if is_in(self.shift.at, before.start) {
                 continue;
@@ -172,6 +179,9 @@ impl EffectComparison<'_> {
                 self.changes(self.old.line(before.node), Change::Block);
                 return false;
             };
+            if !self.stays_in_list(&before, &now) && std::mem::take(&mut may_report_list) {
+                self.changes(self.old.line(before.node), Change::Block);
+            }
             self.section(&before, &now);
             if stays_below(&before, &now, self.shift) || self.is_movable_marker(&before) {
                 continue;
@@ -189,6 +199,28 @@ impl EffectComparison<'_> {
             return false;
         }
         true
+    }
+
+    /// Whether content that is not for a container becomes part of a list, item or block quote around it.
+    fn is_absorbed(&self, added: &Landmark) -> bool {
+        let is_outside = |start: usize| !is_in(self.shift.after, start);
+        let joins = |list: ByteSpan| {
+            let named = self.expected.list.and_then(|list| self.shift.start(list));
+            is_outside(list.start) && named != Some(list.start)
+        };
+        !self.expected.is_contained
+            && (added.container.is_some_and(is_outside) || added.list.is_some_and(joins))
+    }
+
+    /// Whether an item outside the splice has the same list as before. The list around the place may change.
+    fn stays_in_list(&self, before: &Landmark, now: &Landmark) -> bool {
+        let Some((list, now)) = before.list.zip(now.list) else { return true };
+        let at = self.shift.at.start;
+        let is_around = self.expected.is_contained && list.start <= at && at <= list.end;
+        let moved = self.shift.start(list.start);
+        is_around
+            || self.expected.list == Some(list.start)
+            || moved.is_none_or(|at| at == now.start)
     }
 
     /// Whether the landmark is an LDMD marker that may get another parent. An edit by marker does not depend on

@@ -168,6 +168,13 @@ impl Planner<'_> {
         self.old.outline().nodes.get(node)
     }
 
+    /// Offset at which the target begins, if it is a list.
+    fn list(&self) -> Option<usize> {
+        let EditTarget::Node(node) = self.target else { return None };
+        let list = self.node(node).filter(|node| node.kind == NodeKind::Block(BlockType::List))?;
+        Some(list.bytes.start)
+    }
+
     /// Whether the bytes at `span` equal `content`, except for line ends.
     fn is_same(&self, span: ByteSpan, content: &[u8]) -> bool {
         with_line_ends(slice(self.old.bytes(), span), self.line_end) == content
@@ -247,6 +254,8 @@ impl Planner<'_> {
                 .map(|heading| (heading.level, splice.inserted.start + heading.span.start))
                 .collect(),
             depth: draft.depth,
+            is_contained: draft.depth > 0,
+            list: self.list(),
             front_matter: draft.front_matter,
             is_front_matter: self.target == EditTarget::FrontMatter,
             may_move_markers: matches!(self.target, EditTarget::Ldmd(_)),

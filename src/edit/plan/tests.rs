@@ -400,7 +400,7 @@ fn inserted_underlines_do_not_make_headings() {
         ("# A\ntext\n", "A", after("===\n"), "# A\ntext\n\n===\n"),
         ("# A\n\n***\nB\n---\n", "A", replace_own("text"), "# A\n\ntext\n\nB\n---\n"),
         ("# A\n\n***\nB\n===\n", "rule", replace("text"), "# A\n\ntext\n\nB\n===\n"),
-        ("x\n\n- a\n", "paragraph", replace("- b\n"), "- b\n\n- a\n"),
+        ("x\n\n- a\n", "paragraph", replace("* b\n"), "* b\n\n- a\n"),
     ]);
 }
 
@@ -570,6 +570,37 @@ fn references_elsewhere_keep_their_footnotes() {
     for (name, request) in [("footnote", replace("[^1]: better")), ("B", last("c[^3]\n\n[^3]: t"))]
     {
         assert!(edit(file, name, request).is_ok(), "{name} {request:?}");
+    }
+}
+
+#[test]
+fn lists_elsewhere_are_neither_joined_nor_extended() {
+    let lists = "# A\n\n1. a\n2. b\n\nNext:\n\n1. c\n2. d\n";
+    let list = "# A\n\n- a\n\n## B\n\nx\n";
+    for (file, name, request) in [
+        (lists, "paragraph 2", DELETE),
+        (lists, "paragraph 2", replace("1. x")),
+        (lists, "paragraph 2", after("3. x")),
+        (list, "A", first("    make install")),
+        (list, "A", first("  x")),
+        (list, "A", first("- b")),
+    ] {
+        let refusal = edit(file.as_bytes(), name, request).unwrap_err();
+        assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{file:?} {name} {request:?}");
+        let change = Allow { change: true, ..Allow::default() };
+        assert!(edit_allowing(change, file.as_bytes(), name, request).is_ok());
+    }
+    for (file, name, request) in [
+        (lists, "list", after("3. x")),
+        (lists, "list", replace("- x\n- y")),
+        (lists, "item", before("1. x")),
+        (lists, "item", DELETE),
+        (lists, "item 1", after("3. x")),
+        (lists, "item 2", replace("* x")),
+        (list, "list", before("- x")),
+        (list, "A", first("* b")),
+    ] {
+        assert!(edit(file.as_bytes(), name, request).is_ok(), "{file:?} {name} {request:?}");
     }
 }
 

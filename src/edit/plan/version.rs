@@ -80,6 +80,10 @@ pub(super) struct Landmark {
     pub(super) end: Option<usize>,
     /// Offset at which the section that contains it begins; `None` if no section contains it.
     pub(super) owner: Option<usize>,
+    /// The list of an item.
+    pub(super) list: Option<ByteSpan>,
+    /// Offset at which the innermost item or block quote that contains it begins.
+    pub(super) container: Option<usize>,
 }
 
 impl Landmark {
@@ -143,24 +147,36 @@ impl Version {
         begins.chain(sections().map(|section| section.content.end))
     }
 
-    /// The headings, blocks and items. Lists are not included, because an edit may extend or join them.
+    /// The headings, blocks and items. Lists are not included, because an edit may extend them; each item has its list.
     pub(super) fn landmarks(&self) -> Vec<Landmark> {
         let mut landmarks = Vec::with_capacity(self.outline().nodes.len());
-        // For each node: the depth of its children, and the start of the section that contains them.
-        let mut inside: Vec<(usize, Option<usize>)> =
+        // For each node: the depth of its children, and the starts of the section and of the container around them.
+        let mut inside: Vec<(usize, Option<usize>, Option<usize>)> =
             Vec::with_capacity(self.outline().nodes.len());
         for (index, node) in self.outline().nodes.iter().enumerate() {
             let above = node.parent.and_then(|parent| inside.get(parent)).copied();
-            let (depth, owner) = above.unwrap_or_default();
+            let (depth, owner, container) = above.unwrap_or_default();
             inside.push(match node.kind {
-                NodeKind::Root => (0, None),
-                NodeKind::Section(_) => (0, Some(node.bytes.start)),
-                NodeKind::Block(_) | NodeKind::Item => (depth + 1, owner),
+                NodeKind::Root => (0, None, None),
+                NodeKind::Section(_) => (0, Some(node.bytes.start), None),
+                NodeKind::Block(BlockType::List) => (depth + 1, owner, container),
+                NodeKind::Block(_) | NodeKind::Item => (depth + 1, owner, Some(node.bytes.start)),
             });
             let Some((what, text)) = self.what(node) else { continue };
             let end = text.map(|span| self.text_end(span));
             let start = node.bytes.start;
-            landmarks.push(Landmark { node: index, what, depth, start, end, owner });
+            let list = node.parent.filter(|_| node.kind == NodeKind::Item);
+            let list = list.and_then(|list| Some(self.outline().nodes.get(list)?.bytes));
+            landmarks.push(Landmark {
+                node: index,
+                what,
+                depth,
+                start,
+                end,
+                owner,
+                list,
+                container,
+            });
         }
         landmarks
     }
