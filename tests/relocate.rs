@@ -89,6 +89,17 @@ fn links_to_what_is_missing_stay_as_they_are_written() {
 }
 
 #[test]
+fn a_move_that_changes_only_the_case_rewrites_paths() {
+    let b = "# B\n\n[a](../a.md) [a](/a.md#a) [[a]] [c](c.md)\n";
+    let place = Place::ingested(&[("a.md", "# A\n"), ("d/b.md", b), ("d/c.md", "# C\n")]);
+    place.run(&["move", "a.md", "A.md"]).success();
+    assert_eq!(text(&place, "d/b.md"), b.replace("/a.md", "/A.md"));
+    place.run(&["move", "d/b.md", "D/b.md"]).success();
+    assert!(text(&place, "D/b.md").ends_with("[[a]] [c](../d/c.md)\n"));
+    place.assert_in_step();
+}
+
+#[test]
 fn a_title_that_ends_with_number_signs_is_written_so_that_it_keeps_them() {
     for (heading, title, written) in [
         ("## B", "C #", "## C \\#"),

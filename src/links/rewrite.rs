@@ -94,6 +94,12 @@ pub fn relative_path(link: &StoredLink) -> Option<(&str, &str)> {
     is_relative.then_some((path, rest))
 }
 
+/// Returns the path in the target of a reference, if it has one.
+pub fn reference_path(link: &StoredLink) -> Option<&str> {
+    let path = link.target.split(['?', '#']).next()?;
+    (is_reference(&link.kind) && !path.is_empty()).then_some(path)
+}
+
 /// Returns the path from `folder` to `path` in the style of `old`, which is `old` itself if it leads there.
 /// `written` is `path` as it is written in a target.
 fn respelled(old: &str, folder: &str, path: &str, written: &str) -> String {

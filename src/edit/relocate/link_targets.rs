@@ -9,8 +9,10 @@ use std::rc::Rc;
 use super::new_version::NewVersion;
 use crate::address::namespace::decode;
 use crate::error::Result;
-use crate::links::rewrite::{NewTarget, candidates, rebased, relative_path};
-use crate::links::{Kind, Reason, StoredLink, folder_of, is_named, join, split_extension};
+use crate::links::rewrite::{NewTarget, candidates, rebased, reference_path, relative_path};
+use crate::links::{
+    Kind, Reason, StoredLink, folder_of, is_named, join, normalized, split_extension,
+};
 use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
@@ -67,6 +69,12 @@ impl LinkTargets<'_> {
         let lacked = matches!(one, Some(Destination::Broken(Reason::Anchor)));
         let is_found = lacked && matches!(other, Some(Destination::Place(_)));
         if !is_found && !self.is_target(one.as_ref(), other.as_ref(), &before.target)? {
+            return Ok(false);
+        }
+        if let (Some(Destination::Place(one)), Some(Destination::Place(other))) = (&one, &other)
+            && differs_in_case(new, after, &other.document)
+            && !differs_in_case(old, before, &one.document)
+        {
             return Ok(false);
         }
         if is_missing(one.as_ref()) && after.target == before.target {
@@ -265,6 +273,23 @@ impl LinkTargets<'_> {
         };
         Ok(candidates(link, folder_of(from), &to, &self.library.link_roots))
     }
+}
+
+/// Returns whether a link of `source` that leads to the document `to` has a path that is that of the document in another
+/// case. The link leads there in the store, but may not on disk.
+fn differs_in_case(source: &OpenDocument, link: &StoredLink, to: &OpenDocument) -> bool {
+    let Some(path) = reference_path(link).map(decode) else { return false };
+    let folder = if path.starts_with('/') { "" } else { folder_of(&source.stored.path) };
+    let found = normalized(folder, &path);
+    let is_page = fold(split_extension(&found).1).starts_with("htm");
+    let found = if is_page { split_extension(&found).0 } else { &found };
+    // The extension may be left out, and so may the name of an index.
+    let is_path = |found: &str, path: &str| {
+        let rest = path.strip_prefix(found);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
+    };
+    let path = &to.stored.path;
+    !is_path(found, path) && is_path(&fold(found), &fold(path))
 }
 
 /// Returns the link without the part that names a section.
