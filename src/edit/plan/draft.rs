@@ -313,7 +313,10 @@ impl<'a> Drafter<'a> {
             EditTarget::Node(index) => index,
         };
         let node = self.old.outline().nodes.get(index).ok_or(Refusal::NoSuchPlace)?;
-        if !is_line_start(self.old.bytes(), self.old.floor(), node.bytes.start) {
+        // The root of a file of front matter only may begin at the end of its last line.
+        let is_whole = node.kind == NodeKind::Root
+            || is_line_start(self.old.bytes(), self.old.floor(), node.bytes.start);
+        if !is_whole {
             return Err(Refusal::NotWholeLines { line: node.lines.start });
         }
         let section = match node.kind {

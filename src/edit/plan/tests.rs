@@ -199,6 +199,8 @@ fn replace_accepts_the_root_blocks_and_items() {
         ("# A\n", "root", replace("x\n"), "x\n\n# A\n"),
         ("---\na: 1\n---\n# A\n", "root", replace("x\n"), "---\na: 1\n---\n\nx\n\n# A\n"),
         ("---\na: 1\n---\n\nr\n\ns\n", "root", replace("x\n"), "---\na: 1\n---\n\nx\n"),
+        ("---\na: 1\n---", "root", replace("x\n"), "---\na: 1\n---\n\nx"),
+        ("---\na: 1\n---", "root", first("x\n"), "---\na: 1\n---\n\nx"),
         (
             "# A\n\np\n\n```\nc\n```\nq\n",
             "code",
