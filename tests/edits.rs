@@ -218,6 +218,16 @@ fn a_batch_of_edits_is_made_completely_or_not_at_all() {
 }
 
 #[test]
+fn old_content_that_is_not_utf8_is_said_to_be_lossy() {
+    let place = Place::new();
+    place.write("doc.md", b"# A\n\na\xff\n\n# B\n\nb\n");
+    place.run(&["ingest"]).success();
+    let replace = |title| ["replace", "doc.md", title, "--content", "x"];
+    assert_eq!(place.run(&replace("A")).success().json()["lossy"], true);
+    assert_eq!(place.run(&replace("B")).success().json().get("lossy"), None);
+}
+
+#[test]
 fn file_mode_byte_order_mark_and_line_ends_are_kept() {
     let place = Place::new();
     place.write("doc.md", "\u{feff}# A\r\n\r\nold\r\n\r\n# B\r\n\r\nlast");

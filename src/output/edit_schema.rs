@@ -119,6 +119,9 @@ pub(crate) struct Changes {
     /// The sections whose anchor has another number now.
     #[schemars(skip_serializing_if = "Option::is_none")]
     renumbered: Option<Vec<Renumbered>>,
+    /// The old content contains bytes that are not UTF-8.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    lossy: Option<bool>,
     /// The content began with the heading of the section, which was not doubled.
     #[schemars(skip_serializing_if = "Option::is_none")]
     stripped_heading: Option<bool>,

@@ -1,5 +1,6 @@
 //! Formats the answers of edits.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde::ser::SerializeMap;
@@ -104,6 +105,8 @@ impl EditFields<'_> {
         }
         map.serialize_entry("selector", &done.selector)?;
         let old = with_content.then(|| String::from_utf8_lossy(&done.old_content));
+        let is_lossy = done.operation != "insert"
+            && old.as_ref().is_some_and(|old| matches!(old, Cow::Owned(_)));
         match done.operation {
             "insert" => {
                 map.serialize_entry("inserted_at", &done.new_lines.start)?;
@@ -144,9 +147,11 @@ impl EditFields<'_> {
                 .collect();
             map.serialize_entry("renumbered", &renumbered)?;
         }
-        for (name, is_so) in
-            [("stripped_heading", done.stripped_heading), ("unchanged", done.is_noop)]
-        {
+        for (name, is_so) in [
+            ("lossy", is_lossy),
+            ("stripped_heading", done.stripped_heading),
+            ("unchanged", done.is_noop),
+        ] {
             if is_so {
                 map.serialize_entry(name, &true)?;
             }
