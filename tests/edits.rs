@@ -218,6 +218,15 @@ fn a_batch_of_edits_is_made_completely_or_not_at_all() {
 }
 
 #[test]
+fn every_edit_of_a_batch_accepts_the_hash_of_the_file_before_it() {
+    let place = doc();
+    let hash = place.run(&["read", "doc.md"]).success().json()["hash"].clone();
+    let lines = ["Alpha", "Beta"]
+        .map(|title| json!({"operation": "delete", "section": title, "expect": hash}).to_string());
+    place.run_in("", &["edit", "doc.md", "--batch", "-"], &lines.join("\n")).success();
+}
+
+#[test]
 fn old_content_that_is_not_utf8_is_said_to_be_lossy() {
     let place = Place::new();
     place.write("doc.md", b"# A\n\na\xff\n\n# B\n\nb\n");

@@ -81,7 +81,7 @@ pub struct Edit {
     pub operation: Operation,
     /// The consequences that the user has allowed.
     pub allow: Allow,
-    /// The hash that the place or the whole file must have, in the short form of `mdsel read -f json` or in full.
+    /// The hash that the place or the whole file must have, before this edit or before all edits for the file, in the short form of `mdsel read -f json` or in full.
     pub expect: Option<String>,
     /// Whether a unique part of a title may name the place.
     pub is_fuzzy: bool,
@@ -155,11 +155,13 @@ impl Current {
         self.version
     }
 
-    /// Applies an edit at the place `named`. The inner error says why the place was not found.
+    /// Applies an edit at the place `named`; `original` are the bytes of the file before all edits. The inner error
+    /// says why the place was not found.
     pub(super) fn make(
         &mut self,
         edit: &Edit,
         named: &NamedNode,
+        original: &[u8],
     ) -> Result<std::result::Result<Done, AddressError>> {
         let place = match (&edit.operation, named.line()) {
             (Operation::Mark { .. }, Some(line)) => {
@@ -178,7 +180,7 @@ impl Current {
         };
         let (scope, request) = asked(&edit.operation, place.params.part);
         if let Some(expected) = &edit.expect {
-            self.expect(&place, scope, request, expected)?;
+            self.expect(&place, scope, request, expected, original)?;
         }
         let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
         let planned = match (target_of(&place), detail(&edit.operation, &place)) {
@@ -268,13 +270,15 @@ impl Current {
         self.version.bytes().get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Returns `CONFLICT` if neither the edited part nor the whole file has the hash `expected`.
+    /// Returns `CONFLICT` if neither the edited part nor the whole file has the hash `expected`, nor had the file before
+    /// all edits, whose bytes are `original`.
     fn expect(
         &self,
         place: &ResolvedNode,
         scope: EditScope,
         request: plan::Operation<'_>,
         expected: &str,
+        original: &[u8],
     ) -> Result<()> {
         let of_part = |part| {
             let place = ResolvedNode { params: Params { part, ..place.params }, ..place.clone() };
@@ -291,7 +295,8 @@ impl Current {
         let is_expected = is_of(&whole)
             || (may_be_own && is_of(&own))
             || (scope == EditScope::Heading && is_of(&of_part(Some(SectionPart::Heading))))
-            || is_of(self.version.bytes());
+            || is_of(self.version.bytes())
+            || is_of(original);
         if is_expected {
             return Ok(());
         }

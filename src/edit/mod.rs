@@ -145,7 +145,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
             return Err(limits::exceeded("edited-files"));
         }
         let Some(document) = documents.get_mut(at) else { continue };
-        match document.current.make(edit, named) {
+        match document.current.make(edit, named, &document.before.bytes) {
             Ok(Ok(one)) => done.push(one),
             Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
             Err(error) => {
