@@ -227,6 +227,24 @@ fn every_edit_of_a_batch_accepts_the_hash_of_the_file_before_it() {
 }
 
 #[test]
+fn a_batch_answers_with_the_lines_after_all_edits() {
+    let place = doc();
+    let toc = || place.run(&["toc", "doc.md"]).success().json()["sections"].clone();
+    let lines = [
+        json!({"operation": "replace", "section": "Two", "content": "a\n\nb"}),
+        json!({"operation": "insert", "section": "Two", "content": "# New"}),
+        json!({"operation": "insert", "section": "Two", "position": "last_child", "content": "c"}),
+        json!({"operation": "delete", "section": "Alpha"}),
+    ];
+    let batch: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let answer = place.run_in("", &["edit", "doc.md", "--batch", "-"], &batch).success().json();
+    let (toc, edits) = (toc(), &answer["edits"]);
+    assert_eq!(edits[0]["new_line_start"], toc[1]["line_start"], "{edits} {toc}");
+    assert_eq!(edits[0]["new_line_end"], toc[1]["line_end"]);
+    assert_eq!(edits[1]["inserted_at"], toc[2]["line_start"]);
+}
+
+#[test]
 fn old_content_that_is_not_utf8_is_said_to_be_lossy() {
     let place = Place::new();
     place.write("doc.md", b"# A\n\na\xff\n\n# B\n\nb\n");

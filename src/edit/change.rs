@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::hint::Asked;
 use super::plan::{
     self, Allow, Detail, EditScope, Plan, Position, Refusal, Renumbered, Reparented, RowPlace,
-    plan, plan_detail,
+    Splice, plan, plan_detail,
 };
 use crate::address::{AddressError, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
@@ -81,7 +81,8 @@ pub struct Edit {
     pub operation: Operation,
     /// The consequences that the user has allowed.
     pub allow: Allow,
-    /// The hash that the place or the whole file must have, before this edit or before all edits for the file, in the short form of `mdsel read -f json` or in full.
+    /// The hash that the place must have, or the whole file before this edit or before all edits, in the short form of
+    /// `mdsel read -f json` or in full.
     pub expect: Option<String>,
     /// Whether a unique part of a title may name the place.
     pub is_fuzzy: bool,
@@ -102,9 +103,9 @@ pub struct Done {
     pub old_content: Vec<u8>,
     /// The lines of the removed bytes, before this edit.
     pub old_lines: LineSpan,
-    /// After this edit, the lines of the section that was replaced, with its heading; else those of the new content.
+    /// After all edits, the lines of the section that was replaced, with its heading; else those of the new content.
     pub new_lines: LineSpan,
-    /// The slug path of the first section of the new content, or of the section that contains it.
+    /// The slug path of the first section of the new content, or of the section that contains it, after all edits.
     pub new_section_path: Option<String>,
     /// Whether the file was already as the edit would make it.
     pub is_noop: bool,
@@ -126,6 +127,39 @@ pub struct Done {
 pub(super) struct Current {
     document: Rc<OpenDocument>,
     version: plan::Version,
+    /// What each edit so far has made.
+    made: Vec<NewContent>,
+}
+
+/// The new content of an edit.
+struct NewContent {
+    span: ByteSpan,
+    /// The start of the section that was replaced, and the part of it that was.
+    section: Option<(usize, EditScope)>,
+}
+
+impl NewContent {
+    /// Moves the spans as a later edit moves them.
+    fn shift(&mut self, splice: &Splice) {
+        let (at, length) = (splice.at, splice.bytes.len());
+        let shifted = |offset: usize| offset - at.len() + length;
+        let start = |offset: usize| match offset {
+            _ if offset < at.start => offset,
+            _ if offset < at.end => splice.inserted.start,
+            _ => shifted(offset),
+        };
+        let end = |offset: usize| match offset {
+            _ if offset <= at.start => offset,
+            _ if offset < at.end => splice.inserted.end,
+            _ => shifted(offset),
+        };
+        let is_gone =
+            |start: usize| splice.inserted.is_empty() && at.start <= start && start < at.end;
+        self.section = self.section.filter(|(start, _)| !is_gone(*start));
+        self.section = self.section.map(|(offset, scope)| (start(offset), scope));
+        let from = start(self.span.start);
+        self.span = ByteSpan::new(from, end(self.span.end).max(from));
+    }
 }
 
 impl Current {
@@ -137,7 +171,8 @@ impl Current {
 
     fn of(stored: StoredDocument, version: plan::Version) -> Self {
         let (outline, markup) = (version.outline().clone(), version.markup().clone());
-        Self { document: Rc::new(OpenDocument::new(stored, outline, markup)), version }
+        let document = Rc::new(OpenDocument::new(stored, outline, markup));
+        Self { document, version, made: Vec::new() }
     }
 
     /// The document with all edits so far.
@@ -201,6 +236,9 @@ impl Current {
                 .with_reason(refusal.code())
                 .with_hint(asked.hint(&refusal))
         })?;
+        if !splice.is_noop {
+            self.made.iter_mut().for_each(|one| one.shift(&splice));
+        }
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let done = Done {
             file: self.document.stored.path.clone(),
@@ -218,19 +256,26 @@ impl Current {
             renumbered: splice.renumbered,
             warnings: splice.changes.iter().map(change).collect(),
         };
-        *self = Self::of(self.document.stored.clone(), version);
+        let mut made = std::mem::take(&mut self.made);
         // An empty replacement of the heading, too, leaves no section.
-        let has_section = !splice.inserted.is_empty() || splice.inserted.start > place.span().start;
-        let replaced = match edit.operation {
-            Operation::Replace { .. } if has_section => self.section_lines(&place, scope),
-            _ => None,
-        };
-        let inserted = || LineIndex::new(self.version.bytes()).lines(splice.inserted);
-        Ok(Ok(Done {
-            new_lines: replaced.unwrap_or_else(inserted),
-            new_section_path: self.section_path(splice.inserted),
-            ..done
-        }))
+        let start = place.span().start;
+        let has_section = !splice.inserted.is_empty() || splice.inserted.start > start;
+        let is_section = matches!(place.target, Target::Node(node)
+            if place.document.tree.section(node).is_some());
+        let is_replaced = matches!(edit.operation, Operation::Replace { .. });
+        let section = (is_replaced && is_section && has_section).then_some((start, scope));
+        made.push(NewContent { span: splice.inserted, section });
+        *self = Self { made, ..Self::of(self.document.stored.clone(), version) };
+        Ok(Ok(done))
+    }
+
+    /// Returns, for each edit, the lines and the slug path after all edits; see [`Done`].
+    pub(super) fn places(&self) -> impl Iterator<Item = (LineSpan, Option<String>)> {
+        let index = LineIndex::new(self.version.bytes());
+        self.made.iter().map(move |one| {
+            let section = one.section.and_then(|(start, scope)| self.section_span(start, scope));
+            (index.lines(section.unwrap_or(one.span)), self.section_path(one.span))
+        })
     }
 
     /// Returns the task whose mark is on a line, 1-based.
@@ -311,12 +356,9 @@ impl Current {
         Err(Error::new(ErrorKind::Conflict, message).with_hint(hint))
     }
 
-    /// Returns the lines of the part `scope` of the section that begins where the section `before` began.
-    fn section_lines(&self, before: &ResolvedNode, scope: EditScope) -> Option<LineSpan> {
+    /// Returns the part `scope` of the section that begins at `start`.
+    fn section_span(&self, start: usize, scope: EditScope) -> Option<ByteSpan> {
         let tree = &self.document.tree;
-        let Target::Node(before_node) = before.target else { return None };
-        before.document.tree.section(before_node)?;
-        let start = before.span().start;
         let node = tree.section_at(start)?;
         let (span, section) = (tree.node(node)?.bytes, tree.section(node)?);
         let end = match scope {
@@ -324,8 +366,7 @@ impl Current {
             EditScope::Own => section.own_end,
             EditScope::Heading => section.heading_end,
         };
-        let lines = || LineIndex::new(self.version.bytes()).lines(ByteSpan::new(start, end));
-        (span.start == start).then(lines)
+        (span.start == start).then_some(ByteSpan::new(start, end))
     }
 
     /// The slug path of the first section that begins in `span`, or of the innermost section that contains it.

@@ -156,6 +156,13 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
             }
         }
     }
+    for document in &documents {
+        let of_file =
+            done.iter_mut().filter(|one: &&mut Done| one.file == document.original.stored.path);
+        for (one, (lines, path)) in of_file.zip(document.current.places()) {
+            (one.new_lines, one.new_section_path) = (lines, path);
+        }
+    }
     if let Some(expected) = &request.expect {
         check_hash(&documents, expected)?;
     }
