@@ -537,3 +537,40 @@ fn a_limit_that_holds_no_character_is_too_small() {
     assert!(refused.stderr.contains("--limit-bytes 4"), "{}", refused.stderr);
     assert_eq!(get("4").success().json()["content"], "\u{4e2d}");
 }
+
+#[test]
+fn a_limit_divides_a_printed_document_between_its_blocks() {
+    let script: String = (0..30).map(|line| format!("echo line {line} of the script\n")).collect();
+    let prose: String = (0..60).map(|line| format!("line {line} of the prose\n")).collect();
+    let document = format!(
+        "# A\n\nintro\n\n```sh\n{script}```\n\n- item\n\n  ```\n  x\n\n  y\n  ```\n\n## B\n\n{prose}"
+    );
+    let place = Place::ingested(&[("a.md", &document)]);
+    let emit = |most: &str, after: &str| {
+        let mut call = vec!["ldmd", "emit", "a.md", "-f", "json", "--max-chars", most];
+        if !after.is_empty() {
+            call.extend(["--after", after]);
+        }
+        place.run(&call)
+    };
+    let (mut joined, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = emit("1500", &after).success().json();
+        let content = page["content"].as_str().unwrap().as_bytes();
+        let markup = ldmd::parse(content, &markdown::parse(content).opaque);
+        assert_eq!(markup.faults, []);
+        let end = memchr::memmem::find(content, b"<!--LDMD:BEGIN id=\"truncated\"");
+        let shown = &content[..end.unwrap_or(content.len())];
+        let markup = ldmd::parse(shown, &markdown::parse(shown).opaque);
+        joined.extend(without_markers(shown, &markup));
+        let Some(next) = page.get("next") else { break };
+        after = next.as_str().unwrap().to_owned();
+    }
+    assert_eq!(String::from_utf8(joined).unwrap(), document);
+    // The fence alone is larger.
+    let next = emit("600", "").success().json()["next"].as_str().unwrap().to_owned();
+    let refused = emit("600", &next).ends(2);
+    assert!(refused.stderr.contains("BUDGET_TOO_SMALL"), "{}", refused.stderr);
+    let enough = refused.stderr.split("--max-chars ").nth(1).unwrap();
+    emit(enough.split(' ').next().unwrap(), &next).success();
+}

@@ -10,9 +10,10 @@ use std::rc::Rc;
 
 use super::{Items, LdmdAnswer, in_document};
 use crate::address::StepScope;
+use crate::data::CodeItem;
 use crate::error::Result;
 use crate::ldmd::{Opening, closing, opening};
-use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::shows_text;
 use crate::markdown::words::{measure, page};
 use crate::position::ByteSpan;
@@ -45,9 +46,36 @@ struct EmissionPlan {
     summaries: BTreeMap<usize, (usize, Vec<usize>)>,
     /// The offsets at which a star is inserted, to disable a marker of the document.
     stars: Vec<usize>,
+    /// Headings, fences and HTML, which are not divided.
+    whole: Vec<ByteSpan>,
+    /// The offsets at which a part may begin: lines outside of headings, fences and HTML, and whether a
+    /// block begins there. In document order.
+    cuts: Vec<(usize, bool)>,
     line_end: &'static str,
     /// The line that closes a fence that is still open at the end of the document.
     fence: Option<String>,
+}
+
+impl EmissionPlan {
+    /// Returns where a part that begins at `start` ends if the words from `most` on do not fit: before a
+    /// block, or else before a line, or else at `most`. If that is in a heading, a fence or HTML, the part
+    /// ends after it.
+    fn cut(&self, start: usize, most: usize) -> Option<usize> {
+        let first = self.cuts.partition_point(|&(cut, _)| cut <= start);
+        let after = self.cuts.partition_point(|&(cut, _)| cut <= most);
+        let before = self.cuts.get(first..after).unwrap_or_default();
+        let block = before.iter().rfind(|(_, is_block)| *is_block);
+        if let Some(&(cut, _)) = block.or(before.last()) {
+            return Some(cut);
+        }
+        let is_whole = self.whole.iter().any(|span| span.start < most && most < span.end);
+        // At the start of a line, a word of punctuation may be a mark of Markdown.
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        if !is_whole && self.bytes.get(most).is_some_and(is_plain) {
+            return Some(most);
+        }
+        self.cuts.get(after).map(|&(cut, _)| cut)
+    }
 }
 
 /// A document with LDMD markers.
@@ -86,9 +114,10 @@ impl Items for Emission {
 
     fn cut_first(&mut self, size: usize) -> Option<usize> {
         let (shown, _) = page(self.first_own(), size, 0)?;
-        (shown.end < self.given.len()).then(|| {
-            *self = self.up_to(self.given.start + shown.end);
-            shown.end
+        let end = self.plan.cut(self.given.start, self.given.start + shown.end)?;
+        (end < self.given.end).then(|| {
+            *self = self.up_to(end);
+            end - self.given.start
         })
     }
 }
@@ -268,10 +297,14 @@ fn plan(
             sections.push(index);
         }
     }
+    let blocks = library.reader.code(&document.stored)?;
+    let whole = whole(document, &blocks);
     Ok(EmissionPlan {
+        cuts: cuts(document, &bytes, &whole),
+        whole,
         line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
         stars: stars(document, &bytes),
-        fence: open_fence(library, document, &bytes)?,
+        fence: open_fence(document, &blocks, &bytes),
         units,
         summaries,
         bytes,
@@ -321,6 +354,49 @@ fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
     units
 }
 
+/// Returns the spans of the headings of sections, the fences and the HTML blocks.
+fn whole(document: &OpenDocument, code: &[CodeItem]) -> Vec<ByteSpan> {
+    let outline = document.tree.outline();
+    let fences: HashSet<usize> =
+        code.iter().filter(|item| item.block.info.is_some()).map(|item| item.block.node).collect();
+    let span = |(index, node): (usize, &Node)| match node.kind {
+        NodeKind::Section(section) => {
+            Some(ByteSpan::new(node.bytes.start, outline.sections.get(section)?.heading_end))
+        }
+        NodeKind::Block(BlockType::Html) => Some(node.bytes),
+        _ => fences.contains(&index).then_some(node.bytes),
+    };
+    outline.nodes.iter().enumerate().filter_map(span).collect()
+}
+
+/// Returns the offsets of the lines after the front matter that do not begin in one of the spans `whole`,
+/// and whether a block begins there that is not in a list or quote.
+fn cuts(document: &OpenDocument, bytes: &[u8], whole: &[ByteSpan]) -> Vec<(usize, bool)> {
+    let nodes = &document.tree.outline().nodes;
+    let body = nodes.first().map_or(0, |root| root.bytes.start);
+    let lines = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1);
+    let blocks = nodes.iter().filter(|node| {
+        let parent = node.parent.and_then(|parent| nodes.get(parent)).map(|parent| parent.kind);
+        !matches!(parent, Some(NodeKind::Item | NodeKind::Block(_)))
+    });
+    let mut whole = whole.iter().peekable();
+    let mut cuts = Vec::new();
+    for line in lines {
+        while whole.next_if(|span| span.end <= line).is_some() {}
+        if line >= body && whole.peek().is_none_or(|span| line <= span.start) {
+            cuts.push((line, false));
+        }
+    }
+    // A block may be indented.
+    for block in blocks {
+        let index = cuts.partition_point(|&(cut, _)| cut <= block.bytes.start);
+        if let Some((_, is_block)) = index.checked_sub(1).and_then(|index| cuts.get_mut(index)) {
+            *is_block = true;
+        }
+    }
+    cuts
+}
+
 /// Returns the offset after the `<!--` of each marker in the document itself.
 fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
     let markup = &document.markup;
@@ -340,11 +416,7 @@ fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
 }
 
 /// Returns the line that closes the fenced code block that the document leaves open at its end, if any.
-fn open_fence(
-    library: &DocumentCache<'_>,
-    document: &OpenDocument,
-    bytes: &[u8],
-) -> Result<Option<String>> {
+fn open_fence(document: &OpenDocument, code: &[CodeItem], bytes: &[u8]) -> Option<String> {
     let nodes = &document.tree.outline().nodes;
     let is_top =
         |kind: Option<NodeKind>| !matches!(kind, Some(NodeKind::Item | NodeKind::Block(_)));
@@ -352,17 +424,14 @@ fn open_fence(
         let parent = node.parent.and_then(|parent| nodes.get(parent));
         matches!(node.kind, NodeKind::Block(_)) && is_top(parent.map(|parent| parent.kind))
     });
-    let code = NodeKind::Block(BlockType::Code);
-    let Some((index, node)) = last.filter(|(_, node)| node.kind == code) else { return Ok(None) };
-    let blocks = library.reader.code(&document.stored)?;
-    let fence = blocks.iter().map(|item| &item.block).find(|block| block.node == index);
-    let open = fence.filter(|block| block.info.is_some()).and_then(|block| {
+    let (index, node) = last.filter(|(_, node)| node.kind == NodeKind::Block(BlockType::Code))?;
+    let fence = code.iter().map(|item| &item.block).find(|block| block.node == index);
+    fence.filter(|block| block.info.is_some()).and_then(|block| {
         let is_blank = bytes.get(block.code.end..node.bytes.end)?.trim_ascii().is_empty();
         let first = bytes.get(node.bytes.start..block.code.start)?;
         let mark = *first.iter().find(|byte| matches!(byte, b'`' | b'~'))?;
         let run = first.iter().skip_while(|&&byte| byte != mark);
         let length = run.take_while(|&&byte| byte == mark).count();
         is_blank.then(|| char::from(mark).to_string().repeat(length))
-    });
-    Ok(open)
+    })
 }
