@@ -196,7 +196,7 @@ limits! {
     BRIEF_MESSAGE_CHARS = 60, "brief-message-chars",
         "characters of a message that does not fit into --max-chars";
     REPORT_CHARS = 300, "report-chars",
-        "characters; the smallest --max-chars of a command that changes the store";
+        "characters; the smallest --max-chars of a command that changes the store, except with -f ldmd";
     MAX_REQUEST_BYTES = 16 << 20, "request-bytes",
         "bytes of one message to the server; a longer message is answered with an error";
     CALLS_AT_ONCE = 16, "calls-at-once", "calls that the server runs at the same time; others wait";

@@ -599,3 +599,20 @@ fn an_answer_that_says_it_is_truncated_leaves_something_out() {
         assert!(!is_whole, "{}", answer.text());
     }
 }
+
+#[test]
+fn a_budget_that_is_too_small_for_the_report_of_an_ingest_leaves_the_store_as_it_is() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    for format in ["ldmd", "json", "text"] {
+        place.write(&format!("{format}.md"), "# New\n");
+        let ingest = |most: &str| place.run(&["ingest", "-f", format, "--max-chars", most]);
+        let refused = ingest("299").ends(2);
+        let enough = refused.stderr.split("--max-chars ").nth(1).unwrap();
+        let enough: usize = enough.split(' ').next().unwrap().parse().unwrap();
+        assert!(ingest(&(enough - 1).to_string()).ends(2).stderr.contains("BUDGET_TOO_SMALL"));
+        place.run(&["ingest", "--check"]).ends(1);
+        ingest(&enough.to_string()).success();
+        place.remove(&format!("{format}.md"));
+        place.run(&["ingest"]).success();
+    }
+}

@@ -48,7 +48,9 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::error::{Error, ErrorKind, Result, shell_word};
+use crate::ingest::IngestReport;
 use crate::limits;
+use crate::markdown::words::measure;
 use crate::output::{
     Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, too_small, write,
     write_list,
@@ -335,14 +337,21 @@ impl Global {
     /// Returns an error if the budget may be too small for the report of a change. Called before
     /// the change is made.
     fn has_room_for_report(&self) -> Result<()> {
-        match self.max_chars {
-            Some(most) if most < limits::REPORT_CHARS => Err(Error::new(
-                ErrorKind::BudgetTooSmall,
-                format!("the report does not fit in {most} characters"),
-            )
-            .with_hint(format!("use --max-chars {} or more", limits::REPORT_CHARS))),
-            _ => Ok(()),
+        let Some(most) = self.max_chars else { return Ok(()) };
+        let store = store::shown(self);
+        let mut longest = Vec::new();
+        write(
+            &IngestReport::longest(),
+            OutputOptions { max_chars: None, ..self.options(&store) },
+            &mut longest,
+        )?;
+        let enough = measure(&longest).chars.max(limits::REPORT_CHARS);
+        if most >= enough {
+            return Ok(());
         }
+        let message = format!("the report does not fit in {most} characters");
+        Err(Error::new(ErrorKind::BudgetTooSmall, message)
+            .with_hint(format!("use --max-chars {enough} or more")))
     }
 
     /// Prints an answer that is not cut: help and schemas. Fails if it does not fit into the budget.

@@ -79,6 +79,21 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl IngestReport {
+    /// Returns a report of counts alone that is as long as any.
+    pub(crate) fn longest() -> Self {
+        let count = u32::MAX as usize;
+        Self {
+            added: count,
+            changed: count,
+            removed: count,
+            unchanged: count,
+            attachments: count,
+            generation: u64::from(u32::MAX),
+            truncated: true,
+            ..Self::default()
+        }
+    }
+
     /// Whether a document was added, changed or removed.
     pub fn has_changes(&self) -> bool {
         self.added + self.changed + self.removed > 0
