@@ -687,6 +687,24 @@ fn front_matter_that_could_not_be_parsed_is_reported() {
         assert_eq!(answer["documents"].as_array().unwrap().len(), count, "{answer}");
         let warning = &answer["warnings"][0];
         assert_eq!(warning["code"], "FRONT_MATTER_UNREADABLE");
-        assert!(warning["message"].as_str().unwrap().ends_with("not listed: u.md"), "{answer}");
+        assert!(warning["message"].as_str().unwrap().ends_with(": u.md"), "{answer}");
+        assert_eq!(answer["warnings"].as_array().unwrap().len(), 1, "{answer}");
     }
+    for arguments in [
+        &["meta", "--types"][..],
+        &["meta", "--tag", "x"],
+        &["find", "u", "--where", "k = 2"],
+        &["index", "--where", "k = 2"],
+        &["search", "u", "--tag", "x"],
+        &["code", "--where", "k = 2"],
+        &["toc", "--tag", "x"],
+        &["tasks", "--where-meta", "k = 2"],
+    ] {
+        let answer = place.run(arguments).json();
+        let of = answer["warnings"].as_array().unwrap().iter();
+        let count = of.filter(|warning| warning["code"] == "FRONT_MATTER_UNREADABLE").count();
+        assert_eq!(count, 1, "{arguments:?} {answer}");
+    }
+    let other = place.run(&["meta", "-g", "v.md", "--where", "k = 2"]).success().json();
+    assert_eq!(other.get("warnings"), None, "{other}");
 }

@@ -19,7 +19,7 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::{comparable, fold};
 use crate::position::ByteSpan;
-use crate::store::{DocumentFilter, SectionFilter, StoredDocument, Under};
+use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
 
 /// The filters of a request.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +43,11 @@ pub struct FilterRequest {
 }
 
 impl FilterRequest {
+    /// Returns whether front matter decides which documents match.
+    pub(super) fn has_condition(&self) -> bool {
+        self.condition.is_some() || !self.tags.is_empty()
+    }
+
     /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
         let filters = [&self.globs, &self.tags, &self.collections, &self.under, &self.types];
@@ -185,6 +190,32 @@ pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
     })
 }
 
+/// The code of the diagnostic and of the warning about front matter that could not be parsed.
+pub(super) const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
+
+/// Returns the warning that the front matter of `count` documents could not be parsed, of which `first` is one.
+pub(super) fn unreadable(first: &str, count: usize) -> Warning {
+    let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+    let message = "front matter could not be parsed, so it counts as absent";
+    Warning::new(UNREADABLE, format!("{message}: {first}{more}"))
+}
+
+/// Returns the warning about the documents with such front matter that the other conditions of `filter` admit.
+pub(super) fn unreadable_within(
+    library: &DocumentCache<'_>,
+    filter: &DocumentFilter,
+) -> Result<Option<Warning>> {
+    let ids: Vec<i64> = library.reader.with_diagnostic(UNREADABLE)?.into_iter().collect();
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let mut documents = library.reader.all(&Lookup::Ids(&ids))?;
+    let filter = DocumentFilter { tags: Vec::new(), condition: None, ..filter.clone() };
+    library.reader.retain(&filter, &mut documents)?;
+    let first = documents.iter().map(|document| document.path.as_str()).min();
+    Ok(first.map(|first| unreadable(first, documents.len())))
+}
+
 /// Fails if the store has no collection called `name`.
 fn known_collection(library: &DocumentCache<'_>, name: &str) -> Result<()> {
     if library.roots.collection(name).is_some() {
@@ -260,6 +291,9 @@ impl Filter {
             filter.documents.under = Some(under);
         } else {
             filter.places.clear();
+        }
+        if request.has_condition() {
+            filter.warnings.extend(unreadable_within(library, &filter.documents)?);
         }
         Ok(filter)
     }

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::{Filter, parsed_before};
+use super::super::filter::{Filter, UNREADABLE, parsed_before, unreadable, unreadable_within};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
 use crate::data::expression::value_at;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::query::cursor::{ListPart, most};
 use crate::store::StoredDocument;
 
@@ -105,9 +105,6 @@ struct Values<'a> {
     unreadable: Vec<String>,
 }
 
-/// The code of the diagnostic and of the warning about front matter that could not be parsed.
-const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
-
 impl Values<'_> {
     /// Returns whether the front matter of a document could not be parsed.
     fn is_faulty(&mut self, stored: &StoredDocument) -> Result<bool> {
@@ -165,15 +162,13 @@ pub fn meta(library: &DocumentCache<'_>, request: &MetaRequest) -> Result<MetaAn
     if !request.keys.is_empty() {
         common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
     }
-    let (keys, faulty, unreadable) = (&*request.keys, None, Vec::new());
-    let mut values = Values { library, keys, has_condition, faulty, unreadable };
+    let (keys, faulty) = (&*request.keys, None);
+    let mut values = Values { library, keys, has_condition, faulty, unreadable: Vec::new() };
     let (documents, mut page) = list(library, &common, &[], &mut values)?;
-    page.warnings.extend(values.unreadable.first().map(|first| {
-        let count = values.unreadable.len();
-        let of = if count == 1 { first.clone() } else { format!("{first} and {} more", count - 1) };
-        let message = format!("front matter could not be parsed, so it is not listed: {of}");
-        Warning::new(UNREADABLE, message)
-    }));
+    if !common.filter.has_condition() {
+        let first = values.unreadable.first();
+        page.warnings.extend(first.map(|first| unreadable(first, values.unreadable.len())));
+    }
     Ok(MetaAnswer { documents, page })
 }
 
@@ -232,6 +227,9 @@ pub fn types(
     page.warnings.extend(filter_of_documents.warnings.iter().cloned());
     if filter.condition.is_none() {
         page.warnings.extend(parsed_before(library));
+    }
+    if !filter.has_condition() {
+        page.warnings.extend(unreadable_within(library, &filter_of_documents.documents)?);
     }
     let mut keys: Vec<Key> = Vec::new();
     for ((key, type_name), count) in
