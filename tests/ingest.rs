@@ -492,6 +492,9 @@ fn a_check_fails_if_a_folder_cannot_be_read() {
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(answer.contains("UNREADABLE") && answer.contains("d could not"), "{answer}");
     assert!(answer.contains(r#""file":"d""#), "{answer}");
+    let status = as_nobody(&place, &["status", "--stale"]).unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((&status["stale"], &status["unreadable"][0]["file"]), (&json!([]), &json!("d")));
     permit(0o755);
     assert_eq!(as_nobody(&place, &check).unwrap().status.code(), Some(0));
 }

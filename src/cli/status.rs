@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::args::{Global, StatusArgs};
 use super::progress::NoProgress;
 use super::{Status, store};
-use crate::corpus::{Collection, IngestOptions, root_from_store};
+use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::Result;
 use crate::ingest::{self, Change, OptionChanges, Paths};
 use crate::limits;
@@ -36,6 +36,9 @@ pub(super) struct StatusAnswer {
     /// The documents whose files differ from the store, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     stale: Option<Vec<Change>>,
+    /// The files and folders that could not be read, so that their documents may differ, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<Skipped>,
 }
 
 pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
@@ -60,7 +63,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         let wish = Wish::of(path, &reader.roots());
         store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
     });
-    let stale = if arguments.stale {
+    let (stale, unreadable) = if arguments.stale {
         let request = ingest::IngestRequest {
             store: &store,
             root: None,
@@ -72,9 +75,10 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
             shard: None,
             wait: Duration::ZERO,
         };
-        ingest::preview(&request, &NoProgress)?.changes
+        let report = ingest::preview(&request, &NoProgress)?;
+        (report.changes, report.unreadable)
     } else {
-        None
+        (None, Vec::new())
     };
     let answer = StatusAnswer {
         totals: reader.totals()?,
@@ -84,6 +88,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         root,
         trust,
         stale,
+        unreadable,
     };
     global.print(&serde_json::to_value(answer).unwrap_or_default())?;
     Ok(Status::Success)
