@@ -501,8 +501,8 @@ fn a_check_fails_if_a_folder_cannot_be_read() {
 
 #[test]
 fn a_check_distinguishes_ignored_files_from_removed_ones() {
-    let place = Place::with(&[(".gitignore", "ign/\n"), ("ign/i.md", "# I\n"), ("a.md", "# A\n")]);
-    place.run(&["ingest", "ign", "a.md"]).success();
+    let place = Place::ingested(&[("ign/i.md", "# I\n"), ("a.md", "# A\n")]);
+    place.write(".gitignore", "ign/\n");
     place.remove("a.md");
     let check = place.run(&["ingest", "--check"]).ends(1).json();
     let messages = [
@@ -514,6 +514,29 @@ fn a_check_distinguishes_ignored_files_from_removed_ones() {
     for (finding, message) in findings.iter().zip(messages) {
         assert_eq!((&finding["code"], &finding["message"]), (&json!("REMOVED"), &json!(message)));
     }
+}
+
+#[test]
+fn a_path_that_is_named_but_ignored_or_hidden_is_skipped_with_the_reason() {
+    let place = Place::with(&[
+        (".gitignore", "d.md\nign/\n"),
+        ("d.md", "# D\n"),
+        ("ign/i.md", "# I\n"),
+        (".hidden.md", "# H\n"),
+        ("a.md", "# A\n"),
+    ]);
+    let report = place.run(&["ingest", "d.md", "ign", ".hidden.md", "a.md"]).success().json();
+    assert_eq!(report["added"], 1, "{report}");
+    for (skipped, (file, way)) in report["skipped"].as_array().unwrap().iter().zip([
+        (".hidden.md", "--hidden"),
+        ("d.md", "--no-ignore"),
+        ("ign", "--no-ignore"),
+    ]) {
+        assert_eq!(skipped["file"], file);
+        assert!(skipped["reason"].as_str().unwrap().contains(way), "{skipped}");
+    }
+    place.run(&["ingest", "--check"]).success();
+    assert_eq!(place.run(&["ingest", "--no-ignore", "d.md"]).success().json()["added"], 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Owns the rules for which files are ingested: extension, ignore files, hidden names, symbolic links, file
 //! types, and the store's own files. Invariant: no path outside the root is accessed, folders are opened one
 //! by one, no symbolic link is followed, and no document is opened. A file with a matching extension that is
-//! left out is reported, unless an ignore file or a hidden name excludes it.
+//! left out is reported, unless an ignore file or a hidden name excludes it and the user did not name it.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -160,7 +160,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Starts the walk of a scope. The scope itself is walked even if an ignore file excludes it.
+    /// Starts the walk of a scope. The scope itself is walked even if an ignore file excludes it: it may be a document
+    /// that is stored already.
     fn begin(
         &self,
         root: &Arc<OwnedFd>,
@@ -296,6 +297,34 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns the reason why a hidden name or an ignore file excludes the file or folder at `path`, relative to
+    /// the root.
+    pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<String> {
+        let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+        let mut full = self.root.to_owned();
+        while let Some(part) = parts.next() {
+            let folder = full.clone();
+            full.push(part);
+            if part.starts_with('.') && !self.options.hidden {
+                let reason =
+                    format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files");
+                return Some(reason);
+            }
+            let rules = if self.options.no_ignore {
+                Arc::default()
+            } else {
+                Rules::above(self.root, &full, &mut |_, _| ())
+            };
+            let is_folder = is_folder || parts.peek().is_some();
+            if self.is_left_out(&folder, part.as_bytes(), is_folder, &rules) {
+                let reason =
+                    "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files";
+                return Some(reason.to_owned());
+            }
+        }
+        None
+    }
+
     /// Whether the entry `name` of `folder` is left out.
     fn is_left_out(&self, folder: &Path, name: &[u8], is_folder: bool, rules: &Rules) -> bool {
         let path = || folder.join(OsStr::from_bytes(name));
@@ -367,34 +396,13 @@ pub(crate) fn excluded(
     options: &IngestOptions,
     path: &str,
 ) -> Option<String> {
-    let walk = Walk { root, own_files, options };
     if !options.takes(Path::new(path)) {
         return Some(
             "its extension is not ingested; `mdsel ingest --ext LIST` sets the extensions"
                 .to_owned(),
         );
     }
-    let mut parts = path.split('/').peekable();
-    let mut full = root.to_owned();
-    while let Some(part) = parts.next() {
-        let folder = full.clone();
-        full.push(part);
-        if part.starts_with('.') && !options.hidden {
-            return Some(format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files"));
-        }
-        let rules = if options.no_ignore {
-            Arc::default()
-        } else {
-            Rules::above(root, &full, &mut |_, _| ())
-        };
-        if walk.is_left_out(&folder, part.as_bytes(), parts.peek().is_some(), &rules) {
-            return Some(
-                "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files"
-                    .to_owned(),
-            );
-        }
-    }
-    None
+    Walk { root, own_files, options }.excluded(path, false)
 }
 
 /// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.

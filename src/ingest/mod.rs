@@ -247,9 +247,20 @@ fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
     let walk = |scopes: &Scopes| {
         let Root { folder, options, .. } = &scopes.root;
         let walk = Walk { root: folder, own_files, options };
-        let existing = scopes.existing();
-        let found = if existing.is_empty() { WalkResult::default() } else { walk.run(&existing)? };
-        Ok(scopes.named(found))
+        let (mut existing, mut left_out) = (scopes.existing(), Vec::new());
+        if scopes.are_given() {
+            existing.retain(|path| {
+                let reason = walk.excluded(path, folder.join(path).is_dir());
+                let skipped = reason.map(|reason| Skipped { file: path.clone(), reason });
+                let is_taken = skipped.is_none();
+                left_out.extend(skipped);
+                is_taken
+            });
+        }
+        let mut walked =
+            if existing.is_empty() { WalkResult::default() } else { walk.run(&existing)? };
+        walked.skipped.append(&mut left_out);
+        Ok(scopes.named(walked))
     };
     plan.scopes.iter().map(walk).collect()
 }

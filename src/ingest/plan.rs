@@ -335,6 +335,11 @@ impl Scopes {
         self.paths.contains("")
     }
 
+    /// Whether the user named the paths.
+    pub(super) fn are_given(&self) -> bool {
+        !self.must_exist.is_empty()
+    }
+
     /// Whether the document at `path` is in the scope.
     pub(super) fn contain(&self, path: &str) -> bool {
         let is_here = match self.root.name.as_str() {
