@@ -667,7 +667,7 @@ fn replies_are_text_and_lists_may_be_given_as_one_value() {
     let place = Place::ingested(&[("a.md", "# One\n\nalpha beta\n\n## Two\n\ngamma\n")]);
     let mut server = Server::start(&place, &[]);
     let both = json!({ "queries": ["alpha", "gamma"], "format": "text" });
-    let expected = "a.md:3-3  One\nalpha beta\n\na.md:7-7  One > Two\ngamma\n";
+    let expected = "a.md:3-7  One\nalpha beta\n\n## Two\n\ngamma\n";
     assert_eq!(server.body("search", &both), expected);
     let one = json!({ "address": "a.md#two", "format": "raw" });
     assert_eq!(server.body("read", &one), "## Two\n\ngamma\n");

@@ -215,38 +215,28 @@ impl Search<'_> {
         let mut is_first = true;
         let skipped = collector.skip;
         let mut taken: Vec<&Ranked> = first.iter().map(|scored| &scored.candidate.found).collect();
-        // The text that was shown of each document, with the numbers of the hits.
-        let mut shown: HashMap<i64, Vec<(ByteSpan, usize)>> = HashMap::new();
-        let mut number = 0;
+        // The spans of each document that were shown.
+        let mut shown: HashMap<i64, Vec<ByteSpan>> = HashMap::new();
+        let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
         let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
             let PassageChars { leading, other } = self.request.passage;
             let leads = std::mem::take(&mut is_first) && is_ahead;
             let most = if leads { leading } else { other };
             let of_document = shown.entry(scored.candidate.document.id).or_default();
-            let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
-            let spans = of_document.iter().filter(|_| folds).map(|(span, _)| *span);
-            let spans: Vec<ByteSpan> = spans.collect();
-            if scored.pieces.are_in(&spans) {
-                // Everything that it has to say was shown.
-                let start = scored.pieces.start();
-                let of_start =
-                    of_document.iter().find(|(span, _)| span.start <= start && start < span.end);
-                let index = of_start.and_then(|(_, number)| number.checked_sub(skipped));
-                if let Some(hit) = index.and_then(|index| collector.hits.get_mut(index)) {
-                    hit.duplicates.push(scored.section.address());
-                }
+            // The titles of a hit name the sections above it, and its passage has the headings below it.
+            if folds && scored.pieces.are_in(of_document) {
                 return true;
             }
-            let mut hit = self.section_hit(&scored, question, bytes, most, &spans);
-            of_document.extend(hit.passage.iter().map(|window| {
-                let after = bytes.get(window.byte_end..).unwrap_or_default();
-                let blanks = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                (ByteSpan::new(window.byte_start, window.byte_end + blanks), number)
-            }));
-            // The heading is among the titles above the passage.
-            let ScoredText { own, body, .. } = scored.section;
-            of_document.push((ByteSpan::new(own.start, body), number));
-            number += 1;
+            let mut hit = self.section_hit(&scored, question, bytes, most, of_document);
+            if folds {
+                of_document.extend(hit.passage.iter().map(|window| {
+                    let after = bytes.get(window.byte_end..).unwrap_or_default();
+                    let blanks = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    ByteSpan::new(window.byte_start, window.byte_end + blanks)
+                }));
+                let ScoredText { own, body, .. } = scored.section;
+                of_document.push(ByteSpan::new(own.start, body));
+            }
             hit.score_parts = self.request.explain.then_some(scored.parts);
             hit.duplicates = scored.duplicates;
             if queries > 1 {

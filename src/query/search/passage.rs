@@ -193,11 +193,6 @@ impl WeightedTerms<'_> {
 }
 
 impl Pieces {
-    /// Returns the byte offset of the first piece.
-    pub(super) fn start(&self) -> usize {
-        self.list.first().map_or(0, |piece| piece.span.start)
-    }
-
     /// Returns the byte offset after the last piece.
     pub(super) fn end(&self) -> usize {
         self.list.last().map_or(0, |piece| piece.span.end)
