@@ -616,3 +616,23 @@ fn a_budget_that_is_too_small_for_the_report_of_an_ingest_leaves_the_store_as_it
         place.run(&["ingest"]).success();
     }
 }
+
+#[test]
+fn pages_grow_again_after_a_long_word() {
+    let words: Vec<String> = (0..2000)
+        .map(|number| if number == 7 { "x".repeat(130) } else { format!("{:02}", number % 97) })
+        .collect();
+    let document = format!("{}\n", words.join(" "));
+    let place = Place::ingested(&[("a.md", &document)]);
+    let (mut joined, mut address, mut pages) = (String::new(), "a.md::*".to_owned(), 0);
+    loop {
+        let call = ["read", &address, "--max-chars", "420", "-f", "json"];
+        let page = place.run(&call).success().json();
+        joined += page["content"].as_str().unwrap();
+        pages += 1;
+        let Some(next) = page["pagination"]["next"].as_str() else { break };
+        address = next.to_owned();
+    }
+    assert_eq!(joined, document);
+    assert!(pages < 100, "{pages}");
+}

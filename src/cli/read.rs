@@ -54,8 +54,12 @@ impl QueryArguments for ReadArgs {
         }
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<read::ReadAnswer> {
-        read::read(library, &self.request())
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<read::ReadAnswer> {
+        let mut answer = read::read(library, &self.request())?;
+        if global.max_chars.is_some() {
+            answer.grow_next_page();
+        }
+        Ok(answer)
     }
 
     fn status(answer: &read::ReadAnswer) -> Status {

@@ -305,6 +305,18 @@ impl NodeAnswer {
         true
     }
 
+    /// Lets the page after this one be larger, unless this is the first page. Pages that a limit has made small grow
+    /// again in this way.
+    pub(super) fn grow_next_page(&mut self) {
+        let words = self.words_shown();
+        let Some(Pagination { page: 1.., next: Some(next), .. }) = &mut self.pagination else {
+            return;
+        };
+        if let Some(larger) = self.pager.next(self.pager.first_word.saturating_add(words), words) {
+            *next = larger;
+        }
+    }
+
     fn paged(&self, words: usize) -> Option<Self> {
         let content = self.content.as_ref()?;
         let first = self.pager.first_word;
@@ -313,11 +325,7 @@ impl NodeAnswer {
         let number = first / words;
         let pages = page_count(self.words, words);
         let after = first + words;
-        let next = (number + 1 < pages).then(|| {
-            // The next page may be up to twice as large, in case it fits.
-            let words = (words..=words.saturating_mul(2)).rev().find(|&n| after.is_multiple_of(n));
-            words.map(|words| self.pager.address(after / words, words))
-        });
+        let next = (number + 1 < pages).then(|| self.pager.next(after, words));
         let mut result = self.clone();
         let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();

@@ -27,6 +27,13 @@ impl Pager {
         }
     }
 
+    /// Returns the address of the page that begins at the word `after`, which may be up to twice as large as a page of
+    /// `words` words, in case it fits. Returns `None` if `words` does not divide `after`.
+    pub(super) fn next(&self, after: usize, words: usize) -> Option<String> {
+        let words = (words..=words.saturating_mul(2)).rev().find(|&n| after.is_multiple_of(n))?;
+        Some(self.address(after / words, words))
+    }
+
     /// Returns how to form the addresses of the pages of a place.
     pub(super) fn of(place: &ResolvedNode) -> Self {
         let mut base = place.address();

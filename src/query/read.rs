@@ -35,6 +35,13 @@ impl ReadAnswer {
         Self { node: None, page }
     }
 
+    /// Lets the next page be larger than this one, for a reader whose limit decides the size of pages.
+    pub fn grow_next_page(&mut self) {
+        if let Some(node) = &mut self.node {
+            node.grow_next_page();
+        }
+    }
+
     /// Returns the outcome of the command.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.node.is_some(), !self.page.unresolved_selectors.is_empty())
