@@ -636,7 +636,13 @@ fn a_file_that_was_left_out_is_reported_with_the_reason() {
     place.write("sub/notes.txt", "A\n");
     place.write("sub/binary.md", b"a\0b");
     place.write("sub/new.md", "# New\n");
+    std::fs::create_dir(place.join("sub/folder.md")).unwrap();
+    std::os::unix::fs::symlink("none", place.join("sub/link.md")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(place.join("sub/socket.md")).unwrap());
     for (path, reason) in [
+        ("./folder.md", "it is not a regular file"),
+        ("./link.md", "it is a symbolic link"),
+        ("./socket.md", "it is not a regular file"),
         ("./ignored.md", "an ignore file"),
         ("./.hidden.md", "--hidden"),
         ("./notes.txt:1", "--ext"),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::io::Errno;
 use rustix::path::Arg;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -420,6 +421,10 @@ pub(crate) fn left_out(
         Ok(file) => file,
         Err(error) if is_not_a_folder(&error) => {
             return Some("it is a symbolic link, which is not followed".to_owned());
+        }
+        // A socket cannot be opened.
+        Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+            return Some("it is not a regular file".to_owned());
         }
         Err(error) => return Some(error.to_string()),
     };

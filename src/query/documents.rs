@@ -71,7 +71,7 @@ pub(super) fn not_ingested(
     name: &str,
 ) -> Result<Option<AddressError>> {
     let Some(path) = file_on_disk(library, name) else { return Ok(None) };
-    if library.reader.document_at(&path)?.is_some() {
+    if library.reader.document_at(&path)?.is_some() || library.reader.is_folder(&path)? {
         return Ok(None);
     }
     let reader = library.reader;
@@ -100,7 +100,10 @@ fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
         .filter(|path| is_path || options.takes(Path::new(path)))
         .filter(|path| library.roots.is_really_below(path))
         .find(|path| {
-            library.roots.file(path).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+            // A path to what an ingest would accept as a file names it whatever it is.
+            let is_any = is_path && options.takes(Path::new(path));
+            let metadata = library.roots.file(path).symlink_metadata();
+            metadata.is_ok_and(|metadata| is_any || metadata.is_file())
         })
 }
 
