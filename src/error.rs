@@ -217,21 +217,35 @@ impl Warning {
 /// Quotes `text` as one word of a shell command in a hint, because a path in a store may contain any
 /// character.
 pub(crate) fn shell_word(text: &str) -> String {
+    if text.starts_with('-') { quoted(text) } else { shell_value(text) }
+}
+
+/// Does the same for an option, or for its value after `=`: a hyphen at its start means nothing else.
+pub(crate) fn shell_value(text: &str) -> String {
     let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
+    let is_word = !text.is_empty() && text.chars().all(is_plain);
+    if is_word { text.to_owned() } else { quoted(text) }
+}
+
+/// Does the same for the path or the address of a document, so that it is not taken for an option.
+pub(crate) fn shell_path(path: &str) -> String {
+    if path.starts_with('-') { shell_word(&format!("./{path}")) } else { shell_word(path) }
+}
+
+fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shell_word;
+    use super::{shell_path, shell_value, shell_word};
 
     #[test]
     fn words_of_hints_are_quoted_for_the_shell() {
         assert_eq!(shell_word("md,env"), "md,env");
         assert_eq!(shell_word("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
         assert_eq!(shell_word("-x"), "'-x'");
+        assert_eq!((shell_value("-x"), shell_value("-x y")), ("-x".into(), "'-x y'".into()));
+        assert_eq!((shell_path("-x.md"), shell_path("a b")), ("./-x.md".into(), "'a b'".into()));
     }
 }

@@ -8,7 +8,7 @@ use super::progress::Bar;
 use super::store::{self, Location};
 use super::{Status, note};
 use crate::corpus::Roots;
-use crate::error::{Result, shell_word};
+use crate::error::{Result, shell_path, shell_word};
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
@@ -169,7 +169,7 @@ fn command(global: &Global, arguments: &IngestArgs) -> String {
         };
     }
     for path in &arguments.paths {
-        command += &format!(" {}", shell_word(&path.to_string_lossy()));
+        command += &format!(" {}", shell_path(&path.to_string_lossy()));
     }
     command
 }

@@ -6,9 +6,10 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
+use clap::{Arg, Command};
 
 use super::groups;
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, ErrorKind, shell_value, shell_word};
 
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
@@ -62,13 +63,19 @@ fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let at = texts.iter().position(|argument| is_text(argument) && is_meant(argument))?;
     let (before, rest) = texts.split_at_checked(at)?;
     let (meant, after) = rest.split_first()?;
+    let value_of = before.last().filter(|option| takes_value(arguments, option));
+    if let Some(option) = value_of {
+        let value = format!("{option}={}", shell_value(meant));
+        let early = before.iter().skip(1).take(before.len().saturating_sub(2));
+        let early = early.map(|word| shell_value(word));
+        let words = early.chain([value]).chain(after.iter().map(|word| shell_value(word)));
+        let command = std::iter::once("mdsel".to_owned()).chain(words);
+        return Some(command.collect::<Vec<_>>().join(" "));
+    }
     // Options have no meaning after `--`.
     let has_options = after.iter().any(|argument| argument.starts_with('-'));
     let (early, late) = if has_options { (after, &[][..]) } else { (&[][..], after) };
-    let word = |word: &&str| {
-        if word.starts_with("--") { (*word).to_owned() } else { shell_word(word) }
-    };
-    let words = before.iter().skip(1).chain(early).map(word);
+    let words = before.iter().skip(1).chain(early).map(|word| shell_value(word));
     let texts = [meant].into_iter().chain(late).map(|word| shell_word(word));
     let command = std::iter::once("mdsel".to_owned()).chain(words).chain(["--".to_owned()]);
     Some(command.chain(texts).collect::<Vec<_>>().join(" "))
@@ -86,15 +93,29 @@ fn plain(line: &str) -> String {
 /// Returns the names of the command at the start of `arguments`, each after a blank.
 fn command_of(arguments: &[OsString]) -> String {
     let program = groups::command();
-    let mut command = &program;
-    let mut names = String::new();
+    let names = commands_of(&program, arguments).into_iter().skip(1);
+    names.map(|command| format!(" {}", command.get_name())).collect()
+}
+
+/// Returns the program and the commands that `arguments` name, outermost first.
+fn commands_of<'a>(program: &'a Command, arguments: &[OsString]) -> Vec<&'a Command> {
+    let mut commands = vec![program];
     for argument in arguments.iter().skip(1).filter_map(|argument| argument.to_str()) {
-        if let Some(inner) = command.find_subcommand(argument) {
-            names += &format!(" {argument}");
-            command = inner;
-        }
+        commands.extend(commands.last().and_then(|command| command.find_subcommand(argument)));
     }
-    names
+    commands
+}
+
+/// Returns whether `option`, with its hyphens, is an option with a value.
+fn takes_value(arguments: &[OsString], option: &str) -> bool {
+    let program = groups::command();
+    let is_it = |argument: &&Arg| {
+        argument.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
+            || argument.get_short().is_some_and(|short| option == format!("-{short}"))
+    };
+    let commands = commands_of(&program, arguments);
+    let mut options = commands.iter().flat_map(|command| command.get_arguments());
+    options.find(is_it).is_some_and(|argument| argument.get_action().takes_values())
 }
 
 #[cfg(test)]
@@ -135,6 +156,7 @@ mod tests {
             (&["search", "--limit", "5", "-Algorithm"], "mdsel search --limit 5 -- '-Algorithm'"),
             (&["search", "-x y", "z"], "mdsel search -- '-x y' z"),
             (&["search", "-x y", "--limit", "5"], "mdsel search --limit 5 -- '-x y'"),
+            (&["search", "-e", ".", "--under", "-x.md"], "mdsel search -e . --under=-x.md"),
             (&["find", "-x's y"], r"mdsel find -- '-x'\''s y'"),
         ] {
             let hint = format!("to pass it as text, run `{command}`");

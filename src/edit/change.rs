@@ -12,7 +12,7 @@ use super::plan::{
 };
 use crate::address::{AddressError, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
-use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
@@ -286,7 +286,7 @@ impl Current {
             let path = &self.document.stored.path;
             let message = format!("line {line} of {path} has no task");
             let fault = AddressError::new(FaultCode::SelectorNotFound, message);
-            let path = shell_word(path);
+            let path = shell_path(path);
             return Err(fault.or_else(|| format!("`mdsel tasks --under {path}` lists its tasks")));
         };
         Ok(ResolvedNode::new(Rc::clone(&self.document), Target::Node(task.node), Params::default()))

@@ -31,7 +31,7 @@ use std::time::Duration;
 use crate::address::AddressError;
 use crate::address::namespace::encode;
 use crate::corpus::Roots;
-use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
@@ -229,7 +229,7 @@ fn check_hash(documents: &[EditedDocument], expected: &str) -> Result<()> {
     }
     let path = &document.original.stored.path;
     let message = format!("{path}: the hash is {hash}, not {expected}");
-    let path = shell_word(path);
+    let path = shell_path(path);
     Err(Error::new(ErrorKind::Conflict, message)
         .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
 }

@@ -9,7 +9,7 @@ use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
-use crate::error::{Result, shell_word};
+use crate::error::{Result, shell_path, shell_word};
 use crate::glob::Glob;
 use crate::limits;
 use crate::store::{Lookup, StoredDocument};
@@ -55,7 +55,7 @@ pub(super) fn next_command(library: &DocumentCache<'_>, name: &str) -> Result<St
     let path = decoded.strip_prefix("./").unwrap_or(&decoded);
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     if !folder.is_empty() && library.reader.is_folder(folder)? {
-        let folder = shell_word(folder);
+        let folder = shell_path(folder);
         return Ok(format!("`mdsel toc {folder} --depth 1` lists the documents of {folder}"));
     }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
@@ -79,7 +79,7 @@ pub(super) fn not_ingested(
         Some(reason) => format!("{path} is not in the store: {reason}"),
         // Without a path, an ingest takes only the collections.
         None if reader.options().only_collections && library.roots.of(&path).0.name.is_empty() => {
-            let word = shell_word(&path);
+            let word = shell_path(&path);
             format!("{path} is not in the store: `mdsel ingest {word}`, in the root, adds it")
         }
         None => format!("{path} is not in the store: `mdsel ingest` adds it"),

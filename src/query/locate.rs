@@ -14,7 +14,7 @@ use crate::address::{
     AddressError, FaultCode, Locator, Params, ParsedPlace, SectionPart, StepScope, namespace,
     wrong_params,
 };
-use crate::error::{Warning, shell_word};
+use crate::error::{Warning, shell_path};
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
@@ -85,7 +85,7 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
         Locator::Document => whole(Target::Document),
         Locator::FrontMatter if document.tree.outline().front_matter.is_none() => {
             let path = &document.stored.path;
-            let toc = format!("`mdsel toc {}` lists its sections", shell_word(path));
+            let toc = format!("`mdsel toc {}` lists its sections", shell_path(path));
             fault(FaultCode::SelectorNotFound, format!("{path} has no front matter; {toc}"))
         }
         Locator::FrontMatter => whole(Target::FrontMatter),
@@ -135,7 +135,7 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
     let path = &document.stored.path;
     let not_found = |message: String| AddressError::new(FaultCode::SelectorNotFound, message);
     let Some(place) = place else { return not_found(format!("{path} has no such place")) };
-    let toc = || format!("`mdsel toc {}` lists its sections", shell_word(path));
+    let toc = || format!("`mdsel toc {}` lists its sections", shell_path(path));
     match &place.locator {
         Locator::Ldmd(id) => missing_ldmd_section(document, id),
         Locator::Anchor(anchor) => {
@@ -322,7 +322,7 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Address
     let message = format!("{path} has no LDMD section {id:?}");
     let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
     let has_none = document.markup.sections.is_empty();
-    let path = shell_word(path);
+    let path = shell_path(path);
     fault.or_else(|| {
         if has_none {
             format!("it has none; `mdsel toc {path}` lists its headings")

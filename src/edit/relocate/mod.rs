@@ -24,7 +24,7 @@ use super::files::{self, FileChange, OldFile};
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::AddressError;
 use crate::edit::answer::{diff, quoted};
-use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
@@ -305,7 +305,7 @@ fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Resu
     }
     let hash = short_hash(spans.first().map_or(file.before.as_slice(), part));
     let message = format!("{}: the hash is {hash}, not {expected}", file.from);
-    let path = shell_word(&file.from);
+    let path = shell_path(&file.from);
     Err(Error::new(ErrorKind::Conflict, message)
         .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
 }

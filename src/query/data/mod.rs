@@ -73,7 +73,7 @@ macro_rules! list_of_items {
 
             fn cut_first(&mut self, size: usize) -> bool {
                 let Some(item) = self.$field.first_mut() else { return false };
-                let name = crate::error::shell_word(&item.$name);
+                let name = crate::error::shell_path(&item.$name);
                 $cut(item, size);
                 let message = format!("this item is cut; `{} {name}` prints all of it", $command);
                 self.page.warnings.retain(|warning| warning.code != crate::query::data::ITEM_CUT);

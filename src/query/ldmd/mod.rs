@@ -18,7 +18,7 @@ use super::library::OpenDocument;
 use super::locate::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
 use crate::address::AddressError;
-use crate::error::{Result, Warning, shell_word};
+use crate::error::{Result, Warning, shell_path};
 use crate::query::cursor::ListPart;
 
 /// An answer about one document.
@@ -122,7 +122,7 @@ fn in_document<Body>(
                 let message = format!(
                     "{}: its markers have {problems} problems; `mdsel ldmd check {}` lists them",
                     stored.path,
-                    shell_word(&stored.path)
+                    shell_path(&stored.path)
                 );
                 warnings.push(Warning::new("LDMD_FAULTS", message));
             }
