@@ -118,7 +118,7 @@ fn expected(is_front_matter: bool, front_matter: FrontMatterEdit) -> Expected {
         headings: Vec::new(),
         depth: 0,
         is_contained: true,
-        list: None,
+        lists: None,
         front_matter,
         is_front_matter,
         may_move_markers: false,

@@ -37,6 +37,8 @@ pub(super) struct Draft {
     pub(super) front_matter: FrontMatterEdit,
     /// The number of lists, items and block quotes that contain the place.
     pub(super) depth: usize,
+    /// The place, if the content becomes the first or the last part of it.
+    pub(super) parent: Option<ByteSpan>,
     /// Whether no blank lines are added around the content.
     pub(super) is_close: bool,
     pub(super) stripped_heading: bool,
@@ -194,7 +196,8 @@ impl<'a> Drafter<'a> {
         if relevel {
             fragment = fragment.with_level(level)?;
         }
-        Ok(Draft { limit, sibling_level, ..self.draft(at, fragment) })
+        let parent = is_child.then_some(place.span);
+        Ok(Draft { limit, sibling_level, parent, ..self.draft(at, fragment) })
     }
 
     fn fragment(&self, content: &[u8]) -> Fragment {

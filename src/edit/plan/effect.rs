@@ -28,8 +28,9 @@ pub(super) struct Expected {
     pub(super) depth: usize,
     /// Whether the content may become part of the list, item or block quote around the place.
     pub(super) is_contained: bool,
-    /// Offset at which the place begins, if it is a list. The content may extend that list.
-    pub(super) list: Option<usize>,
+    /// The span of the place, if it is a list or gets the content as its first or last part. The content may extend
+    /// the lists that begin there.
+    pub(super) lists: Option<ByteSpan>,
     /// What happens to the front matter.
     pub(super) front_matter: FrontMatterEdit,
     /// Whether the content is front matter.
@@ -205,8 +206,12 @@ impl EffectComparison<'_> {
     fn is_absorbed(&self, added: &Landmark) -> bool {
         let is_outside = |start: usize| !is_in(self.shift.after, start);
         let joins = |list: ByteSpan| {
-            let named = self.expected.list.and_then(|list| self.shift.start(list));
-            is_outside(list.start) && named != Some(list.start)
+            let lists = self
+                .expected
+                .lists
+                .and_then(|lists| Some(self.shift.start(lists.start)?..self.shift.end(lists.end)?));
+            let is_named = lists.is_some_and(|lists| lists.contains(&list.start));
+            is_outside(list.start) && !is_named
         };
         !self.expected.is_contained
             && (added.container.is_some_and(is_outside) || added.list.is_some_and(joins))
@@ -219,7 +224,7 @@ impl EffectComparison<'_> {
         let is_around = self.expected.is_contained && list.start <= at && at <= list.end;
         let moved = self.shift.start(list.start);
         is_around
-            || self.expected.list == Some(list.start)
+            || self.expected.lists.is_some_and(|lists| is_in(lists, list.start))
             || moved.is_none_or(|at| at == now.start)
     }
 

@@ -168,11 +168,11 @@ impl Planner<'_> {
         self.old.outline().nodes.get(node)
     }
 
-    /// Offset at which the target begins, if it is a list.
-    fn list(&self) -> Option<usize> {
+    /// The span of the target, if it is a list.
+    fn list(&self) -> Option<ByteSpan> {
         let EditTarget::Node(node) = self.target else { return None };
         let list = self.node(node).filter(|node| node.kind == NodeKind::Block(BlockType::List))?;
-        Some(list.bytes.start)
+        Some(list.bytes)
     }
 
     /// Whether the bytes at `span` equal `content`, except for line ends.
@@ -255,7 +255,7 @@ impl Planner<'_> {
                 .collect(),
             depth: draft.depth,
             is_contained: draft.depth > 0,
-            list: self.list(),
+            lists: draft.parent.or_else(|| self.list()),
             front_matter: draft.front_matter,
             is_front_matter: self.target == EditTarget::FrontMatter,
             may_move_markers: matches!(self.target, EditTarget::Ldmd(_)),

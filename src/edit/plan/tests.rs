@@ -585,7 +585,6 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
         (lists, "paragraph 2", after("3. x")),
         (list, "A", first("    make install")),
         (list, "A", first("  x")),
-        (list, "A", first("- b")),
     ] {
         let refusal = edit(file.as_bytes(), name, request).unwrap_err();
         assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{file:?} {name} {request:?}");
@@ -600,6 +599,8 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
         (lists, "item 1", after("3. x")),
         (lists, "item 2", replace("* x")),
         (list, "list", before("- x")),
+        (list, "A", first("- b")),
+        (list, "A", last("- b")),
         (list, "A", first("* b")),
     ] {
         assert!(edit(file.as_bytes(), name, request).is_ok(), "{file:?} {name} {request:?}");
