@@ -259,13 +259,16 @@ fn is_definition(line: &[u8]) -> bool {
 
 /// Whether a line has no text outside of images and of HTML tags: badges, or an anchor.
 fn shows_no_text(line: &[u8]) -> bool {
-    let mut depth = 0_usize;
+    // The texts and targets of images may contain angle brackets.
+    let (mut depth, mut is_tag) = (0_usize, false);
     let is_text = |byte: &u8| {
         match byte {
-            b'[' | b'(' | b'<' => depth += 1,
-            b']' | b')' | b'>' => depth = depth.saturating_sub(1),
+            b'[' | b'(' => depth += 1,
+            b']' | b')' => depth = depth.saturating_sub(1),
+            b'<' if depth == 0 => is_tag = true,
+            b'>' if depth == 0 => is_tag = false,
             b'!' => {}
-            _ => return depth == 0 && !byte.is_ascii_whitespace(),
+            _ => return depth == 0 && !is_tag && !byte.is_ascii_whitespace(),
         }
         false
     };
@@ -383,6 +386,7 @@ mod tests {
             "<!-- a comment -->\n",
             "[two]: b.md \"Title\"\n",
             "[![build](https://a.example/b.svg)](https://a.example) ![x](y.png)\n",
+            "![Settings > Tools > Enable it](y.png)\n",
             "<a id=\"1.0\"></a>\n",
         ] {
             assert_eq!(asides(file), [true], "{file}");
@@ -393,6 +397,7 @@ mod tests {
             "[A link](b.md): text\n",
             "[Note]: this is text\n",
             "![x](y.png) text\n",
+            "![x > y](y.png) <b>text</b>\n",
             "```\n<!-- code -->\n```\n",
             "<b>text</b>\n",
         ] {
