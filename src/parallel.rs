@@ -206,18 +206,18 @@ pub(crate) fn batches<I>(
     })
 }
 
-/// Returns the results of both. They run at the same time, or one after the other if no thread can be made.
-pub(crate) fn join<A, B: Send>(one: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+/// Returns the results of both, which run at the same time, or one after the other if no thread can be made. The
+/// second one is an error if its thread panicked.
+pub(crate) fn join<A, B: Send>(
+    one: impl FnOnce() -> A,
+    other: impl Fn() -> B + Sync,
+) -> (A, Result<B, Error>) {
     let (one, started) = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, &other);
         (one(), thread.map(ScopedJoinHandle::join))
     });
-    let other = match started {
-        Ok(Ok(other)) => other,
-        Ok(Err(panic)) => std::panic::resume_unwind(panic),
-        Err(_) => other(),
-    };
-    (one, other)
+    let other = started.unwrap_or_else(|_| Ok(other()));
+    (one, other.map_err(|_| thread_failed()))
 }
 
 /// Fewer items are sorted by one thread.

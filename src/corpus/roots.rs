@@ -82,6 +82,12 @@ impl Roots {
         Some(normalized(root.folder.to_str()?, below))
     }
 
+    /// Returns the paths of two documents on disk, like [`Self::on_disk`], if they are in different folders.
+    pub(crate) fn apart_on_disk(&self, one: &str, other: &str) -> Option<(String, String)> {
+        let is_apart = self.of(one).0.name != self.of(other).0.name;
+        is_apart.then(|| self.on_disk(one).zip(self.on_disk(other))).flatten()
+    }
+
     /// Returns the path of the document or file to which the relative path `link` of the document at `source` leads on
     /// disk. Returns `None` if that is not below another one of the folders.
     pub(crate) fn across(&self, source: &str, link: &str) -> Option<String> {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::hint::Asked;
 use super::plan::{
     self, Allow, Detail, EditScope, Plan, Position, Refusal, Renumbered, Reparented, RowPlace,
-    Splice, plan, plan_detail,
+    Shift, Splice, plan, plan_detail,
 };
 use crate::address::{AddressError, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
@@ -141,20 +141,10 @@ struct NewContent {
 impl NewContent {
     /// Moves the spans as a later edit moves them.
     fn shift(&mut self, splice: &Splice) {
-        let (at, length) = (splice.at, splice.bytes.len());
-        let shifted = |offset: usize| offset - at.len() + length;
-        let start = |offset: usize| match offset {
-            _ if offset < at.start => offset,
-            _ if offset < at.end => splice.inserted.start,
-            _ => shifted(offset),
-        };
-        let end = |offset: usize| match offset {
-            _ if offset <= at.start => offset,
-            _ if offset < at.end => splice.inserted.end,
-            _ => shifted(offset),
-        };
-        let is_gone =
-            |start: usize| splice.inserted.is_empty() && at.start <= start && start < at.end;
+        let shift = Shift::of(splice);
+        let start = |offset: usize| shift.start(offset).unwrap_or(splice.inserted.start);
+        let end = |offset: usize| shift.end(offset).unwrap_or(splice.inserted.end);
+        let is_gone = |start: usize| splice.inserted.is_empty() && shift.start(start).is_none();
         self.section = self.section.filter(|(start, _)| !is_gone(*start));
         self.section = self.section.map(|(offset, scope)| (start(offset), scope));
         let from = start(self.span.start);

@@ -32,7 +32,7 @@ use std::time::Duration;
 use crate::corpus::{Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_store};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
-use crate::parallel::thread_failed;
+use crate::parallel;
 use crate::store::{Lookup, Shard, Store};
 use crate::trust::Wish;
 use comparison::{ChangedFile, FileComparison, Known, compare_all};
@@ -291,19 +291,18 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     let mut stored = Vec::new();
     let documents = &mut stored;
     // The documents are read and put in order while the files are looked for.
-    let (walked, known) = std::thread::scope(|scope| {
-        let walked = scope.spawn(|| walk(&plan, &own_files));
-        let known = writer.documents().map(|read| {
-            *documents = read;
+    let (known, walked) = parallel::join(
+        || {
+            *documents = writer.documents()?;
             if let Some(shard) = request.shard {
                 documents.retain(|document| shard.takes(&document.path));
             }
-            Known::new(&plan, documents)
-        });
-        (walked.join().map_err(|_| thread_failed()).flatten(), known)
-    });
+            Ok::<_, Error>(Known::new(&plan, documents))
+        },
+        || walk(&plan, &own_files),
+    );
     let mut run = Run { is_forced, progress, report: IngestReport::default() };
-    let (mut walked, known) = (walked?, known?);
+    let (mut walked, known) = (walked.flatten()?, known?);
     if let Some(shard) = request.shard {
         for walked in &mut walked {
             walked.found.retain(|found| shard.takes(&found.path));

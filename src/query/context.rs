@@ -172,9 +172,9 @@ impl List for ContextAnswer {
         }
     }
 
-    fn cut_last(&mut self, lines: usize) -> bool {
+    fn cut_last(&mut self, parts: usize) -> bool {
         let Some(ContextItem::Place(place)) = self.items.last_mut() else { return false };
-        let cut = place.found.as_mut().is_some_and(|hit| hit.cut(lines));
+        let cut = place.found.as_mut().is_some_and(|hit| hit.cut(parts));
         self.page.truncated |= cut;
         cut
     }

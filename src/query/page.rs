@@ -142,8 +142,8 @@ pub trait List: Clone {
 
     /// Cuts the last item to its best `parts` parts and adds the address of the remainder. Returns
     /// whether it did.
-    fn cut_last(&mut self, lines: usize) -> bool {
-        let _ = lines;
+    fn cut_last(&mut self, parts: usize) -> bool {
+        let _ = parts;
         false
     }
 

@@ -1,9 +1,9 @@
 //! The effect of a splice on everything outside it: compares the versions before and after.
 //!
 //! Owns the definition of "unchanged outside the splice". Every heading, block and item outside the splice
-//! keeps its type, its start, its end and its depth in containers. Every item keeps its list. Every section keeps its title, every link
-//! keeps its target, and every reference keeps its footnote. Front matter and LDMD markers stay. Invariant: each difference is reported as the
-//! refusal whose flag allows it, and nothing is compared twice.
+//! keeps its type, its start, its end and its depth in containers. Every item keeps its list, every section its
+//! title, every link its target, and every reference its footnote. Front matter and LDMD markers stay. Invariant:
+//! each difference is reported as the refusal whose flag allows it, and nothing is compared twice.
 
 use std::collections::HashMap;
 
@@ -40,8 +40,8 @@ pub(super) struct Expected {
 }
 
 /// Maps offsets outside a splice from the old file to the new file.
-#[derive(Clone, Copy)]
-struct Shift {
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
     /// The removed bytes, in the old file.
     at: ByteSpan,
     /// The inserted bytes, in the new file.
@@ -49,18 +49,24 @@ struct Shift {
 }
 
 impl Shift {
+    /// Returns the shift by `splice`.
+    pub fn of(splice: &Splice) -> Self {
+        let at = splice.at;
+        Self { at, after: ByteSpan::new(at.start, at.start + splice.bytes.len()) }
+    }
+
     /// The new offset of a byte after the splice; `None` for an offset before the end of the removed bytes.
     fn shifted(self, offset: usize) -> Option<usize> {
         offset.checked_sub(self.at.end).map(|rest| self.after.end + rest)
     }
 
     /// The new offset of something that began at `offset`; `None` if it was removed.
-    fn start(self, offset: usize) -> Option<usize> {
+    pub fn start(self, offset: usize) -> Option<usize> {
         if offset < self.at.start { Some(offset) } else { self.shifted(offset) }
     }
 
     /// The new end of something that ended at `offset`; `None` if it was removed.
-    fn end(self, offset: usize) -> Option<usize> {
+    pub fn end(self, offset: usize) -> Option<usize> {
         if offset <= self.at.start { Some(offset) } else { self.shifted(offset) }
     }
 }
@@ -94,8 +100,7 @@ pub(super) fn compare(
     splice: &Splice,
     expected: &Expected,
 ) -> Effect {
-    let after = ByteSpan::new(splice.at.start, splice.at.start + splice.bytes.len());
-    let shift = Shift { at: splice.at, after };
+    let shift = Shift::of(splice);
     let mut comparison = EffectComparison { old, new, shift, expected, effect: Effect::default() };
     comparison.front_matter(splice);
     if comparison.structure() {
@@ -317,6 +322,9 @@ impl EffectComparison<'_> {
     fn footnotes(&self) -> Vec<(usize, Change)> {
         let shift = self.shift;
         let (before, now) = (footnotes(self.old), footnotes(self.new));
+        if before.is_empty() && now.is_empty() {
+            return Vec::new();
+        }
         let is_same = |before: ByteSpan, now: ByteSpan| {
             let is_replaced = is_in(shift.at, before.start) && is_in(shift.after, now.start);
             is_replaced

@@ -54,7 +54,7 @@ mod version;
 
 pub(in crate::edit) use definitions::bracketed;
 pub use detail::{Detail, RowPlace, plan_detail};
-pub use effect::renumbered;
+pub use effect::{Shift, renumbered};
 pub use planner::plan;
 pub use refusal::{Change, FrontMatterProblem, Refusal};
 pub use section_move::{

@@ -118,9 +118,8 @@ impl LinkTargets<'_> {
         let roots = &self.library.roots;
         let (from, folder) = (&source.old.stored.path, &source.new.stored.path);
         let is_missing = matches!(to, Some(Destination::Broken(_)));
-        let is_apart = roots.of(from).0.name != roots.of(folder).0.name
-            && !self.is_by_name(from, link, is_missing);
-        let on_disk = is_apart.then(|| roots.on_disk(from).zip(roots.on_disk(folder))).flatten();
+        let is_by_name = self.is_by_name(from, link, is_missing);
+        let on_disk = roots.apart_on_disk(from, folder).filter(|_| !is_by_name);
         let (from, folder) = on_disk.unwrap_or_else(|| (from.clone(), folder.clone()));
         (folder_of(&from).to_owned(), folder_of(&folder).to_owned())
     }
@@ -260,9 +259,7 @@ impl LinkTargets<'_> {
         };
         let (from, path) = (&source.new.stored.path, &document.stored.path);
         let is_by_name = self.is_by_name(&source.old.stored.path, before, false);
-        let roots = &self.library.roots;
-        let is_apart = !is_by_name && roots.of(from).0.name != roots.of(path).0.name;
-        let on_disk = is_apart.then(|| roots.on_disk(from).zip(roots.on_disk(path))).flatten();
+        let on_disk = self.library.roots.apart_on_disk(from, path).filter(|_| !is_by_name);
         let to = NewTarget {
             path,
             on_disk: on_disk.as_ref().map(|(from, path)| (folder_of(from), path.as_str())),

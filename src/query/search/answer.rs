@@ -142,9 +142,9 @@ impl List for SearchAnswer {
         }
     }
 
-    fn cut_last(&mut self, lines: usize) -> bool {
+    fn cut_last(&mut self, parts: usize) -> bool {
         let Items::Hits(hits) = &mut self.items else { return false };
-        let cut = hits.last_mut().is_some_and(|hit| hit.cut(lines));
+        let cut = hits.last_mut().is_some_and(|hit| hit.cut(parts));
         self.page.truncated |= cut;
         cut
     }

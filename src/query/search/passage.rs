@@ -279,16 +279,16 @@ impl Pieces {
             last = Some(index);
         }
         for window in &mut windows {
-            let header = ByteSpan::new(window.byte_start, window.byte_end);
-            // A header row is shown with the first of its rows that is chosen.
-            let rows =
-                self.list.iter().zip(&ranks).filter(|(piece, _)| piece.header == Some(header));
-            let of_header =
-                rows.filter_map(|(_, rank)| *rank).min().map(|rank| (header.start, rank));
-            let from = starts.partition_point(|(start, _)| *start < window.byte_start);
-            let of_pieces = starts.get(from..).unwrap_or_default();
-            let starts = if window.is_header { of_header.as_slice() } else { of_pieces };
-            window.close(bytes, lines, starts);
+            if window.is_header {
+                // A header row is shown with the first of its rows that is chosen.
+                let header = Some(ByteSpan::new(window.byte_start, window.byte_end));
+                let rows = self.list.iter().zip(&ranks).filter(|(piece, _)| piece.header == header);
+                let first = rows.filter_map(|(_, rank)| *rank).min().unwrap_or_default();
+                window.close(bytes, lines, &[(window.byte_start, first)]);
+            } else {
+                let from = starts.partition_point(|(start, _)| *start < window.byte_start);
+                window.close(bytes, lines, starts.get(from..).unwrap_or_default());
+            }
         }
         windows
     }

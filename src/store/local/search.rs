@@ -60,7 +60,7 @@ impl FullText {
         let folder = folder(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         let (snapshot, reader) =
             parallel::join(|| Snapshot::open(path), || IndexReader::open(&folder));
-        let snapshot = snapshot?;
+        let (snapshot, reader) = (snapshot?, reader?);
         let path = snapshot.path().to_owned();
         let rebuild_reason = match compare(&reader, &snapshot) {
             IndexState::Current => {

@@ -17,7 +17,7 @@ use super::best::{Best, ScoredDocument};
 use super::leaf::{FieldTable, QueryTermState, SegmentLeaf};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
-use super::{Usable, guarded};
+use super::{Unusable, Usable, guarded};
 use crate::parallel;
 use crate::store::{Ranked, SectionId};
 use crate::terms::{Clause, QueryTerm, score};
@@ -178,6 +178,7 @@ pub(super) fn ranked(
     } else {
         let (best, other) = parallel::join(|| scan(one, 0), || guarded(|| scan(other, one.len())));
         let mut best = best?;
+        let other = other.map_err(|error| Unusable::Damaged(error.to_string()))?;
         best.join(other?);
         best
     };
