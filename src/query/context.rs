@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
+use super::documents::ListedDocuments;
 use super::library::is_false;
 use super::links::{self, Direction, EdgeFilter, LinkNode};
 use super::node::{Extent, NodeAnswer, answer};
@@ -414,10 +415,11 @@ impl Bundle<'_> {
         }
         // Documents are added whole, so `--under` must name folders or documents here.
         let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
-        let (found, filter) =
-            documents::filtered(self.library, &self.request.filter.under, &others)?;
-        self.faults.extend(found.faults);
-        for stored in found.documents {
+        let ListedDocuments { documents, faults, filter, .. } =
+            documents::listed(self.library, &self.request.filter.under, &others)?;
+        self.faults.extend(faults);
+        for stored in documents {
+            let stored = stored?;
             if self.request.hops == 0 && self.places.len() >= self.enough {
                 break;
             }

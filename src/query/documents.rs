@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::batches::DocumentBatches;
 use super::filter::{DocumentOrder, Filter};
 use super::name::{NameMatch, document_named};
 use super::resolve::Resolver;
@@ -12,7 +13,7 @@ use crate::address::{AddressError, FaultCode, namespace};
 use crate::error::{Result, shell_path, shell_word};
 use crate::glob::Glob;
 use crate::limits;
-use crate::store::{Lookup, StoredDocument};
+use crate::store::{DocumentFilter, Lookup, StoredDocument, Under};
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -107,6 +108,11 @@ fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
         })
 }
 
+/// Returns the name of a document that may be named by its address.
+fn without_selector(name: &str) -> &str {
+    name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name)
+}
+
 /// Returns the documents with the given names, or all documents if `names` is empty.
 pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocuments> {
     let mut result = NamedDocuments::default();
@@ -119,8 +125,7 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
     }
     let mut seen = HashSet::new();
     for name in names {
-        // A document may also be named by its address.
-        let plain = name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name);
+        let plain = without_selector(name);
         let found = match by_name(library, plain)? {
             NameMatch::One(document) => vec![document],
             NameMatch::Many(paths, total) => {
@@ -139,21 +144,79 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
     Ok(result)
 }
 
-/// Returns the documents with the given names that match the filter, in the requested order, and the
-/// filter.
-pub(super) fn filtered(
-    library: &DocumentCache<'_>,
+/// The documents of a list, and the filter of its items.
+pub(super) struct ListedDocuments<'a> {
+    /// In the order of the names, then by path, unless another order is requested; each document once.
+    pub(super) documents: DocumentBatches<'a>,
+    /// The names that match no document, or are ambiguous.
+    pub(super) faults: Vec<AddressError>,
+    /// Whether there was one name, and it means one document.
+    pub(super) is_single: bool,
+    pub(super) filter: Filter,
+}
+
+/// Returns the documents with the given names that match the filter, or all that match it if `names` is empty.
+/// Those of the whole store or of one folder are read in batches.
+pub(super) fn listed<'a>(
+    library: &'a DocumentCache<'a>,
     names: &[String],
     request: &FilterRequest,
-) -> Result<(NamedDocuments, Filter)> {
+) -> Result<ListedDocuments<'a>> {
     let filter = Filter::new(library, request)?;
-    let mut found = named(library, names)?;
-    filter.retain(library, &mut found.documents)?;
-    if let Some(order) = DocumentOrder::of(request) {
-        order.sort(library, &mut found.documents)?;
-    }
-    found.faults.extend(filter.faults.iter().cloned());
-    Ok((found, filter))
+    let order = DocumentOrder::of(request);
+    let (mut documents, mut faults) = match meaning(library, names, &filter)? {
+        Meaning::Documents(admitted) => {
+            (DocumentBatches::new(library, admitted, order, &[])?, Vec::new())
+        }
+        Meaning::Document(document) => {
+            let mut documents = vec![document];
+            filter.retain(library, &mut documents)?;
+            (DocumentBatches::of(library, documents), Vec::new())
+        }
+        Meaning::Names => {
+            let mut found = named(library, names)?;
+            filter.retain(library, &mut found.documents)?;
+            if let Some(order) = order {
+                order.sort(library, &mut found.documents)?;
+            }
+            (DocumentBatches::of(library, found.documents), found.faults)
+        }
+    };
+    faults.extend(filter.faults.iter().cloned());
+    let is_single = names.len() == 1 && documents.is_one()?;
+    Ok(ListedDocuments { documents, faults, is_single, filter })
+}
+
+/// What names of documents mean.
+enum Meaning {
+    /// All documents that meet conditions: the names are no names, or one name of a folder.
+    Documents(DocumentFilter),
+    /// The document that the only name means.
+    Document(StoredDocument),
+    /// What each of them means must be looked up.
+    Names,
+}
+
+fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Result<Meaning> {
+    let admitted = filter.documents.clone();
+    let name = match names {
+        [] => return Ok(Meaning::Documents(admitted)),
+        [name] => without_selector(name),
+        _ => return Ok(Meaning::Names),
+    };
+    let folder = match by_name(library, name)? {
+        NameMatch::One(document) => return Ok(Meaning::Document(document)),
+        NameMatch::None if admitted.under.is_none() => folder_path(name),
+        NameMatch::None | NameMatch::Many(..) => None,
+    };
+    Ok(match folder {
+        Some(root) if root.is_empty() => Meaning::Documents(admitted),
+        Some(folder) if library.reader.is_folder(&folder)? => {
+            let under = Under { folders: vec![folder], ..Under::default() };
+            Meaning::Documents(DocumentFilter { under: Some(under), ..admitted })
+        }
+        _ => Meaning::Names,
+    })
 }
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error

@@ -43,7 +43,7 @@ pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
 /// `size` computes the number of items of a document without building its group, for documents that are
 /// skipped. `drops_empty` omits documents without items.
 pub(super) fn within<G: Group>(
-    documents: &[StoredDocument],
+    documents: impl IntoIterator<Item = Result<StoredDocument>>,
     part: &mut ListPart,
     limit: usize,
     drops_empty: bool,
@@ -54,6 +54,7 @@ pub(super) fn within<G: Group>(
     let mut given = 0;
     let mut groups = Vec::new();
     for stored in documents {
+        let stored = &stored?;
         if skip > 0 {
             let items = size(stored)?;
             if items == 0 && drops_empty {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
+use super::documents::ListedDocuments;
 use super::filter::{Filter, type_name};
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument, is_false};
@@ -199,9 +200,10 @@ impl List for IndexAnswer {
 pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
     let part = ListPart::beginning(request.after, library.reader.generation());
     let mut page = Page::new(part).with_empty_lists();
-    let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
+    let ListedDocuments { documents, faults, filter, .. } =
+        documents::listed(library, &request.documents, &request.filter)?;
     let (documents, next) = groups::within(
-        &named.documents,
+        documents,
         &mut page.part,
         most(request.limit),
         filter.looks_inside(),
@@ -213,7 +215,7 @@ pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<Inde
         },
         |stored| list(library, &*library.open(stored)?, request.blocks, &filter),
     )?;
-    page.unresolved_selectors = named.faults;
+    page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;

@@ -4,6 +4,7 @@
 //! Invariant: an answer is a function of the snapshot, the request and, where documented, the state of
 //! the files. Nothing here prints. The clock is read only for the time limit of a search.
 
+mod batches;
 mod cells;
 pub mod context;
 pub mod cursor;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{ListPart, most};
+use super::documents::ListedDocuments;
 use super::filter::Filter;
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
@@ -168,17 +169,17 @@ impl List for TocAnswer {
 /// Lists the section trees of documents.
 pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswer> {
     let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
-    let (named, filter) = documents::filtered(library, &request.documents, &request.filter)?;
-    let is_single = request.documents.len() == 1 && named.documents.len() == 1;
+    let ListedDocuments { documents, faults, is_single, filter } =
+        documents::listed(library, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
-    let (files, next) = if is_all && named.documents.len() > BATCH {
-        (on_all_cores(library, &named.documents, request, &filter)?, None)
+    let (files, next) = if is_all {
+        (on_all_cores(library, &documents.all()?, request, &filter)?, None)
     } else {
         let file = |stored: &StoredDocument| {
             Ok(sections(library, &*library.open(stored)?, request, &filter))
         };
         groups::within(
-            &named.documents,
+            documents,
             &mut page.part,
             most(request.limit),
             filter.looks_inside(),
@@ -186,7 +187,7 @@ pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswe
             file,
         )?
     };
-    page.unresolved_selectors = named.faults;
+    page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;

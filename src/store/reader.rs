@@ -44,7 +44,17 @@ pub struct Facts {
 }
 
 /// The totals of a store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    schemars::JsonSchema,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Totals {
     /// Number of documents.
     pub documents: usize,

@@ -127,6 +127,20 @@ impl DocumentFilter {
             && self.condition.is_none()
     }
 
+    /// Returns the bounds of the paths that are admitted: at least the first, and less than the second. `None` if
+    /// there are none, or if the filter does not have them.
+    pub(crate) fn path_bounds(&self) -> Option<(String, String)> {
+        let folders: Vec<&str> = match &self.under {
+            Some(under) if !under.documents.is_empty() => return None,
+            Some(under) => under.folders.iter().map(String::as_str).collect(),
+            None => self.globs.folder().into_iter().collect(),
+        };
+        // `0` is the character after `/`.
+        let starts = folders.iter().map(|folder| format!("{folder}/"));
+        let ends = folders.iter().map(|folder| format!("{folder}0"));
+        starts.min().zip(ends.max())
+    }
+
     /// Returns whether the document is admitted apart from its tags and its front matter.
     pub(crate) fn takes_name(&self, id: i64, path: &str) -> bool {
         self.globs.takes(path)

@@ -11,6 +11,7 @@ pub mod tasks;
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::batches::DocumentBatches;
 use super::cursor::{ListPart, most};
 use super::filter::{DocumentOrder, Filter, parsed_before};
 use super::library::OpenDocument;
@@ -127,88 +128,8 @@ trait Source {
     fn show(&mut self, document: &OpenDocument, found: Self::Found) -> Result<Self::Item>;
 }
 
-/// Number of documents that are read at first. Each further batch is larger by [`GROWTH`].
-const FIRST_BATCH: usize = 64;
-const GROWTH: usize = 16;
-
-/// The documents that may have what a request asks for, in the order of the answer. They are read in
-/// batches, so a page does not read all those after it.
-struct Documents<'a> {
-    library: &'a DocumentCache<'a>,
-    filter: DocumentFilter,
-    keys: &'a [Vec<i64>],
-    batch: std::vec::IntoIter<StoredDocument>,
-    /// The size of the next batch; 0 if there is none.
-    next: usize,
-    after: Option<String>,
-}
-
-impl<'a> Documents<'a> {
-    fn new(
-        library: &'a DocumentCache<'a>,
-        filter: &'a Filter,
-        request: &FilterRequest,
-        keys: &'a [Vec<i64>],
-    ) -> Result<Self> {
-        let (batch, filter) = (Vec::new().into_iter(), filter.documents.clone());
-        let mut documents = Self { library, filter, keys, batch, next: FIRST_BATCH, after: None };
-        if let Some(order) = DocumentOrder::of(request) {
-            documents.sort(&order)?;
-        }
-        Ok(documents)
-    }
-
-    /// Reads the documents that have the sort key, in its order. The others follow in path order.
-    fn sort(&mut self, order: &DocumentOrder<'_>) -> Result<()> {
-        let with_condition = |condition: Expression| {
-            let both = |old| Expression::All(vec![old, condition.clone()]);
-            let old = self.filter.condition.clone();
-            DocumentFilter {
-                condition: Some(old.map_or_else(|| condition.clone(), both)),
-                ..self.filter.clone()
-            }
-        };
-        let (first, rest) = match order.front_matter_key() {
-            Some(key) => {
-                let has_key = Expression::Exists(key.to_owned());
-                let rest = with_condition(Expression::Not(Box::new(has_key.clone())));
-                (with_condition(has_key), Some(rest))
-            }
-            None => (self.filter.clone(), None),
-        };
-        let mut sorted = self.library.reader.all(&Lookup::Data(&first, self.keys))?;
-        order.sort(self.library, &mut sorted)?;
-        self.batch = sorted.into_iter();
-        match rest {
-            Some(rest) => self.filter = rest,
-            None => self.next = 0,
-        }
-        Ok(())
-    }
-}
-
-impl Iterator for Documents<'_> {
-    type Item = Result<StoredDocument>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.batch.len() == 0 && self.next > 0 {
-            let which = Lookup::Data(&self.filter, self.keys);
-            let size = self.next;
-            let found = self.library.reader.documents(&which, self.after.as_deref(), size);
-            let found = match found {
-                Ok(found) => found,
-                Err(error) => {
-                    self.next = 0;
-                    return Some(Err(error));
-                }
-            };
-            self.next = if found.len() < size { 0 } else { size.saturating_mul(GROWTH) };
-            self.after = found.last().map(|last| last.path.clone());
-            self.batch = found.into_iter();
-        }
-        self.batch.next().map(Ok)
-    }
-}
+/// Number of items among which a name that was asked for is looked for before the whole store is.
+const FIRST_ITEMS: usize = 64;
 
 /// Lists the items of `source` in the documents that have a key of each set of `keys`. A set is the
 /// hashes of [`crate::data::Key`]s.
@@ -234,7 +155,9 @@ fn list<S: Source>(
     let names = source.names().into_iter().map(|(name, key)| (name.to_owned(), key.hash()));
     let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
     let mut first: Vec<StoredDocument> = Vec::new();
-    'documents: for stored in Documents::new(library, &filter, &common.filter, keys)? {
+    let order = DocumentOrder::of(&common.filter);
+    let documents = DocumentBatches::new(library, filter.documents.clone(), order, keys)?;
+    'documents: for stored in documents {
         let stored = stored?;
         let found = source.find(&stored)?;
         if found.is_empty() {
@@ -262,7 +185,7 @@ fn list<S: Source>(
                 page.end(limit);
                 break 'documents;
             }
-            if items.len() < FIRST_BATCH {
+            if items.len() < FIRST_ITEMS {
                 names.retain(|(name, _)| !S::has(&found, name));
                 if first.last().is_none_or(|last| last.id != stored.id) {
                     first.push(stored.clone());

@@ -10,6 +10,7 @@ use crate::limits;
 use crate::links::{OnDisk, Reason, StoredLink};
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex};
+use crate::query::documents::ListedDocuments;
 use crate::query::finding::{Finding, Findings};
 use crate::query::library::OpenDocument;
 use crate::query::{Cursor, FilterRequest, documents};
@@ -23,11 +24,13 @@ pub fn check(
     filter: &FilterRequest,
     after: Option<Cursor>,
 ) -> Result<Findings> {
-    let (found, filter) = documents::filtered(library, names, filter)?;
+    let ListedDocuments { documents, faults, filter, .. } =
+        documents::listed(library, names, filter)?;
+    let documents = documents.all()?;
     let graph = Graph::new(library, EdgeFilter::default());
     let mut hints = Hints { library, files: HashMap::new() };
     let mut findings = Vec::new();
-    for stored in &found.documents {
+    for stored in &documents {
         let links = library.reader.links(stored)?.links;
         if links.is_empty() {
             continue;
@@ -63,9 +66,9 @@ pub fn check(
         }
     }
     let generation = library.reader.generation();
-    let mut findings = Findings::new(findings, found.faults, after, generation);
+    let mut findings = Findings::new(findings, faults, after, generation);
     findings.page.warnings.extend(filter.warnings);
-    findings.page.warnings.extend(library.warning_of_changes(&found.documents));
+    findings.page.warnings.extend(library.warning_of_changes(&documents));
     Ok(findings)
 }
 

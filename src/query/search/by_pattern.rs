@@ -2,7 +2,7 @@
 //! decide.
 //!
 //! Invariant: every document that contains a match is scanned, in path order, until enough hits are
-//! found.
+//! found. Documents that no hit is wanted of are not even listed, if the index says nothing about them.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,8 @@ use super::{DocumentOrder, OutputMode, Search};
 use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
+use crate::query::batches::DocumentBatches;
+use crate::query::cursor::most;
 use crate::terms::TrigramQuery;
 
 impl Search<'_> {
@@ -28,19 +30,20 @@ impl Search<'_> {
                 "a line end never matches within a line; use -U to search across lines",
             );
         }
-        let all = self.documents_in_store()?;
-        let method = if pattern.plan == TrigramQuery::All { "scan" } else { "trigrams" };
-        let mut documents =
-            self.library.reader.candidates(&pattern.plan, &self.filter.documents)?;
-        if let Some(order) = DocumentOrder::of(&self.request.filter) {
-            order.sort(self.library, &mut documents)?;
-        }
-        let explanation = Explanation {
-            method,
+        let mut batches = self.candidates(&pattern.plan)?;
+        let mut explanation = Explanation {
+            method: if pattern.plan == TrigramQuery::All { "scan" } else { "trigrams" },
             trigrams: pattern.plan.len(),
-            candidates: documents.len(),
-            documents: all,
+            documents: self.documents_in_store()?,
+            candidates: 0,
         };
+        let needs_all = matches!(self.request.form, OutputMode::Counts | OutputMode::Files)
+            || most(self.request.limit) == usize::MAX;
+        if needs_all || self.request.explain {
+            let documents = batches.all()?;
+            explanation.candidates = documents.len();
+            batches = DocumentBatches::of(self.library, documents);
+        }
         let mut collector = Collector::new(self.request, self.part);
         let scan = PatternScan {
             reader: self.library.reader,
@@ -56,22 +59,44 @@ impl Search<'_> {
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),
         };
         let mut counted = Vec::new();
-        scan.run(&documents, |found| {
-            let Some(document) = documents.get(found.document) else { return true };
-            if self.request.form == OutputMode::Hits {
-                let freshness = self.library.freshness(document);
-                found.hits.into_iter().all(|mut hit| {
-                    hit.freshness = freshness;
-                    collector.take_hit(hit)
-                })
-            } else {
-                counted.push(document);
-                collector.take_count(&document.path, found.count)
+        loop {
+            let documents = batches.next_batch()?;
+            let mut is_enough = documents.is_empty();
+            scan.run(&documents, |found| {
+                let Some(document) = documents.get(found.document) else { return true };
+                let goes_on = if self.request.form == OutputMode::Hits {
+                    let freshness = self.library.freshness(document);
+                    found.hits.into_iter().all(|mut hit| {
+                        hit.freshness = freshness;
+                        collector.take_hit(hit)
+                    })
+                } else {
+                    counted.push(document.clone());
+                    collector.take_count(&document.path, found.count)
+                };
+                is_enough = !goes_on;
+                goes_on
+            })?;
+            if is_enough {
+                break;
             }
-        })?;
-        self.warn_of_changes(counted);
+        }
+        self.warn_of_changes(&counted);
         self.warn_if_capped(&collector);
         Ok((collector.finish(), explanation))
+    }
+
+    /// Returns the documents that may match `plan` and that the filter admits, in the requested order.
+    fn candidates(&self, plan: &TrigramQuery) -> Result<DocumentBatches<'_>> {
+        let order = DocumentOrder::of(&self.request.filter);
+        if *plan == TrigramQuery::All {
+            return DocumentBatches::new(self.library, self.filter.documents.clone(), order, &[]);
+        }
+        let mut documents = self.library.reader.candidates(plan, &self.filter.documents)?;
+        if let Some(order) = order {
+            order.sort(self.library, &mut documents)?;
+        }
+        Ok(DocumentBatches::of(self.library, documents))
     }
 
     /// Adds a warning if the list was cut at the limit of the program.

@@ -98,7 +98,7 @@ impl LocalReader {
                 named.truncate(most);
                 Ok(named.into_iter().map(|(id, _)| id).collect())
             }
-            _ => self.snapshot.first_paths(after, most, |id, path| {
+            _ => self.snapshot.first_paths(after, filter.path_bounds(), most, |id, path| {
                 selected.contains(id) && filter.takes_name(id, path)
             }),
         }
@@ -214,7 +214,7 @@ impl StoreState {
                 Some(ids) => ids.iter().copied().collect(),
                 None => {
                     let takes = |id: i64, _: &str| selected.contains(id);
-                    self.snapshot.first_paths(None, usize::MAX, takes)?.into_iter().collect()
+                    self.snapshot.first_paths(None, None, usize::MAX, takes)?.into_iter().collect()
                 }
             });
         }
@@ -287,6 +287,9 @@ impl Reader for LocalReader {
         let ids = match which {
             Lookup::Matching(filter) if !filter.is_empty() => {
                 self.admitted(filter, &[], after, most)?
+            }
+            Lookup::Data(filter, []) if filter.is_empty() => {
+                return self.snapshot.documents(&Lookup::All, after, most);
             }
             Lookup::Data(filter, keys) => self.admitted(filter, keys, after, most)?,
             which => return self.snapshot.documents(which, after, most),

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::snapshot::Snapshot;
-use super::{content, meta};
+use super::{content, meta, totals};
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::prepare::values::ValueRow;
@@ -86,6 +86,11 @@ impl Snapshot {
             }
         } else if self.has_current_parser() {
             fault("the checksum of its root and its options is missing");
+        }
+        if let Some(totals) = self.wrap(totals::stored(&connection, self.generation()))?
+            && totals != self.wrap(totals::counted(&connection))?
+        {
+            fault("its totals differ from those of its documents");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
             "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \

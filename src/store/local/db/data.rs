@@ -100,23 +100,33 @@ impl Snapshot {
         }))
     }
 
-    /// Returns the ids of the first `most` documents in path order after `after` for which `takes` is
-    /// true. This reads only an index.
+    /// Returns the ids of the first `most` documents in path order after `after` and within `bounds` for which
+    /// `takes` is true. This reads only an index. The bounds are those of [`DocumentFilter::path_bounds`].
+    ///
+    /// [`DocumentFilter::path_bounds`]: crate::store::DocumentFilter::path_bounds
     pub(in crate::store) fn first_paths(
         &self,
         after: Option<&str>,
+        bounds: Option<(String, String)>,
         most: usize,
         takes: impl Fn(i64, &str) -> bool,
     ) -> Result<Vec<i64>> {
+        let (start, end) = bounds.unzip();
+        // No path is the first bound, which ends with a slash.
+        let start = after.max(start.as_deref()).unwrap_or_default();
         let statement = "SELECT id, path FROM document WHERE path > ?1 ORDER BY path";
         self.wrap(self.statement().prepare_cached(statement).and_then(|mut paths| {
             let mut found = Vec::new();
-            let mut rows = paths.query([after.unwrap_or_default()])?;
+            let mut rows = paths.query([start])?;
             while found.len() < most
                 && let Some(row) = rows.next()?
             {
+                let path = row.get_ref(1)?.as_str()?;
+                if end.as_deref().is_some_and(|end| path >= end) {
+                    break;
+                }
                 let id = row.get(0)?;
-                if takes(id, row.get_ref(1)?.as_str()?) {
+                if takes(id, path) {
                     found.push(id);
                 }
             }

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::data::DATA_TABLES;
+use super::totals::TotalsChange;
 use super::{content, sql};
 use crate::codec::data;
 use crate::data::Contents;
@@ -13,22 +14,24 @@ use crate::links::Outgoing;
 use crate::prepare::PreparedDocument;
 use crate::prepare::values::{self, ValueRow};
 
-/// The keys of documents and the values of their front matter that are not written yet, each with the id of
-/// its document. Ids ascend.
+/// What a transaction writes at its end: the keys of documents and the values of their front matter, each with
+/// the id of its document, and the totals. Ids ascend.
 ///
 /// Keys are hashes, so writing them in any other order than the one in which they are stored would
 /// read a page from disk for almost every one.
 #[derive(Debug, Default)]
-pub(super) struct PendingKeys {
+pub(super) struct PendingRows {
     links: Vec<(i64, i64)>,
     names: Vec<(i64, i64)>,
     data: Vec<(i64, i64)>,
     values: Vec<(ValueRow, i64)>,
+    pub(super) totals: TotalsChange,
 }
 
-impl PendingKeys {
-    /// Adds the keys and values of the document with this id.
+impl PendingRows {
+    /// Adds the document with this id.
     fn add(&mut self, document: &PreparedDocument, id: i64) {
+        self.totals.add(document);
         self.links.extend(document.link_keys.iter().map(|key| (*key, id)));
         self.names.extend(document.name_keys.iter().map(|key| (*key, id)));
         self.data.extend(document.data_keys.iter().map(|key| (*key, id)));
@@ -43,8 +46,8 @@ impl PendingKeys {
         from(&self.links) || from(&self.names) || from(&self.data) || has_value
     }
 
-    /// Writes all of them in the order in which they are stored.
-    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Writes all keys and values in the order in which they are stored.
+    pub(super) fn write_keys(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let pending = [
             ("link_key", &mut self.links),
             ("name_key", &mut self.names),
@@ -75,7 +78,7 @@ impl PendingKeys {
 /// the replaced document.
 pub(super) fn put(
     connection: &Connection,
-    pending: &mut PendingKeys,
+    pending: &mut PendingRows,
     document: &PreparedDocument,
 ) -> rusqlite::Result<(i64, Option<i64>)> {
     let PreparedDocument { state, rows: derived, .. } = document;
@@ -165,12 +168,13 @@ pub(super) fn put(
 /// Deletes a document.
 pub(super) fn remove(
     connection: &Connection,
-    pending: &mut PendingKeys,
+    pending: &mut PendingRows,
     id: i64,
 ) -> rusqlite::Result<()> {
     if pending.may_have(id) {
-        pending.write(connection)?;
+        pending.write_keys(connection)?;
     }
+    pending.totals.remove(connection, id)?;
     content::remove(connection, id)?;
     remove_keys(connection, id)?;
     remove_data_keys(connection, id)?;

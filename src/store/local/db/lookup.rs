@@ -3,10 +3,10 @@
 //! Invariants: the documents of a [`Lookup`] are in path order, each once. A lookup by a key returns
 //! every document that has it.
 
-use memchr::memmem::Finder;
 use rusqlite::{Params, params};
 
 use super::snapshot::{SELECT_DOCUMENTS, Snapshot, stored_document};
+use super::titles::TitleMatches;
 use super::{corrupt, sql};
 use crate::error::Result;
 use crate::limits;
@@ -29,10 +29,10 @@ impl Snapshot {
             }
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
-                self.documents_with_keys(texts, title_keys::holds, after, most)?
+                self.documents_with_titles(texts, |matches| &matches.equal, after, most)?
             }
             Lookup::TitleParts(texts) => {
-                self.documents_with_keys(texts, |_, _| true, after, most)?
+                self.documents_with_titles(texts, |matches| &matches.containing, after, most)?
             }
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
             Lookup::Ids(ids) => self.documents_with_ids(ids)?,
@@ -161,39 +161,20 @@ impl Snapshot {
         Ok(self.stored_documents("path = ?1", [path])?.pop())
     }
 
-    /// The documents with keys that contain one of `texts` and pass `is_hit`: all of them, in no particular
-    /// order, if there are at most `count`, or else the first `count` after `after`. The table of all titles is
-    /// read once, whatever the number of texts: `instr` of SQLite takes longer, and so does looking up the keys
-    /// of each document in path order.
-    fn documents_with_keys(
+    /// The documents that `of` selects of the matches of `texts`: all of them, in no particular order, if there
+    /// are at most `count`, or else the first `count` after `after`.
+    fn documents_with_titles(
         &self,
         texts: &[&str],
-        is_hit: impl Fn(&str, &str) -> bool,
+        of: fn(&TitleMatches) -> &[i64],
         after: Option<&str>,
         count: usize,
     ) -> Result<Vec<StoredDocument>> {
         let needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
-        let finders: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
-        let is_found = |keys: &[u8]| {
-            let mut found = finders.iter().zip(&needles);
-            found.any(|(finder, needle)| {
-                finder.find(keys).is_some()
-                    && str::from_utf8(keys).is_ok_and(|keys| is_hit(keys, needle))
-            })
-        };
-        let mut ids: Vec<i64> = Vec::new();
-        let read = self.statement().prepare_cached("SELECT document_id, keys FROM title").and_then(
-            |mut titles| {
-                let mut rows = titles.query([])?;
-                while let Some(row) = rows.next()? {
-                    if is_found(row.get_ref(1)?.as_bytes()?) {
-                        ids.push(row.get(0)?);
-                    }
-                }
-                Ok(())
-            },
-        );
-        self.wrap(read)?;
+        let matches = self.title_matches(&needles)?;
+        let mut ids: Vec<i64> = matches.iter().flat_map(|matches| of(matches)).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
         if ids.len() <= count {
             return self.documents_with_ids(&ids);
         }

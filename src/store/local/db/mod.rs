@@ -26,6 +26,8 @@ mod recovery;
 mod schema;
 mod snapshot;
 mod stored_rows;
+mod titles;
+mod totals;
 mod work;
 mod writer;
 

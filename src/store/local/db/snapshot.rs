@@ -15,10 +15,11 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use super::lineage::Lineage;
 use super::schema::Age;
+use super::titles::RememberedTitles;
 use super::writer::RowWriter;
 use super::{
-    Header, connect, corrupt, count, file_name, has_log, has_no_room, lock_path, meta, not_found,
-    peek, schema, store_error, with_suffix,
+    Header, connect, corrupt, file_name, has_log, has_no_room, lock_path, meta, not_found, peek,
+    schema, store_error, totals, with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
 use crate::error::{Error, ErrorKind, Result};
@@ -98,6 +99,7 @@ pub(in crate::store) struct Snapshot {
     has_current_parser: bool,
     /// The ids of the documents without checksums whose bytes were compared with their hash.
     pub(super) checked: Mutex<HashSet<i64>>,
+    pub(super) titles: RememberedTitles,
     /// The time at which the current statement started.
     statement_began: Arc<Mutex<Instant>>,
     /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
@@ -159,6 +161,7 @@ impl Snapshot {
             lineage: Lineage::default(),
             has_current_parser: false,
             checked: Mutex::default(),
+            titles: RememberedTitles::default(),
             statement_began,
             path,
             lock,
@@ -338,25 +341,9 @@ impl Snapshot {
 
     /// Returns the totals of the store.
     pub(in crate::store) fn totals(&self) -> Result<Totals> {
-        self.wrap(self.statement().query_row(
-            "SELECT count(*), coalesce(sum(sections), 0), coalesce(sum(blocks), 0), \
-                coalesce(sum(size), 0), coalesce(sum(words), 0), coalesce(sum(lines), 0), \
-                (SELECT count(*) FROM diagnostic), coalesce(sum(links), 0) FROM document",
-            [],
-            |row| {
-                let number = |column| row.get::<_, i64>(column).map(count);
-                Ok(Totals {
-                    documents: number(0)?,
-                    sections: number(1)?,
-                    blocks: number(2)?,
-                    links: number(7)?,
-                    bytes: number(3)?,
-                    words: number(4)?,
-                    lines: number(5)?,
-                    diagnostics: number(6)?,
-                })
-            },
-        ))
+        let connection = self.statement();
+        let stored = self.wrap(totals::stored(&connection, self.generation))?;
+        stored.map_or_else(|| self.wrap(totals::counted(&connection)), Ok)
     }
 }
 

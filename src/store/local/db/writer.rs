@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::documents::{self, PendingKeys};
+use super::documents::{self, PendingRows};
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{CACHE_PAGES, SELECT_DOCUMENTS, unchecked_document};
 use super::{
-    Header, connect, intents, lock, meta, peek, schema, store_error, unwritable, with_suffix,
+    Header, connect, intents, lock, meta, peek, schema, store_error, totals, unwritable,
+    with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, root_folder};
 use crate::error::{Error, Result};
@@ -33,7 +34,7 @@ pub(in crate::store) struct RowWriter {
     connection: Connection,
     path: PathBuf,
     /// What is not written yet in this transaction.
-    pending: PendingKeys,
+    pending: PendingRows,
     is_dirty: bool,
     has_written: bool,
     /// Whether the options of the last ingest cannot be read.
@@ -72,7 +73,7 @@ impl RowWriter {
             has_lost_options: meta.as_ref().is_some_and(|meta| meta.options.is_none()),
             connection,
             path: path.to_owned(),
-            pending: PendingKeys::default(),
+            pending: PendingRows::default(),
             is_dirty: false,
             has_written: migrated.is_some(),
             migrated,
@@ -131,8 +132,14 @@ impl RowWriter {
         self.commit()
     }
 
-    /// Sets the generation and adds a token for it.
-    fn set_generation(&self, generation: i64) -> Result<()> {
+    /// Sets the generation and adds a token for it. The totals become those of this generation.
+    fn set_generation(&mut self, generation: i64) -> Result<()> {
+        let change = std::mem::take(&mut self.pending.totals);
+        let totals = match self.wrap(totals::stored(&self.connection, self.generation()?))? {
+            Some(before) => change.apply(before),
+            None => self.wrap(totals::counted(&self.connection))?,
+        };
+        self.set_meta(totals::KEY, totals::value(generation.unsigned_abs(), totals))?;
         self.set_meta("generation", generation)?;
         let lineage = self.wrap(meta::lineage(&self.connection))?;
         self.set_meta("lineage", lineage.continued(generation))
@@ -207,7 +214,7 @@ impl RowWriter {
         if self.is_dirty {
             self.set_generation(i64::try_from(self.generation()?).unwrap_or(0) + 1)?;
         }
-        let written = self.pending.write(&self.connection);
+        let written = self.pending.write_keys(&self.connection);
         self.wrap(written)?;
         failpoint!(BEFORE_COMMIT);
         self.wrap(self.connection.execute_batch("COMMIT"))?;
@@ -223,7 +230,7 @@ impl RowWriter {
             self.wrap(self.connection.execute_batch("ROLLBACK"))?;
             self.is_dirty = false;
         }
-        self.pending = PendingKeys::default();
+        self.pending = PendingRows::default();
         Ok(())
     }
 
@@ -362,5 +369,41 @@ mod tests {
         writer.commit().unwrap();
         assert_eq!(keys(&writer, "link_key"), of(id, &other.link_keys));
         assert_eq!(keys(&writer, "name_key"), of(id, &other.name_keys));
+    }
+
+    #[test]
+    fn the_stored_totals_are_those_of_the_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut preparation = Preparation::new().unwrap();
+        let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();
+        writer.set_up("", &IngestOptions::default()).unwrap();
+        let one = rows(&mut preparation, "one.md", "---\na: [\n---\n# One\n\n[x](two.md) text\n");
+        let other = rows(&mut preparation, "one.md", "# Other\n\n## Below\n");
+        let two = rows(&mut preparation, "two.md", "# Two\n\n- a\n- b\n");
+        let totals = |writer: &RowWriter| {
+            let generation = writer.generation().unwrap();
+            let stored = totals::stored(&writer.connection, generation).unwrap();
+            assert_eq!(stored, Some(totals::counted(&writer.connection).unwrap()));
+            stored.unwrap()
+        };
+        assert_eq!(totals(&writer).documents, 0);
+        writer.begin().unwrap();
+        writer.put(&one).unwrap();
+        let (id, _) = writer.put(&two).unwrap();
+        writer.commit().unwrap();
+        let both = totals(&writer);
+        assert_eq!((both.documents, both.links, both.diagnostics), (2, 1, 1));
+        writer.begin().unwrap();
+        writer.put(&other).unwrap();
+        writer.roll_back().unwrap();
+        assert_eq!(totals(&writer), both);
+        writer.begin().unwrap();
+        writer.put(&other).unwrap();
+        writer.remove(id).unwrap();
+        writer.commit().unwrap();
+        let left = totals(&writer);
+        assert_eq!((left.documents, left.sections, left.diagnostics), (1, 2, 0));
+        writer.set_generation_after(100).unwrap();
+        assert_eq!(totals(&writer), left);
     }
 }

@@ -1,0 +1,131 @@
+//! Documents in the order of an answer, read in batches.
+//!
+//! Invariant: the documents are those of one lookup of all of them, each once. A page of an answer reads few
+//! documents after its last one.
+
+use super::DocumentCache;
+use super::filter::DocumentOrder;
+use crate::data::Expression;
+use crate::error::Result;
+use crate::store::{DocumentFilter, Lookup, StoredDocument};
+
+/// Number of documents that are read at first. Each further batch is larger by [`GROWTH`].
+const FIRST_BATCH: usize = 64;
+const GROWTH: usize = 16;
+
+/// Documents that are read as they are asked for.
+pub(super) struct DocumentBatches<'a> {
+    library: &'a DocumentCache<'a>,
+    filter: DocumentFilter,
+    keys: &'a [Vec<i64>],
+    batch: std::vec::IntoIter<StoredDocument>,
+    /// The size of the next batch; 0 if there is none.
+    next: usize,
+    after: Option<String>,
+}
+
+impl<'a> DocumentBatches<'a> {
+    /// Returns the documents that `filter` admits and that have a key of each set of `keys`, in the requested
+    /// order. A set is the hashes of [`crate::data::Key`]s.
+    pub(super) fn new(
+        library: &'a DocumentCache<'a>,
+        filter: DocumentFilter,
+        order: Option<DocumentOrder<'_>>,
+        keys: &'a [Vec<i64>],
+    ) -> Result<Self> {
+        let batch = Vec::new().into_iter();
+        let mut documents = Self { library, filter, keys, batch, next: FIRST_BATCH, after: None };
+        if let Some(order) = order {
+            documents.sort(&order)?;
+        }
+        Ok(documents)
+    }
+
+    /// Returns documents that were read before.
+    pub(super) fn of(library: &'a DocumentCache<'a>, documents: Vec<StoredDocument>) -> Self {
+        let (filter, batch) = (DocumentFilter::default(), documents.into_iter());
+        Self { library, filter, keys: &[], batch, next: 0, after: None }
+    }
+
+    /// Reads the documents that have the sort key, in its order. The others follow in path order.
+    fn sort(&mut self, order: &DocumentOrder<'_>) -> Result<()> {
+        let with_condition = |condition: Expression| {
+            let both = |old| Expression::All(vec![old, condition.clone()]);
+            let old = self.filter.condition.clone();
+            DocumentFilter {
+                condition: Some(old.map_or_else(|| condition.clone(), both)),
+                ..self.filter.clone()
+            }
+        };
+        let (first, rest) = match order.front_matter_key() {
+            Some(key) => {
+                let has_key = Expression::Exists(key.to_owned());
+                let rest = with_condition(Expression::Not(Box::new(has_key.clone())));
+                (with_condition(has_key), Some(rest))
+            }
+            None => (self.filter.clone(), None),
+        };
+        let mut sorted = self.library.reader.all(&Lookup::Data(&first, self.keys))?;
+        order.sort(self.library, &mut sorted)?;
+        self.batch = sorted.into_iter();
+        match rest {
+            Some(rest) => self.filter = rest,
+            None => self.next = 0,
+        }
+        Ok(())
+    }
+
+    /// Reads the next batch. There is none after an error.
+    fn read(&mut self) -> Result<()> {
+        let size = std::mem::take(&mut self.next);
+        let which = Lookup::Data(&self.filter, self.keys);
+        let found = self.library.reader.documents(&which, self.after.as_deref(), size)?;
+        if found.len() == size {
+            self.next = size.saturating_mul(GROWTH);
+        }
+        self.after = found.last().map(|last| last.path.clone());
+        self.batch = found.into_iter();
+        Ok(())
+    }
+
+    /// Returns all documents that are left, which are read together.
+    pub(super) fn all(mut self) -> Result<Vec<StoredDocument>> {
+        let mut documents: Vec<StoredDocument> = std::mem::take(&mut self.batch).collect();
+        if self.next > 0 {
+            self.next = usize::MAX;
+            self.read()?;
+            documents.extend(self.batch);
+        }
+        Ok(documents)
+    }
+
+    /// Returns the documents of the next batch; none at the end.
+    pub(super) fn next_batch(&mut self) -> Result<Vec<StoredDocument>> {
+        if self.batch.len() == 0 && self.next > 0 {
+            self.read()?;
+        }
+        Ok(std::mem::take(&mut self.batch).collect())
+    }
+
+    /// Returns whether exactly one document is left.
+    pub(super) fn is_one(&mut self) -> Result<bool> {
+        if self.batch.len() == 0 && self.next > 0 {
+            self.read()?;
+        }
+        Ok(self.batch.len() == 1 && self.next == 0)
+    }
+}
+
+impl Iterator for DocumentBatches<'_> {
+    type Item = Result<StoredDocument>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.batch.len() == 0
+            && self.next > 0
+            && let Err(error) = self.read()
+        {
+            return Some(Err(error));
+        }
+        self.batch.next().map(Ok)
+    }
+}
