@@ -18,6 +18,8 @@ pub(super) struct DocumentBatches<'a> {
     library: &'a DocumentCache<'a>,
     filter: DocumentFilter,
     keys: &'a [Vec<i64>],
+    /// The ids of the documents to choose from; `None` for all.
+    among: Option<Vec<i64>>,
     batch: std::vec::IntoIter<StoredDocument>,
     /// The size of the next batch; 0 if there is none.
     next: usize,
@@ -33,18 +35,28 @@ impl<'a> DocumentBatches<'a> {
         order: Option<DocumentOrder<'_>>,
         keys: &'a [Vec<i64>],
     ) -> Result<Self> {
-        let batch = Vec::new().into_iter();
-        let mut documents = Self { library, filter, keys, batch, next: FIRST_BATCH, after: None };
+        let mut documents = Self { keys, ..Self::among(library, filter, None) };
         if let Some(order) = order {
             documents.sort(&order)?;
         }
         Ok(documents)
     }
 
+    /// Returns the documents that `filter` admits, in path order, among those with these ids, which ascend, or among
+    /// all.
+    pub(super) fn among(
+        library: &'a DocumentCache<'a>,
+        filter: DocumentFilter,
+        among: Option<Vec<i64>>,
+    ) -> Self {
+        let batch = Vec::new().into_iter();
+        Self { library, filter, keys: &[], among, batch, next: FIRST_BATCH, after: None }
+    }
+
     /// Returns documents that were read before.
     pub(super) fn of(library: &'a DocumentCache<'a>, documents: Vec<StoredDocument>) -> Self {
-        let (filter, batch) = (DocumentFilter::default(), documents.into_iter());
-        Self { library, filter, keys: &[], batch, next: 0, after: None }
+        let all = Self::among(library, DocumentFilter::default(), None);
+        Self { batch: documents.into_iter(), next: 0, ..all }
     }
 
     /// Reads the documents that have the sort key, in its order. The others follow in path order.
@@ -78,7 +90,10 @@ impl<'a> DocumentBatches<'a> {
     /// Reads the next batch. There is none after an error.
     fn read(&mut self) -> Result<()> {
         let size = std::mem::take(&mut self.next);
-        let which = Lookup::Data(&self.filter, self.keys);
+        let which = match &self.among {
+            Some(ids) => Lookup::Among(&self.filter, ids),
+            None => Lookup::Data(&self.filter, self.keys),
+        };
         let found = self.library.reader.documents(&which, self.after.as_deref(), size)?;
         if found.len() == size {
             self.next = size.saturating_mul(GROWTH);

@@ -79,8 +79,8 @@ pub struct Totals {
 pub enum Lookup<'a> {
     /// All documents.
     All,
-    /// The documents that a filter admits.
-    Matching(&'a DocumentFilter),
+    /// The documents that a filter admits, among those with these ids, which ascend.
+    Among(&'a DocumentFilter, &'a [i64]),
     /// The documents that a filter admits and that have a key of each set. The keys are hashes of
     /// [`crate::data::Key`]. Possibly others, which have another key with the same hash.
     Data(&'a DocumentFilter, &'a [Vec<i64>]),
@@ -213,13 +213,9 @@ pub trait Reader: Debug + Send + Sync {
         count: usize,
     ) -> Result<Ranking>;
 
-    /// Returns the documents that `filter` admits and that may match `query`. None that matches is
-    /// missing.
-    fn candidates(
-        &self,
-        query: &TrigramQuery,
-        filter: &DocumentFilter,
-    ) -> Result<Vec<StoredDocument>>;
+    /// Returns the ids of the documents that may match `query`, which ascend. None that matches is missing. Returns
+    /// `None` if each document may match.
+    fn candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>>;
 
     /// Returns the path of the store file; `None` if the store is not a file.
     fn path(&self) -> Option<&Path> {

@@ -171,7 +171,6 @@ pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAn
         [] => vec![Key::Code.hash()],
         languages => languages.iter().map(|name| Key::Language(name).hash()).collect(),
     };
-    let filter = crate::store::DocumentFilter::default();
     let candidates = match &request.containing {
         Some(part) => {
             let options = PatternOptions {
@@ -183,9 +182,7 @@ pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAn
             let line = part.lines().max_by_key(|line| line.len()).unwrap_or_default().trim();
             let plan = required_trigrams(&[line.to_owned()], options)?;
             let is_narrow = plan != TrigramQuery::All && line.is_ascii();
-            let found =
-                if is_narrow { Some(library.reader.candidates(&plan, &filter)?) } else { None };
-            found.map(|found| found.into_iter().map(|document| document.id).collect())
+            if is_narrow { library.reader.candidates(&plan)?.map(HashSet::from_iter) } else { None }
         }
         None => None,
     };

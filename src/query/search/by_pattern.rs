@@ -88,14 +88,12 @@ impl Search<'_> {
 
     /// Returns the documents that may match `plan` and that the filter admits, in the requested order.
     fn candidates(&self, plan: &TrigramQuery) -> Result<DocumentBatches<'_>> {
-        let order = DocumentOrder::of(&self.request.filter);
-        if *plan == TrigramQuery::All {
-            return DocumentBatches::new(self.library, self.filter.documents.clone(), order, &[]);
-        }
-        let mut documents = self.library.reader.candidates(plan, &self.filter.documents)?;
-        if let Some(order) = order {
-            order.sort(self.library, &mut documents)?;
-        }
+        let ids = self.library.reader.candidates(plan)?;
+        let filter = self.filter.documents.clone();
+        let batches = DocumentBatches::among(self.library, filter, ids);
+        let Some(order) = DocumentOrder::of(&self.request.filter) else { return Ok(batches) };
+        let mut documents = batches.all()?;
+        order.sort(self.library, &mut documents)?;
         Ok(DocumentBatches::of(self.library, documents))
     }
 

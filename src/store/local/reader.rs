@@ -80,18 +80,29 @@ impl LocalReader {
     }
 
     /// Returns the ids of the first `most` documents in path order after `after` that `filter` admits
-    /// and that have a key of each of `keys`.
+    /// and that have a key of each of `keys`, among those with the ids `among`, if given.
     fn admitted(
         &self,
         filter: &DocumentFilter,
         keys: &[Vec<i64>],
+        among: Option<&[i64]>,
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<i64>> {
-        let selected = self.selected_once(filter, keys)?;
+        let mut selected = self.selected_once(filter, keys)?;
+        let named = match filter.globs.file_name() {
+            Some(_) => Some(self.included(&filter.globs)?.into_iter().collect()),
+            None => None,
+        };
+        for ids in [among.map(<[i64]>::to_vec), named].into_iter().flatten() {
+            selected = Arc::new(selected.and(&Ids::of(ids)));
+        }
         match selected.listed() {
             Some(ids) if ids.len() <= MOST_LOOKED_UP => {
                 let mut named = self.snapshot.paths_of(ids)?;
+                if among.is_some() {
+                    self.check_named(ids.len(), named.len())?;
+                }
                 named.retain(|(id, path)| {
                     after.is_none_or(|after| path.as_str() > after) && filter.takes_name(*id, path)
                 });
@@ -102,6 +113,12 @@ impl LocalReader {
                 selected.contains(id) && filter.takes_name(id, path)
             }),
         }
+    }
+
+    /// Fails if `found` is less than the number of documents that the index named, and none of them was removed since
+    /// then.
+    fn check_named(&self, named: usize, found: usize) -> Result<()> {
+        self.with_full_text(|full_text| full_text.check_named(&self.snapshot, named, found))
     }
 
     /// Returns the same as [`StoreState::selected`]. The answer to the last question is kept, because a list
@@ -285,13 +302,18 @@ impl Reader for LocalReader {
         most: usize,
     ) -> Result<Vec<StoredDocument>> {
         let ids = match which {
-            Lookup::Matching(filter) if !filter.is_empty() => {
-                self.admitted(filter, &[], after, most)?
+            Lookup::Among(filter, ids)
+                if filter.is_empty() && after.is_none() && most == usize::MAX =>
+            {
+                let documents = self.snapshot.documents(&Lookup::Ids(ids), None, most)?;
+                self.check_named(ids.len(), documents.len())?;
+                return Ok(documents);
             }
+            Lookup::Among(filter, ids) => self.admitted(filter, &[], Some(ids), after, most)?,
             Lookup::Data(filter, []) if filter.is_empty() => {
                 return self.snapshot.documents(&Lookup::All, after, most);
             }
-            Lookup::Data(filter, keys) => self.admitted(filter, keys, after, most)?,
+            Lookup::Data(filter, keys) => self.admitted(filter, keys, None, after, most)?,
             which => return self.snapshot.documents(which, after, most),
         };
         self.snapshot.documents(&Lookup::Ids(&ids), None, usize::MAX)
@@ -330,7 +352,7 @@ impl Reader for LocalReader {
         let admitted: Option<HashSet<i64>> = if filter.is_empty() {
             None
         } else {
-            Some(self.admitted(filter, &[], None, usize::MAX)?.into_iter().collect())
+            Some(self.admitted(filter, &[], None, None, usize::MAX)?.into_iter().collect())
         };
         let mut keys = KeyTypes::new();
         // The values of a key follow each other, and most of them are of one type.
@@ -424,18 +446,10 @@ impl Reader for LocalReader {
         ranked(&filter)
     }
 
-    fn candidates(
-        &self,
-        query: &TrigramQuery,
-        filter: &DocumentFilter,
-    ) -> Result<Vec<StoredDocument>> {
+    fn candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {
         if *query == TrigramQuery::All {
-            return self.all(&Lookup::Matching(filter));
+            return Ok(None);
         }
-        let mut documents =
-            self.with_full_text(|full_text| full_text.candidates(&self.snapshot, query))?;
-        self.retain(filter, &mut documents)?;
-        documents.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(documents)
+        self.with_full_text(|full_text| full_text.candidates(&self.snapshot, query)).map(Some)
     }
 }

@@ -128,18 +128,30 @@ impl FullText {
     /// that document was lost to damage.
     fn named(&self, snapshot: &Snapshot, ids: &[i64]) -> Result<Vec<StoredDocument>> {
         let documents = snapshot.documents_with_ids(ids)?;
-        if documents.len() < ids.len() && self.is_current(snapshot) {
-            return Err(snapshot.lacking());
-        }
+        self.check_named(snapshot, ids.len(), documents.len())?;
         Ok(documents)
     }
 
-    /// Returns the documents that may match `query`, in no particular order.
+    /// Fails if fewer documents were found than the index named, as in [`Self::named`].
+    pub(super) fn check_named(
+        &self,
+        snapshot: &Snapshot,
+        named: usize,
+        found: usize,
+    ) -> Result<()> {
+        if found < named && self.is_current(snapshot) {
+            return Err(snapshot.lacking());
+        }
+        Ok(())
+    }
+
+    /// Returns the ids of the documents that may match `query`, which ascend. A document that was removed since the
+    /// index was written may be among them.
     pub(super) fn candidates(
         &mut self,
         snapshot: &Snapshot,
         query: &TrigramQuery,
-    ) -> Result<Vec<StoredDocument>> {
+    ) -> Result<Vec<i64>> {
         let mut ids = match self.reader.as_ref().map(|reader| reader.candidates(query)) {
             Some(Ok(ids)) => ids,
             Some(Err(reason)) => {
@@ -148,15 +160,14 @@ impl FullText {
             }
             None => Vec::new(),
         };
+        let last = self.last_indexed_id();
+        ids.retain(|id| *id <= last);
+        // Each of the others may match.
+        ids.extend(self.unindexed(snapshot)?.into_iter().map(|document| document.id));
         // A damaged index may list a document twice.
         ids.sort_unstable();
         ids.dedup();
-        let mut documents = self.named(snapshot, &ids)?;
-        let last = self.last_indexed_id();
-        documents.retain(|document| document.id <= last);
-        // Each of the others may match.
-        documents.extend(self.unindexed(snapshot)?);
-        Ok(documents)
+        Ok(ids)
     }
 
     /// Returns the best `count` sections for `query` that `filter` admits, best first.

@@ -59,7 +59,9 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
     let DerivedRows { path, name_key: key, title_keys, markup_ids, .. } = &prepared.rows;
     match which {
         Lookup::All => true,
-        Lookup::Matching(filter) => is_admitted(filter, entry),
+        Lookup::Among(filter, ids) => {
+            ids.binary_search(&stored.id).is_ok() && is_admitted(filter, entry)
+        }
         Lookup::Data(filter, keys) => {
             let has = |key: &i64| prepared.data_keys.contains(key);
             is_admitted(filter, entry) && keys.iter().all(|set| set.iter().any(has))
@@ -265,9 +267,8 @@ impl Reader for MemoryReader {
         count: usize,
     ) -> Result<Ranking> {
         let sections = AllSections::of(self.0.documents.values());
-        let documents = Lookup::Matching(filter.documents);
         let (mut ranked, weights) =
-            sections.ranked(query, filter, |entry| is_meant(&documents, entry));
+            sections.ranked(query, filter, |entry| is_admitted(filter.documents, entry));
         let is_complete = ranked.len() < count;
         ranked.truncate(count);
         let section = |(ranked, entry): (_, Arc<MemoryDocument>)| RankedSection {
@@ -277,17 +278,17 @@ impl Reader for MemoryReader {
         Ok(Ranking { sections: ranked.into_iter().map(section).collect(), weights, is_complete })
     }
 
-    fn candidates(
-        &self,
-        query: &TrigramQuery,
-        filter: &DocumentFilter,
-    ) -> Result<Vec<StoredDocument>> {
-        let documents = Lookup::Matching(filter);
+    fn candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {
+        if *query == TrigramQuery::All {
+            return Ok(None);
+        }
         let may_match = |entry: &&Arc<MemoryDocument>| {
             let trigrams = entry.prepared.text.trigrams();
-            is_meant(&documents, entry) && query.is_met_by(&|trigram| trigrams.contains(trigram))
+            query.is_met_by(&|trigram| trigrams.contains(trigram))
         };
         let entries = self.0.documents.values().filter(may_match);
-        Ok(entries.map(|entry| entry.stored.clone()).collect())
+        let mut ids: Vec<i64> = entries.map(|entry| entry.stored.id).collect();
+        ids.sort_unstable();
+        Ok(Some(ids))
     }
 }

@@ -32,7 +32,7 @@ impl State {
         most: usize,
     ) -> Result<Vec<StoredDocument>> {
         match which {
-            Lookup::Matching(filter) | Lookup::Data(filter, _) if needs_reading(filter) => {
+            Lookup::Among(filter, _) | Lookup::Data(filter, _) if needs_reading(filter) => {
                 self.find_reading(which, filter, after, most)
             }
             Lookup::LikeName(_) => {
@@ -103,7 +103,10 @@ impl State {
         let texts = |texts: &[&str]| texts.iter().map(|text| text_key(text)).collect::<Vec<_>>();
         match *which {
             Lookup::All => {}
-            Lookup::Matching(filter) => admit(&mut question, filter),
+            Lookup::Among(filter, ids) => {
+                admit(&mut question, filter);
+                question.with(" AND d.id = ANY(", ids.to_vec(), Type::INT8_ARRAY, ")");
+            }
             Lookup::Data(filter, keys) => {
                 admit(&mut question, filter);
                 for set in keys {
@@ -170,7 +173,7 @@ impl State {
             Some(_) => ("d.id, d.path, v.front_matter", WITH_DERIVED),
             None => ("d.id, d.path", "document d"),
         };
-        let question = self.question(&Lookup::Matching(filter), None, columns, from);
+        let question = self.question(&Lookup::Data(filter, &[]), None, columns, from);
         let rows = question.run(&mut self.connection())?;
         let mut ids = Vec::with_capacity(rows.len());
         for row in &rows {

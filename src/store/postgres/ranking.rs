@@ -18,10 +18,7 @@ use super::reader::State;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, document};
 use super::trigrams::{self, Segment};
 use crate::error::Result;
-use crate::store::{
-    DocumentFilter, Lookup, Ranked, RankedSection, Ranking, SectionFilter, SectionId,
-    StoredDocument,
-};
+use crate::store::{Ranked, RankedSection, Ranking, SectionFilter, SectionId, StoredDocument};
 use crate::terms::score::{self, Rarity};
 use crate::terms::{Clause, QueryLeaf, QueryTerm, TermMatch, TrigramQuery, WordQuery};
 
@@ -192,14 +189,10 @@ impl State {
         Ok(named.collect())
     }
 
-    /// Returns the documents that `filter` admits and that may match `query`.
-    pub(super) fn candidates(
-        &self,
-        query: &TrigramQuery,
-        filter: &DocumentFilter,
-    ) -> Result<Vec<StoredDocument>> {
+    /// Returns the ids of the documents that may match `query`, which ascend; `None` if each may match.
+    pub(super) fn candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {
         if *query == TrigramQuery::All {
-            return self.find(&Lookup::Matching(filter), None, usize::MAX);
+            return Ok(None);
         }
         let mut question =
             Question::new(format!("SELECT s.id, s.documents FROM segment s WHERE {IS_IN_USE}"));
@@ -226,15 +219,8 @@ impl State {
             let meets = segment.meeting(query).ok_or_else(|| damaged("a list of its index"))?;
             ids.extend(documents.into_iter().zip(meets).filter(|(_, it)| *it).map(|(id, _)| id));
         }
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut found = self.find(&Lookup::Ids(&ids), None, usize::MAX)?;
-        if let Some(admitted) = self.admitted(filter)? {
-            let admitted: HashSet<i64> = admitted.into_iter().collect();
-            found.retain(|document| admitted.contains(&document.id));
-        }
-        Ok(found)
+        ids.sort_unstable();
+        Ok(Some(ids))
     }
 }
 

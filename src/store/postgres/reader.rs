@@ -483,11 +483,7 @@ impl Reader for PostgresReader {
         self.state()?.ranked(query, filter, count)
     }
 
-    fn candidates(
-        &self,
-        query: &TrigramQuery,
-        filter: &DocumentFilter,
-    ) -> Result<Vec<StoredDocument>> {
-        self.state()?.candidates(query, filter)
+    fn candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {
+        self.state()?.candidates(query)
     }
 }

@@ -16,7 +16,7 @@ use crate::store::{Lookup, StoredDocument};
 
 impl Snapshot {
     /// Returns the first `most` of the documents that `which` means whose paths are greater than
-    /// `after`. The caller applies the filters of [`Lookup::Matching`] and [`Lookup::Data`].
+    /// `after`. The caller applies the filters of [`Lookup::Among`] and [`Lookup::Data`].
     pub(in crate::store) fn documents(
         &self,
         which: &Lookup<'_>,
@@ -24,9 +24,7 @@ impl Snapshot {
         most: usize,
     ) -> Result<Vec<StoredDocument>> {
         let mut documents = match *which {
-            Lookup::All | Lookup::Matching(_) | Lookup::Data(..) => {
-                return self.all_documents(after, most);
-            }
+            Lookup::All | Lookup::Data(..) => return self.all_documents(after, most),
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
                 self.documents_with_titles(texts, |matches| &matches.equal, after, most)?
@@ -35,7 +33,7 @@ impl Snapshot {
                 self.documents_with_titles(texts, |matches| &matches.containing, after, most)?
             }
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
-            Lookup::Ids(ids) => self.documents_with_ids(ids)?,
+            Lookup::Ids(ids) | Lookup::Among(_, ids) => self.documents_with_ids(ids)?,
             Lookup::Paths(paths) => {
                 let mut documents = Vec::with_capacity(paths.len());
                 for path in paths {
