@@ -10,7 +10,7 @@ use super::containers::{container, is_in_front_matter};
 use super::hit::{ContextLines, Hit, HitDetail};
 use crate::limits;
 use crate::markdown::text_start;
-use crate::markdown::words::pages;
+use crate::markdown::words::{measure, pages};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
 use crate::query::library::{Freshness, OpenDocument};
 
@@ -38,7 +38,7 @@ pub(super) struct HitMaker<'a> {
     last_column: (usize, usize, usize),
     /// The last line with a hit, 1-based, and its text, if the hit has all of it.
     last_line: Option<(usize, Arc<str>)>,
-    /// The pages of nodes with several pages, by address without page.
+    /// The pages of nodes, by address without page; empty for a node with one page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
 
@@ -206,8 +206,11 @@ impl<'a> HitMaker<'a> {
         if bytes.len() <= limits::MAX_WORDS {
             return address;
         }
-        let pages =
-            self.pages.entry(address.clone()).or_insert_with(|| pages(bytes, limits::MAX_WORDS));
+        let pages = self.pages.entry(address.clone()).or_insert_with(|| {
+            // Most nodes have one page, and to count words takes less time than to divide them.
+            let is_one = measure(bytes).words <= limits::MAX_WORDS;
+            if is_one { Vec::new() } else { pages(bytes, limits::MAX_WORDS) }
+        });
         if pages.len() < 2 {
             return address;
         }

@@ -284,16 +284,31 @@ impl TrigramPostings {
             TrigramQuery::And(queries) => {
                 let mut order = Vec::with_capacity(queries.len());
                 for query in queries {
-                    order.push((self.estimate(query)?, query));
+                    let entry = match query {
+                        TrigramQuery::Has(trigram) => self.entry(*trigram)?,
+                        _ => None,
+                    };
+                    let estimate = match &entry {
+                        Some(entry) => entry.count,
+                        None => self.estimate(query)?,
+                    };
+                    order.push((estimate, query, entry));
                 }
-                order.sort_by_key(|(estimate, _)| *estimate);
+                order.sort_by_key(|(estimate, ..)| *estimate);
                 let mut admitted: Option<Vec<u32>> = None;
-                for (_, query) in order {
-                    let Some(further) = self.admitted(query)? else { continue };
-                    admitted = Some(match admitted {
-                        Some(admitted) => common(&admitted, &further),
-                        None => further,
-                    });
+                for (_, query, entry) in order {
+                    let further = match (&mut admitted, entry) {
+                        (Some(admitted), Some(entry)) if entry.is_bits => {
+                            admitted.retain(|ordinal| is_one(entry.postings, *ordinal));
+                            None
+                        }
+                        (_, Some(entry)) => Some(self.ordinals(&entry)?),
+                        (_, None) => self.admitted(query)?,
+                    };
+                    admitted = match (admitted, further) {
+                        (Some(admitted), Some(further)) => Some(common(&admitted, &further)),
+                        (admitted, further) => admitted.or(further),
+                    };
                     if admitted.as_ref().is_some_and(|admitted| admitted.len() <= FEW) {
                         break;
                     }
@@ -335,9 +350,21 @@ impl TrigramPostings {
 
 /// Returns the positions of the ones in a bitmap, ascending.
 fn ones(bits: &[u8]) -> impl Iterator<Item = u32> {
-    (0_u32..).zip(bits).filter(|(_, byte)| **byte != 0).flat_map(|(index, byte)| {
-        (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| index * 8 + bit)
+    (0_u32..).zip(bits.chunks(8)).flat_map(|(index, chunk)| {
+        let mut bytes = [0; 8];
+        bytes.iter_mut().zip(chunk).for_each(|(byte, bits)| *byte = *bits);
+        let mut rest = u64::from_le_bytes(bytes);
+        std::iter::from_fn(move || {
+            let position = (rest != 0).then(|| index * 64 + rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some(position)
+        })
     })
+}
+
+/// Returns whether a bitmap has a one at this position.
+fn is_one(bits: &[u8], position: u32) -> bool {
+    bits.get((position >> 3) as usize).is_some_and(|byte| byte >> (position & 7) & 1 == 1)
 }
 
 /// Calls `take` with each ordinal that `gaps` contain, ascending.
