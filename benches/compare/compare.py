@@ -75,11 +75,41 @@ def headline(program):
         [version(program), *peers, python, *missing])
 
 
+def queries(ours, files, folder, number):
+    """One query of each kind over `files`, among which is the copy with this number: its name and its command."""
+    one = shlex.quote(os.path.relpath(files[len(files) // 2], folder))
+    word = f"copyword{number}q"
+    yield "one section", f"{ours} read {one} @1"
+    yield "neighbors of a section", f"{ours} neighbors {one}::@1"
+    yield "headings of a document", f"{ours} toc {one}"
+    yield "links of a document", f"{ours} links list {one}"
+    yield "a title that nothing has", f"{ours} select 'No Such Title'"
+    yield "part of a title, 20 sections", f"{ours} find thread"
+    yield "headings of all, 20 items", f"{ours} toc --limit 20"
+    yield "index of all, 20 items", f"{ours} index --limit 20"
+    yield "paragraphs of all, 20 items", f"{ours} select block:paragraph --limit 20"
+    yield "code, 20 items", f"{ours} code --limit 20"
+    yield "tables, 20 items", f"{ours} tables --limit 20"
+    yield "front matter, 20 items", f"{ours} meta --limit 20"
+    yield "front matter sorted by title", f"{ours} meta --limit 20 --sort title"
+    yield "a rare word", f"{ours} search '{word} {os.path.basename(files[0]).split('.')[0]}'"
+    yield "frequent words", f"{ours} search 'thread local'"
+    yield "a word that nothing has", f"{ours} search nosuchwordq"
+    yield "context of a question", f"{ours} context --query 'thread local'"
+    yield "a rare literal", f"{ours} search -F '{word} '"
+    yield "a frequent literal, 20 hits", f"{ours} search -F return --limit 20"
+    yield "a pattern without a literal, 20 hits", f"{ours} search -e '\\w\\w' --limit 20"
+    yield "status", f"{ours} status"
+    yield "prime", f"{ours} prime"
+
+
 def growth(folder, program, factors):
     print(headline(program) + "\n")
-    print("| copies | documents | ingest s | peak MB | store and index MB | again s | read ms | rare word ms | rare literal ms |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| copies | documents | ingest s | peak MB | store and index MB | again s | one change s | one edit ms |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    rows = {}
     with tempfile.TemporaryDirectory() as place:
+        os.environ |= {"XDG_CONFIG_HOME": f"{place}/config"}
         made = 0
         for factor in factors:
             while made < factor:
@@ -88,15 +118,27 @@ def growth(folder, program, factors):
             store, files = f"{place}/{factor}.db", markdown(f"{place}/all")
             ours = f"{program} --db {store}"
             seconds, peak = run(f"{ours} ingest --root {place}/all {place}/all")
-            again, _ = run(f"{ours} ingest")
             kept = size(store, f"{store}-fts") / 1e6
-            one = shlex.quote(os.path.relpath(files[len(files) // 2], f"{place}/all"))
-            rare = f"copyword{made - 1}q {os.path.basename(files[0]).split('.')[0]}"
-            asked = [f"{ours} read {one} @1", f"{ours} search '{rare}'", f"{ours} search -F 'copyword{made - 1}q '"]
-            times = [statistics.median(run(command)[0] for _ in range(15)) * 1000 for command in asked]
-            printed = " | ".join(f"{milliseconds:.1f}" for milliseconds in times)
-            print(f"| {factor} | {len(files)} | {seconds:.1f} | {peak / 1e6:.0f} | {kept:.0f} | {again:.2f} | {printed} |",
-                  flush=True)
+            again = statistics.median(run(f"{ours} ingest")[0] for _ in range(3))
+            changed, edited = f"{place}/all/changed.md", f"{place}/all/edited.md"
+            ends = []
+            for number in range(3):
+                with open(changed, "w") as file:
+                    file.write(f"# Changed\n\nText {number}.\n")
+                ends.append(run(f"{ours} ingest")[0])
+            with open(edited, "w") as file:
+                file.write("# Edited\n\nText.\n")
+            run(f"{ours} ingest")
+            edit = [run(f"{ours} replace edited.md Edited --content 'Text {number}.'")[0] for number in range(7)]
+            for name, command in queries(ours, files, f"{place}/all", made - 1):
+                times = [run(command)[0] for _ in range(9)]
+                rows.setdefault(name, []).append(f"{statistics.median(times) * 1000:.1f}")
+            os.remove(changed), os.remove(edited)
+            print(f"| {factor} | {len(files)} | {seconds:.1f} | {peak / 1e6:.0f} | {kept:.0f} | {again:.2f} | "
+                  f"{statistics.median(ends):.2f} | {statistics.median(edit) * 1000:.1f} |", flush=True)
+    print("\n| ms with copies | " + " | ".join(map(str, factors)) + " |\n| --- |" + " --- |" * len(factors))
+    for name, times in rows.items():
+        print(f"| {name} | " + " | ".join(times) + " |")
 
 
 class Document:

@@ -66,6 +66,9 @@ pub(super) fn type_name(kind: NodeKind) -> Option<&'static str> {
     }
 }
 
+/// Number of documents whose titles are read together, with all their links.
+const TITLES_AT_ONCE: usize = 1_000;
+
 /// The sort order of documents.
 #[derive(Debug)]
 pub(super) struct DocumentOrder<'a> {
@@ -95,8 +98,12 @@ impl<'a> DocumentOrder<'a> {
         let keys: Vec<Option<SortKey>> = match self.key {
             "path" => documents.iter().map(|one| Some(SortKey::Text(one.path.clone()))).collect(),
             "title" => {
-                let links = library.reader.all_links(documents)?.into_iter();
-                links.map(|links| Some(SortKey::of_text(&links.title?))).collect()
+                let mut titles = Vec::with_capacity(documents.len());
+                for part in documents.chunks(TITLES_AT_ONCE) {
+                    let links = library.reader.all_links(part)?.into_iter();
+                    titles.extend(links.map(|links| Some(SortKey::of_text(&links.title?))));
+                }
+                titles
             }
             key => {
                 let values = library.reader.values_of(key, documents)?.into_iter();

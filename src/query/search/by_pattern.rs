@@ -38,7 +38,7 @@ impl Search<'_> {
             candidates: 0,
         };
         let needs_all = matches!(self.request.form, OutputMode::Counts | OutputMode::Files)
-            || most(self.request.limit) == usize::MAX;
+            || most(self.request.limit) == usize::MAX && self.request.max_chars.is_none();
         if needs_all || self.request.explain {
             let documents = batches.all()?;
             explanation.candidates = documents.len();

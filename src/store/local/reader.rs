@@ -388,7 +388,7 @@ impl Reader for LocalReader {
     }
 
     fn all_links(&self, documents: &[StoredDocument]) -> Result<Vec<Outgoing>> {
-        documents.iter().map(|document| self.snapshot.links(document)).collect()
+        self.snapshot.all_links(documents)
     }
 
     fn all_tags(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<String>>> {

@@ -5,20 +5,43 @@
 
 use rusqlite::Row;
 
+use super::bytes_column::BytesColumn;
 use super::snapshot::Snapshot;
 use super::{corrupt, sql};
 use crate::codec::markup;
 use crate::error::Result;
 use crate::ldmd::Markup;
+use crate::limits;
 use crate::links::Outgoing;
 use crate::prepare::checksums::DocumentPart;
 use crate::store::StoredDocument;
 
+const LINKS: BytesColumn = BytesColumn {
+    table: "link",
+    key: "document_id",
+    bytes: "packed",
+    step: 1,
+    most: limits::MAX_ROW_BYTES,
+};
+
 impl Snapshot {
-    /// Returns the links and the names of a document.
-    pub(in crate::store) fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
-        let statement = "SELECT packed FROM link WHERE document_id = ?1";
-        let packed = self.packed_row(statement, document, DocumentPart::Links)?;
+    /// Returns the links and the names of `documents`, in the same order.
+    pub(in crate::store) fn all_links(
+        &self,
+        documents: &[StoredDocument],
+    ) -> Result<Vec<Outgoing>> {
+        if let [document] = documents {
+            let statement = "SELECT packed FROM link WHERE document_id = ?1";
+            let packed = self.packed_row(statement, document, DocumentPart::Links)?;
+            return Ok(vec![self.links(document, packed)?]);
+        }
+        let packed = self.packed_rows(&LINKS, documents, DocumentPart::Links)?;
+        let packed = documents.iter().zip(packed);
+        packed.map(|(document, packed)| self.links(document, packed)).collect()
+    }
+
+    /// Unpacks the links and the names of a document.
+    fn links(&self, document: &StoredDocument, packed: Option<Vec<u8>>) -> Result<Outgoing> {
         let Some(packed) = packed else { return Ok(Outgoing::default()) };
         postcard::from_bytes(&packed).map_err(|_| {
             corrupt(self.path(), &format!("the links of {} cannot be read", document.path))

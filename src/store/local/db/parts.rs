@@ -80,17 +80,27 @@ impl Snapshot {
 
     /// Returns the structures of `documents`, in the same order.
     pub(in crate::store) fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
+        let packed = self.packed_rows(&OUTLINES, documents, DocumentPart::Outline)?;
+        let packed = documents.iter().zip(packed);
+        packed.map(|(document, packed)| self.unpacked(document, packed)).collect()
+    }
+
+    /// Reads the packed rows of `documents` in a column, in the same order. Fails if the checksum of `part` of one
+    /// of them is wrong.
+    pub(super) fn packed_rows(
+        &self,
+        column: &BytesColumn,
+        documents: &[StoredDocument],
+        part: DocumentPart,
+    ) -> Result<Vec<Option<Vec<u8>>>> {
         let ids: HashSet<i64> = documents.iter().map(|document| document.id).collect();
-        let mut packed = self.wrap(OUTLINES.read(&self.statement(), &ids))?;
-        let outline = |document: &StoredDocument| {
-            let packed = packed.remove(&document.id);
-            let checksum = || checksums::optional(packed.as_deref());
-            if !document.checksums.is(DocumentPart::Outline, checksum) {
-                return Err(self.damaged(document, "packed rows"));
-            }
-            self.unpacked(document, packed)
+        let mut rows = self.wrap(column.read(&self.statement(), &ids))?;
+        let row = |document: &StoredDocument| {
+            let packed = rows.remove(&document.id);
+            let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
+            if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
         };
-        documents.iter().map(outline).collect()
+        documents.iter().map(row).collect()
     }
 
     /// Unpacks the outline of a document.
