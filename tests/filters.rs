@@ -24,7 +24,8 @@ fn place() -> Place {
 
 /// The documents of an answer, in their order, each once.
 fn files(json: &Value) -> Vec<String> {
-    let lists = ["documents", "files", "matches", "hits", "items"];
+    let lists =
+        ["documents", "files", "matches", "hits", "items", "code", "rows", "tables", "tasks"];
     let list = lists.iter().find_map(|name| json[*name].as_array()).unwrap();
     let name = |item: &Value| {
         item.get("file").or(item.get("namespace")).unwrap().as_str().unwrap().to_owned()
@@ -91,6 +92,45 @@ fn documents_are_listed_in_the_requested_order() {
         }
     }
     assert_eq!(place.run(&["search", "needle", "--sort", "path"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn a_list_is_no_sort_key_in_any_command() {
+    let text = "# Title\n\n- [ ] needle\n\n```\ncode\n```\n\n| a |\n| - |\n| b |\n";
+    let place = Place::ingested(&[
+        ("a.md", text),
+        ("m.md", &format!("---\nk: 1\n---\n{text}")),
+        ("n.md", &format!("---\nk: null\n---\n{text}")),
+        ("z.md", &format!("---\nk: [b]\n---\n{text}")),
+        ("zz.md", text),
+    ]);
+    let commands: [&[&str]; 7] = [
+        &["toc"],
+        &["index"],
+        &["find", "Title"],
+        &["search", "-F", "needle"],
+        &["code"],
+        &["tables"],
+        &["tasks"],
+    ];
+    for command in commands {
+        let json = place.run(&[command, &["--sort", "k"]].concat()).success().json();
+        assert_eq!(files(&json), ["m.md", "a.md", "n.md", "z.md", "zz.md"], "{command:?}");
+        let mut paged = Vec::new();
+        let mut after = None;
+        loop {
+            let mut asked = [command, &["--sort", "k", "--limit", "2"]].concat();
+            asked.extend(after.iter().flat_map(|after: &String| ["--after", after]));
+            let json = place.run(&asked).success().json();
+            paged.extend(files(&json));
+            match json["next"].as_str() {
+                Some(next) => after = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        paged.dedup();
+        assert_eq!(paged, files(&json), "{command:?}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn contents(place: &Place) -> Vec<String> {
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
-        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity', 'lineage', 'totals')",
+        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity', 'lineage')",
         "SELECT path, tag FROM tag JOIN document ON id = document_id",
     ] {
         let mut statement = store.prepare(query).unwrap();

@@ -3,6 +3,8 @@
 //! Invariant: the documents are those of one lookup of all of them, each once. A page of an answer reads few
 //! documents after its last one.
 
+use std::collections::HashSet;
+
 use super::DocumentCache;
 use super::filter::DocumentOrder;
 use crate::data::Expression;
@@ -21,6 +23,8 @@ pub(super) struct DocumentBatches<'a> {
     /// The ids of the documents to choose from; `None` for all.
     among: Option<Vec<i64>>,
     batch: std::vec::IntoIter<StoredDocument>,
+    /// The ids of the documents that were in the first batch because they have the sort key.
+    sorted: HashSet<i64>,
     /// The size of the next batch; 0 if there is none.
     next: usize,
     after: Option<String>,
@@ -50,7 +54,16 @@ impl<'a> DocumentBatches<'a> {
         among: Option<Vec<i64>>,
     ) -> Self {
         let batch = Vec::new().into_iter();
-        Self { library, filter, keys: &[], among, batch, next: FIRST_BATCH, after: None }
+        Self {
+            library,
+            filter,
+            keys: &[],
+            among,
+            batch,
+            sorted: HashSet::new(),
+            next: FIRST_BATCH,
+            after: None,
+        }
     }
 
     /// Returns documents that were read before.
@@ -61,29 +74,23 @@ impl<'a> DocumentBatches<'a> {
 
     /// Reads the documents that have the sort key, in its order. The others follow in path order.
     fn sort(&mut self, order: &DocumentOrder<'_>) -> Result<()> {
-        let with_condition = |condition: Expression| {
-            let both = |old| Expression::All(vec![old, condition.clone()]);
-            let old = self.filter.condition.clone();
-            DocumentFilter {
-                condition: Some(old.map_or_else(|| condition.clone(), both)),
-                ..self.filter.clone()
-            }
-        };
-        let (first, rest) = match order.front_matter_key() {
-            Some(key) => {
-                let has_key = Expression::Exists(key.to_owned());
-                let rest = with_condition(Expression::Not(Box::new(has_key.clone())));
-                (with_condition(has_key), Some(rest))
-            }
-            None => (self.filter.clone(), None),
-        };
-        let mut sorted = self.library.reader.all(&Lookup::Data(&first, self.keys))?;
-        order.sort(self.library, &mut sorted)?;
-        self.batch = sorted.into_iter();
-        match rest {
-            Some(rest) => self.filter = rest,
-            None => self.next = 0,
+        let key = order.front_matter_key();
+        let with_key = key.map(|key| {
+            let has_key = Expression::Exists(key.to_owned());
+            let conditions = self.filter.condition.clone().into_iter().chain([has_key]);
+            let condition = Some(Expression::All(conditions.collect()));
+            DocumentFilter { condition, ..self.filter.clone() }
+        });
+        let filter = with_key.as_ref().unwrap_or(&self.filter);
+        let mut sorted = self.library.reader.all(&Lookup::Data(filter, self.keys))?;
+        let count = order.sort(self.library, &mut sorted)?;
+        if key.is_some() {
+            sorted.truncate(count);
+            self.sorted = sorted.iter().map(|document| document.id).collect();
+        } else {
+            self.next = 0;
         }
+        self.batch = sorted.into_iter();
         Ok(())
     }
 
@@ -99,7 +106,16 @@ impl<'a> DocumentBatches<'a> {
             self.next = size.saturating_mul(GROWTH);
         }
         self.after = found.last().map(|last| last.path.clone());
-        self.batch = found.into_iter();
+        let others = found.into_iter().filter(|document| !self.sorted.contains(&document.id));
+        self.batch = others.collect::<Vec<_>>().into_iter();
+        Ok(())
+    }
+
+    /// Reads until a document is in the batch, or none is left.
+    fn fill(&mut self) -> Result<()> {
+        while self.batch.len() == 0 && self.next > 0 {
+            self.read()?;
+        }
         Ok(())
     }
 
@@ -116,17 +132,13 @@ impl<'a> DocumentBatches<'a> {
 
     /// Returns the documents of the next batch; none at the end.
     pub(super) fn next_batch(&mut self) -> Result<Vec<StoredDocument>> {
-        if self.batch.len() == 0 && self.next > 0 {
-            self.read()?;
-        }
+        self.fill()?;
         Ok(std::mem::take(&mut self.batch).collect())
     }
 
     /// Returns whether exactly one document is left.
     pub(super) fn is_one(&mut self) -> Result<bool> {
-        if self.batch.len() == 0 && self.next > 0 {
-            self.read()?;
-        }
+        self.fill()?;
         Ok(self.batch.len() == 1 && self.next == 0)
     }
 }
@@ -135,12 +147,9 @@ impl Iterator for DocumentBatches<'_> {
     type Item = Result<StoredDocument>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.batch.len() == 0
-            && self.next > 0
-            && let Err(error) = self.read()
-        {
-            return Some(Err(error));
+        match self.fill() {
+            Ok(()) => self.batch.next().map(Ok),
+            Err(error) => Some(Err(error)),
         }
-        self.batch.next().map(Ok)
     }
 }

@@ -89,12 +89,13 @@ impl<'a> DocumentOrder<'a> {
         (!["path", "title"].contains(&self.key)).then_some(self.key)
     }
 
-    /// Sorts documents. Those without the key come last; those with equal keys are sorted by path.
+    /// Sorts documents. Those without the key come last, and a list, a map or `null` is no key; those with equal keys
+    /// are sorted by path. Returns the number of documents with the key.
     pub(super) fn sort(
         &self,
         library: &DocumentCache<'_>,
         documents: &mut Vec<StoredDocument>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let keys: Vec<Option<SortKey>> = match self.key {
             "path" => documents.iter().map(|one| Some(SortKey::Text(one.path.clone()))).collect(),
             "title" => {
@@ -121,8 +122,9 @@ impl<'a> DocumentOrder<'a> {
             };
             order.then_with(|| a.path.cmp(&b.path))
         });
+        let with_key = keyed.iter().take_while(|(key, _)| key.is_some()).count();
         documents.extend(keyed.into_iter().map(|(_, document)| document));
-        Ok(())
+        Ok(with_key)
     }
 }
 

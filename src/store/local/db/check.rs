@@ -87,9 +87,8 @@ impl Snapshot {
         } else if self.has_current_parser() {
             fault("the checksum of its root and its options is missing");
         }
-        if let Some(totals) = self.wrap(totals::stored(&connection, self.generation()))?
-            && totals != self.wrap(totals::counted(&connection))?
-        {
+        let counted = self.wrap(totals::counted(&connection))?;
+        if self.wrap(totals::stored(&connection))? != Some(counted) {
             fault("its totals differ from those of its documents");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(

@@ -25,7 +25,7 @@ pub(super) struct PendingRows {
     names: Vec<(i64, i64)>,
     data: Vec<(i64, i64)>,
     values: Vec<(ValueRow, i64)>,
-    pub(super) totals: TotalsChange,
+    totals: TotalsChange,
 }
 
 impl PendingRows {
@@ -46,8 +46,14 @@ impl PendingRows {
         from(&self.links) || from(&self.names) || from(&self.data) || has_value
     }
 
+    /// Writes all of them.
+    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.totals.write(connection)?;
+        self.write_keys(connection)
+    }
+
     /// Writes all keys and values in the order in which they are stored.
-    pub(super) fn write_keys(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    fn write_keys(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let pending = [
             ("link_key", &mut self.links),
             ("name_key", &mut self.names),

@@ -9,18 +9,18 @@ use rusqlite::types::{FromSql, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::lineage::Lineage;
-use super::{corrupt, store_error, totals};
+use super::{corrupt, store_error};
 use crate::corpus::IngestOptions;
 use crate::error::Result;
 use crate::prepare::checksums::ChecksumInput;
 
 /// The keys of all rows. `seal` is the checksum of the others.
-pub(super) const KEYS: [&str; 8] =
-    ["generation", "identity", "lineage", "options", "parser_version", "root", "seal", totals::KEY];
+pub(super) const KEYS: [&str; 7] =
+    ["generation", "identity", "lineage", "options", "parser_version", "root", "seal"];
 
-/// The keys that the checksum does not cover. The generation, the lineage and the totals change with every
+/// The keys that the checksum does not cover. The generation and the lineage change with every
 /// commit, the full-text index also stores the identity, and `seal` is the checksum itself.
-const UNCHECKED_KEYS: [&str; 5] = ["generation", "identity", "lineage", "seal", totals::KEY];
+const UNCHECKED_KEYS: [&str; 4] = ["generation", "identity", "lineage", "seal"];
 
 /// Returns blake3 of the rows that have a checksum. The rows must be sorted by key.
 pub(super) fn checksum<'a>(rows: impl Iterator<Item = (&'a str, Vec<u8>)>) -> [u8; 32] {
@@ -73,7 +73,7 @@ pub(super) fn value<T: FromSql>(connection: &Connection, key: &str) -> rusqlite:
 }
 
 /// Reads the bytes of a text; `None` if the key does not exist or its value is not text.
-pub(super) fn text(connection: &Connection, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+fn text(connection: &Connection, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
     let text = connection.prepare_cached(VALUE)?.query_row([key], |row| match row.get_ref(0)? {
         ValueRef::Text(bytes) => Ok(Some(bytes.to_vec())),
         _ => Ok(None),

@@ -47,6 +47,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0006_file_times.sql"),
         fingerprint: "b86733d39c24c523e7fa46763bb7056d3513b8a7dcb7ea60c365003cb1dbd8ec",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0007_totals.sql"),
+        fingerprint: "f8eb218dfa01beca41ee6b614d72786f15f99242a27a713356f492651c6d0b56",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

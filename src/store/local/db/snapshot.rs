@@ -342,7 +342,7 @@ impl Snapshot {
     /// Returns the totals of the store.
     pub(in crate::store) fn totals(&self) -> Result<Totals> {
         let connection = self.statement();
-        let stored = self.wrap(totals::stored(&connection, self.generation))?;
+        let stored = self.wrap(totals::stored(&connection))?;
         stored.map_or_else(|| self.wrap(totals::counted(&connection)), Ok)
     }
 }

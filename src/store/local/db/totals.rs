@@ -1,36 +1,18 @@
-//! The totals of the store, which the metadata contains so that they need not be counted.
+//! The totals of the store, in a row of their own, so that they need not be counted.
 //!
-//! Invariant: totals that were written for another generation are not used; they are counted again.
+//! Invariant: in every committed state they are those of the documents.
 
-use rusqlite::{Connection, Row};
-use serde::{Deserialize, Serialize};
+use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
-use super::{count, meta};
+use super::{count, sql};
 use crate::prepare::PreparedDocument;
 use crate::store::Totals;
 
-/// The key of the row of the metadata.
-pub(super) const KEY: &str = "totals";
-
-/// The value of the row, in JSON.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    /// The generation of the documents that were counted.
-    generation: u64,
-    #[serde(flatten)]
-    totals: Totals,
-}
-
-/// Returns the value to store for `totals` of a generation.
-pub(super) fn value(generation: u64, totals: Totals) -> String {
-    serde_json::to_string(&Stored { generation, totals }).unwrap_or_default()
-}
-
-/// Returns the stored totals, if they are those of `generation`.
-pub(super) fn stored(connection: &Connection, generation: u64) -> rusqlite::Result<Option<Totals>> {
-    let stored = meta::text(connection, KEY)?;
-    let stored = stored.and_then(|stored| serde_json::from_slice::<Stored>(&stored).ok());
-    Ok(stored.filter(|stored| stored.generation == generation).map(|stored| stored.totals))
+/// Returns the stored totals; `None` if their row is missing.
+pub(super) fn stored(connection: &Connection) -> rusqlite::Result<Option<Totals>> {
+    let statement = "SELECT documents, sections, blocks, links, bytes, words, lines, diagnostics \
+        FROM totals WHERE id = 1";
+    connection.prepare_cached(statement)?.query_row([], totals).optional()
 }
 
 /// Counts all documents.
@@ -56,30 +38,20 @@ fn totals(row: &Row<'_>) -> rusqlite::Result<Totals> {
     })
 }
 
-/// The documents that a transaction has added and removed so far.
+/// The difference that the documents make that a transaction has added and removed: for each column of the row.
 #[derive(Debug, Default)]
-pub(super) struct TotalsChange {
-    added: Totals,
-    removed: Totals,
-}
+pub(super) struct TotalsChange([i64; 8]);
 
 impl TotalsChange {
     /// Adds a document that is written.
     pub(super) fn add(&mut self, document: &PreparedDocument) {
-        let [lines, words, sections, blocks, link_count] = document.rows.counts.map(count);
-        self.added = sum(
-            self.added,
-            Totals {
-                documents: 1,
-                sections,
-                blocks,
-                links: link_count,
-                bytes: usize::try_from(document.state.size).unwrap_or(usize::MAX),
-                words,
-                lines,
-                diagnostics: document.rows.diagnostics.len(),
-            },
-        );
+        let [lines, words, sections, blocks, link_count] = document.rows.counts;
+        let bytes = i64::try_from(document.state.size).unwrap_or(i64::MAX);
+        let diagnostics = sql(document.rows.diagnostics.len());
+        let added = [1, sections, blocks, link_count, bytes, words, lines, diagnostics];
+        for (change, added) in self.0.iter_mut().zip(added) {
+            *change = change.saturating_add(added);
+        }
     }
 
     /// Subtracts the document with this id, which is about to be deleted.
@@ -89,31 +61,22 @@ impl TotalsChange {
         let mut statement = connection.prepare_cached(statement)?;
         let mut rows = statement.query([id])?;
         while let Some(row) = rows.next()? {
-            self.removed = sum(self.removed, totals(row)?);
+            for (column, change) in self.0.iter_mut().enumerate() {
+                *change = change.saturating_sub(row.get(column)?);
+            }
         }
         Ok(())
     }
 
-    /// Returns the totals after this change.
-    pub(super) fn apply(&self, before: Totals) -> Totals {
-        combined(sum(before, self.added), self.removed, usize::saturating_sub)
-    }
-}
-
-fn sum(one: Totals, other: Totals) -> Totals {
-    combined(one, other, usize::saturating_add)
-}
-
-/// Returns the result of `combine` for each number.
-fn combined(one: Totals, other: Totals, combine: fn(usize, usize) -> usize) -> Totals {
-    Totals {
-        documents: combine(one.documents, other.documents),
-        sections: combine(one.sections, other.sections),
-        blocks: combine(one.blocks, other.blocks),
-        links: combine(one.links, other.links),
-        bytes: combine(one.bytes, other.bytes),
-        words: combine(one.words, other.words),
-        lines: combine(one.lines, other.lines),
-        diagnostics: combine(one.diagnostics, other.diagnostics),
+    /// Adds the difference to the stored totals, once.
+    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let change = std::mem::take(&mut self.0);
+        if change == [0; 8] {
+            return Ok(());
+        }
+        let statement = "UPDATE totals SET documents = documents + ?1, sections = sections + ?2, \
+            blocks = blocks + ?3, links = links + ?4, bytes = bytes + ?5, words = words + ?6, \
+            lines = lines + ?7, diagnostics = diagnostics + ?8 WHERE id = 1";
+        connection.prepare_cached(statement)?.execute(params_from_iter(change)).map(|_| ())
     }
 }

@@ -14,8 +14,7 @@ use super::documents::{self, PendingRows};
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{CACHE_PAGES, SELECT_DOCUMENTS, unchecked_document};
 use super::{
-    Header, connect, intents, lock, meta, peek, schema, store_error, totals, unwritable,
-    with_suffix,
+    Header, connect, intents, lock, meta, peek, schema, store_error, unwritable, with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, root_folder};
 use crate::error::{Error, Result};
@@ -132,14 +131,8 @@ impl RowWriter {
         self.commit()
     }
 
-    /// Sets the generation and adds a token for it. The totals become those of this generation.
-    fn set_generation(&mut self, generation: i64) -> Result<()> {
-        let change = std::mem::take(&mut self.pending.totals);
-        let totals = match self.wrap(totals::stored(&self.connection, self.generation()?))? {
-            Some(before) => change.apply(before),
-            None => self.wrap(totals::counted(&self.connection))?,
-        };
-        self.set_meta(totals::KEY, totals::value(generation.unsigned_abs(), totals))?;
+    /// Sets the generation and adds a token for it.
+    fn set_generation(&self, generation: i64) -> Result<()> {
         self.set_meta("generation", generation)?;
         let lineage = self.wrap(meta::lineage(&self.connection))?;
         self.set_meta("lineage", lineage.continued(generation))
@@ -214,7 +207,7 @@ impl RowWriter {
         if self.is_dirty {
             self.set_generation(i64::try_from(self.generation()?).unwrap_or(0) + 1)?;
         }
-        let written = self.pending.write_keys(&self.connection);
+        let written = self.pending.write(&self.connection);
         self.wrap(written)?;
         failpoint!(BEFORE_COMMIT);
         self.wrap(self.connection.execute_batch("COMMIT"))?;
@@ -324,6 +317,7 @@ impl RowWriter {
 mod tests {
     use super::*;
     use crate::prepare::Preparation;
+    use crate::store::local::db::totals;
 
     fn rows(preparation: &mut Preparation, path: &str, text: &str) -> PreparedDocument {
         let bytes = text.as_bytes().to_vec();
@@ -381,8 +375,7 @@ mod tests {
         let other = rows(&mut preparation, "one.md", "# Other\n\n## Below\n");
         let two = rows(&mut preparation, "two.md", "# Two\n\n- a\n- b\n");
         let totals = |writer: &RowWriter| {
-            let generation = writer.generation().unwrap();
-            let stored = totals::stored(&writer.connection, generation).unwrap();
+            let stored = totals::stored(&writer.connection).unwrap();
             assert_eq!(stored, Some(totals::counted(&writer.connection).unwrap()));
             stored.unwrap()
         };
@@ -403,7 +396,5 @@ mod tests {
         writer.commit().unwrap();
         let left = totals(&writer);
         assert_eq!((left.documents, left.sections, left.diagnostics), (1, 2, 0));
-        writer.set_generation_after(100).unwrap();
-        assert_eq!(totals(&writer), left);
     }
 }
