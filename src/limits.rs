@@ -167,7 +167,7 @@ limits! {
     SEARCH_LIMIT = 20, "search-limit", "hits of a search unless --limit is given";
     PASSAGE_CHARS = 600, "passage-chars",
         "characters of a passage, approximately, unless --passage or --max-chars is given";
-    LEADING_PASSAGE_CHARS = 800, "leading-passage-chars",
+    LEADING_PASSAGE_CHARS = 1_200, "leading-passage-chars",
         "characters, approximately, of the passage of a first hit that is far ahead, unless --passage is given";
     LEAST_PASSAGE_CHARS = 300, "least-passage-chars",
         "characters, approximately, of the shortest passage that --max-chars causes";

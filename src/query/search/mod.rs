@@ -123,7 +123,7 @@ impl PassageChars {
         let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
         let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
         let other = max_chars.map_or(greatest, share);
-        Self { leading: (other * 9 / 5).min(limits::LEADING_PASSAGE_CHARS), other }
+        Self { leading: (other * 12 / 5).min(limits::LEADING_PASSAGE_CHARS), other }
     }
 }
 

@@ -17,6 +17,8 @@ const REPEATED: f32 = 0.3;
 const FOLLOWING: f32 = 0.3;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
+/// The same if the chosen one begins with a word such as "this", which refers to what precedes it.
+const REFERRED_TO: f32 = 1.5;
 /// The same for a list item or a row, because what comes before it explains no less than what follows.
 const PRECEDING_ENTRY: f32 = 0.3;
 /// The same for a list or code block after a chosen piece that ends with a colon.
@@ -25,6 +27,8 @@ const LED_IN: f32 = 1.0;
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
 const LEADING: f32 = 0.2;
+/// Factor on the weight of the terms of the neighbors of the best piece, for the coverage of a question.
+const BESIDE_BEST: f32 = 0.5;
 /// Factor on the gain of a piece that is aside.
 const ASIDE: f32 = 0.3;
 /// Penalty for the length of a piece, for a piece as long as the passage.
@@ -212,18 +216,25 @@ impl Pieces {
     }
 
     /// Returns the share of a query, by the weight of each word, that the titles and the best piece
-    /// contain: 0 to 1.
+    /// contain, and in part its neighbors: 0 to 1.
     fn covered(&self, weights: &[f32]) -> f32 {
         let total: f32 = weights.iter().sum();
         let weight = |term: &usize| weights.get(*term).copied().unwrap_or_default();
         let titles: f32 = self.title_terms.iter().map(weight).sum();
         let is_new = |term: &&usize| self.title_terms.binary_search(term).is_err();
-        let sum = |terms: &Vec<usize>| terms.iter().filter(is_new).map(weight).sum::<f32>();
-        let sums = self
-            .list
-            .iter()
-            .zip(&self.terms)
-            .map(|(piece, terms)| sum(terms) * if piece.is_aside { ASIDE } else { 1.0 });
+        let terms_at = |index: Option<usize>| {
+            index.and_then(|index| self.terms.get(index)).map_or(&[][..], Vec::as_slice)
+        };
+        let sums = self.list.iter().enumerate().map(|(index, piece)| {
+            let own = terms_at(Some(index));
+            let [before, after] = [index.checked_sub(1), Some(index + 1)].map(terms_at);
+            let is_in = |terms: &[usize], term: &usize| terms.binary_search(term).is_ok();
+            let after = after.iter().filter(|term| !is_in(before, term));
+            let beside = before.iter().chain(after).filter(|term| !is_in(own, term));
+            let beside: f32 = beside.filter(is_new).map(weight).sum();
+            let sum = own.iter().filter(is_new).map(weight).sum::<f32>() + BESIDE_BEST * beside;
+            sum * if piece.is_aside { ASIDE } else { 1.0 }
+        });
         let best = sums.fold(0.0, f32::max);
         if total > 0.0 { (titles + best) / total } else { 0.0 }
     }
@@ -293,8 +304,19 @@ impl Pieces {
         windows
     }
 
-    /// Returns the piece at `index` and, if it is a nested list item or a part of a row, the unchosen pieces
-    /// above it.
+    /// Returns the bonus for the piece at `index` before a chosen one, as a share of the mean weight of a term.
+    fn preceding(&self, index: usize) -> f32 {
+        let is_entry = self.needs.get(index).is_some_and(|needs| needs.is_item)
+            || self.list.get(index).is_some_and(|piece| piece.header.is_some());
+        match self.needs.get(index + 1) {
+            _ if is_entry => PRECEDING_ENTRY,
+            Some(needs) if needs.refers_back => REFERRED_TO,
+            _ => PRECEDING,
+        }
+    }
+
+    /// Returns the piece at `index` and, if it is in a list item or a part of a row, the unchosen pieces that begin
+    /// them.
     fn with_parents(&self, index: usize, chosen: &[Option<usize>]) -> Vec<usize> {
         let mut group = vec![index];
         let mut current = index;
@@ -368,9 +390,7 @@ impl Pieces {
                     let leads_in = leads_in.is_some_and(|needs| needs.leads_in);
                     gain += if leads_in { LED_IN } else { FOLLOWING } * mean;
                 } else if is_chosen(Some(index + 1)) {
-                    let is_entry = self.needs.get(index).is_some_and(|needs| needs.is_item)
-                        || self.list.get(index).is_some_and(|piece| piece.header.is_some());
-                    gain += if is_entry { PRECEDING_ENTRY } else { PRECEDING } * mean;
+                    gain += self.preceding(index) * mean;
                 }
                 if size == 0 {
                     let own = self.terms.get(index);

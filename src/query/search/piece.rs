@@ -18,6 +18,24 @@ const CODE_CHARS: usize = 160;
 const SENTENCE_CHARS: usize = 120;
 /// Maximum length of a piece, in Unicode scalars.
 const MAX_CHARS: usize = 400;
+/// Maximum length in Unicode scalars of the beginning of a list item that is shown with each piece of the item.
+const ITEM_CHARS: usize = 120;
+/// Words that refer to what precedes them, at the beginning of a sentence.
+const REFERRING: [&str; 13] = [
+    "This",
+    "These",
+    "That",
+    "Those",
+    "It",
+    "Its",
+    "They",
+    "Here",
+    "Such",
+    "Then",
+    "But",
+    "However",
+    "Otherwise",
+];
 
 /// A part of a text that a passage includes as a whole or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,13 +107,15 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 /// The pieces without which a piece is hard to understand, by index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// The piece to show before this one: the first piece of the list item that contains its item, or of
-    /// its row.
+    /// The piece to show before this one: the first piece of the list item that contains it or its item, or of its
+    /// row.
     pub(super) parent: Option<usize>,
     /// Whether the piece ends with a colon, and a list or code block follows.
     pub(super) leads_in: bool,
     /// Whether the piece begins a list item.
     pub(super) is_item: bool,
+    /// Whether the piece begins with a word that refers to what precedes it.
+    pub(super) refers_back: bool,
 }
 
 /// Returns what each piece needs. `nodes` is the outline of the file with the content `bytes`, in
@@ -106,6 +126,10 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     for (index, pair) in pieces.windows(2).enumerate() {
         let [before, piece] = pair else { continue };
         let text = bytes.get(before.span.start..before.span.end).unwrap_or_default();
+        let following = bytes.get(piece.span.start..piece.span.end).unwrap_or_default();
+        if let Some(needs) = needs.get_mut(index + 1) {
+            needs.refers_back = refers_back(following);
+        }
         // A long row is cut, and its first cell often says what the row is about.
         let is_same_row = piece.header.is_some() && before.header == piece.header;
         if is_same_row && !matches!(text.last(), None | Some(b'\n' | b'\r')) {
@@ -131,6 +155,13 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                     needs.parent = parent.filter(|parent| *parent < index);
                     needs.is_item = true;
                 }
+                let begins = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
+                if chars(bytes.get(begins.start..begins.end).unwrap_or_default()) <= ITEM_CHARS {
+                    let inside = pieces.iter().zip(&mut needs).skip(index + 1);
+                    inside
+                        .take_while(|(piece, _)| piece.span.start < node.bytes.end)
+                        .for_each(|(_, needs)| needs.parent = Some(index));
+                }
             }
             NodeKind::Block(BlockType::Code | BlockType::List) => {
                 let Some(before) = index.checked_sub(1) else { continue };
@@ -145,6 +176,13 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
         }
     }
     needs
+}
+
+/// Whether the first word of a text is one of [`REFERRING`].
+fn refers_back(text: &[u8]) -> bool {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+    let mut words = text.split(|byte| !is_of_word(byte)).filter(|word| !word.is_empty());
+    words.next().is_some_and(|first| REFERRING.iter().any(|word| word.as_bytes() == first))
 }
 
 struct Cutter<'a> {
