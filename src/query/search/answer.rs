@@ -221,7 +221,7 @@ impl Collector {
             return false;
         }
         self.total += 1;
-        self.room = self.room.saturating_sub(hit.passage_chars());
+        self.room = self.room.saturating_sub(hit.least_chars(self.hits.last()));
         self.hits.push(hit);
         true
     }

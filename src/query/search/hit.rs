@@ -142,8 +142,16 @@ impl Hit {
         true
     }
 
-    /// Returns the length of the passage in Unicode scalars. The hit is longer in every format that prints hits.
-    pub(super) fn passage_chars(&self) -> usize {
+    /// Returns the number of Unicode scalars that every format that prints hits prints of this one after `before`:
+    /// those of the passage, or else those of the lines that are not blanks, unless `before` has one of the lines.
+    pub(super) fn least_chars(&self, before: Option<&Self>) -> usize {
+        let has_line = |before: &Self| {
+            before.file == self.file && self.line <= before.line_end.unwrap_or(before.line)
+        };
+        if self.passage.is_empty() {
+            let text = if before.is_some_and(has_line) { "" } else { &*self.text };
+            return text.chars().filter(|scalar| !scalar.is_whitespace()).count();
+        }
         self.passage.iter().map(|window| window.text.chars().count()).sum()
     }
 
