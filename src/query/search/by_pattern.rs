@@ -2,7 +2,7 @@
 //! decide.
 //!
 //! Invariant: every document that contains a match is scanned, in path order, until enough hits are
-//! found. Documents that no hit is wanted of are not even listed, if the index says nothing about them.
+//! found. The rows of documents are read in batches, so a page of hits reads few of those after it.
 
 use std::time::{Duration, Instant};
 

@@ -99,6 +99,7 @@ pub(in crate::store) struct Snapshot {
     has_current_parser: bool,
     /// The ids of the documents without checksums whose bytes were compared with their hash.
     pub(super) checked: Mutex<HashSet<i64>>,
+    /// The documents of the texts that were last looked for among the titles.
     pub(super) titles: RememberedTitles,
     /// The time at which the current statement started.
     statement_began: Arc<Mutex<Instant>>,
