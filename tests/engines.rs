@@ -188,6 +188,53 @@ fn every_address_and_link_leads_to_the_same_place() {
     assert!(!problems.is_empty());
 }
 
+/// The index of a store file names the documents whose titles may contain a text. The other engines compare the
+/// titles of all documents.
+#[test]
+fn parts_of_titles_are_found_the_same() {
+    let place = Place::with_fixtures();
+    place.write(
+        "titles.md",
+        "# ÄRGER mit *halb*fetten W\u{f6}rtern\n\n## C++ &amp; `std::vec`\n\n## 目次 と 索引\n",
+    );
+    let engines = Engines::with(&place);
+    let found = same(&engines, "titles", |library| {
+        let mut parts: Vec<String> =
+            ["", "-", "ab", "no such title", "Zzz"].map(str::to_owned).into();
+        let documents = library.reader.all(&Lookup::All)?;
+        for section in library.reader.outlines(&documents)?.iter().flat_map(|tree| &tree.sections) {
+            for title in section.titles() {
+                let scalars: Vec<char> = title.chars().collect();
+                let windows =
+                    (1..12).step_by(2).flat_map(|length| scalars.windows(length).step_by(3));
+                parts.extend(windows.map(|part| part.iter().collect()));
+                parts.push(title.to_owned());
+                parts.push(title.to_uppercase());
+            }
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        let found = |text: &String| {
+            let paths = |which: Lookup<'_>| -> mdsel::error::Result<Vec<String>> {
+                let documents = library.reader.all(&which)?;
+                Ok(documents.into_iter().map(|document| document.path).collect())
+            };
+            let parts = paths(Lookup::TitleParts(&[text]))?;
+            let whole = paths(Lookup::Titles(&[text, "Zzz"]))?;
+            let ids = library.reader.with_title_parts(&[text])?;
+            assert_eq!(ids.len(), parts.len(), "{text:?}");
+            mdsel::error::Result::Ok((text.clone(), parts, whole))
+        };
+        parts.iter().map(found).collect::<mdsel::error::Result<Vec<_>>>()
+    });
+    for (text, parts, whole) in &found {
+        assert_eq!(parts.is_empty(), ["no such title", "Zzz"].contains(&text.as_str()), "{text:?}");
+        assert!(whole.iter().all(|path| parts.contains(path)), "{text:?}");
+    }
+    assert!(found.len() > 500, "{}", found.len());
+    assert!(found.iter().filter(|(_, _, whole)| !whole.is_empty()).count() > 60);
+}
+
 #[test]
 fn an_ingest_and_an_edit_change_the_same() {
     let places = [(); 4].map(|()| Place::new());

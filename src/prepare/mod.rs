@@ -167,7 +167,7 @@ impl Preparation {
             name_keys: links.name_keys(),
             data_keys: contents.keys(),
             values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(&rows.path, bytes, &outline, rows.tags.clone(), title),
+            text: self.texts.extract(rows.names(title), bytes, &outline),
             diagnostics: Vec::new(),
             rows,
         }))
@@ -177,7 +177,7 @@ impl Preparation {
     fn finish(&mut self, parsed: ParsedDocument) -> Result<PreparedDocument> {
         let values = parsed.document.front_matter.as_ref();
         let tags = values.map(front_matter::tags).unwrap_or_default();
-        let rows = DerivedRows::of(&parsed, tags.clone())?;
+        let rows = DerivedRows::of(&parsed, tags)?;
         let chunks = self
             .compressor
             .compress(&parsed.bytes, &parsed.hash)
@@ -192,7 +192,7 @@ impl Preparation {
             name_keys: links.name_keys(),
             data_keys: contents.keys(),
             values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(&path, &bytes, &document.outline, tags, title),
+            text: self.texts.extract(rows.names(title), &bytes, &document.outline),
             diagnostics: document.diagnostics,
             rows,
         })

@@ -12,6 +12,7 @@ use crate::markdown::outline::{Node, NodeKind, Outline};
 use super::checksums::{ChecksumInput, Checksums};
 use super::{ParsedDocument, integer, name_key, title_keys};
 use crate::codec::{data, markup, outline};
+use crate::terms::DocumentNames;
 
 /// A diagnostic of the parser in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +115,12 @@ impl DerivedRows {
                 })
                 .collect(),
         })
+    }
+
+    /// Returns what the document is found by besides its own text. `title` is the title in the front matter.
+    pub(crate) fn names<'a>(&'a self, title: Option<&'a str>) -> DocumentNames<'a> {
+        let title_keys = self.title_keys.as_deref().unwrap_or_default();
+        DocumentNames { path: &self.path, tags: self.tags.clone(), title, title_keys }
     }
 
     /// Returns the checksums of these rows of a document of `size` bytes.

@@ -15,13 +15,30 @@ use crate::store::{DocumentFilter, Lookup, StoredDocument};
 const FIRST_BATCH: usize = 64;
 const GROWTH: usize = 16;
 
+/// The documents that may be read.
+pub(super) enum Candidates<'a> {
+    All,
+    /// Those with these ids, which ascend.
+    Ids(Vec<i64>),
+    /// Those with a key of each set. A set is the hashes of [`crate::data::Key`]s.
+    Keys(&'a [Vec<i64>]),
+}
+
+impl Candidates<'_> {
+    fn lookup<'b>(&'b self, filter: &'b DocumentFilter) -> Lookup<'b> {
+        match self {
+            Self::All => Lookup::Data(filter, &[]),
+            Self::Ids(ids) => Lookup::Among(filter, ids),
+            Self::Keys(keys) => Lookup::Data(filter, keys),
+        }
+    }
+}
+
 /// Documents that are read as they are asked for.
 pub(super) struct DocumentBatches<'a> {
     library: &'a DocumentCache<'a>,
     filter: DocumentFilter,
-    keys: &'a [Vec<i64>],
-    /// The ids of the documents to choose from; `None` for all.
-    among: Option<Vec<i64>>,
+    candidates: Candidates<'a>,
     batch: std::vec::IntoIter<StoredDocument>,
     /// The ids of the documents that were in the first batch because they have the sort key.
     sorted: HashSet<i64>,
@@ -31,45 +48,34 @@ pub(super) struct DocumentBatches<'a> {
 }
 
 impl<'a> DocumentBatches<'a> {
-    /// Returns the documents that `filter` admits and that have a key of each set of `keys`, in the requested
-    /// order. A set is the hashes of [`crate::data::Key`]s.
+    /// Returns those of `candidates` that `filter` admits, in the requested order.
     pub(super) fn new(
         library: &'a DocumentCache<'a>,
         filter: DocumentFilter,
         order: Option<DocumentOrder<'_>>,
-        keys: &'a [Vec<i64>],
+        candidates: Candidates<'a>,
     ) -> Result<Self> {
-        let mut documents = Self { keys, ..Self::among(library, filter, None) };
+        let batch = Vec::new().into_iter();
+        let sorted = HashSet::new();
+        let mut documents =
+            Self { library, filter, candidates, batch, sorted, next: FIRST_BATCH, after: None };
         if let Some(order) = order {
             documents.sort(&order)?;
         }
         Ok(documents)
     }
 
-    /// Returns the documents that `filter` admits, in path order, among those with these ids, which ascend, or among
-    /// all.
-    pub(super) fn among(
-        library: &'a DocumentCache<'a>,
-        filter: DocumentFilter,
-        among: Option<Vec<i64>>,
-    ) -> Self {
-        let batch = Vec::new().into_iter();
-        Self {
-            library,
-            filter,
-            keys: &[],
-            among,
-            batch,
-            sorted: HashSet::new(),
-            next: FIRST_BATCH,
-            after: None,
-        }
-    }
-
     /// Returns documents that were read before.
     pub(super) fn of(library: &'a DocumentCache<'a>, documents: Vec<StoredDocument>) -> Self {
-        let all = Self::among(library, DocumentFilter::default(), None);
-        Self { batch: documents.into_iter(), next: 0, ..all }
+        Self {
+            library,
+            filter: DocumentFilter::default(),
+            candidates: Candidates::All,
+            batch: documents.into_iter(),
+            sorted: HashSet::new(),
+            next: 0,
+            after: None,
+        }
     }
 
     /// Reads the documents that have the sort key, in its order. The others follow in path order.
@@ -82,7 +88,7 @@ impl<'a> DocumentBatches<'a> {
             DocumentFilter { condition, ..self.filter.clone() }
         });
         let filter = with_key.as_ref().unwrap_or(&self.filter);
-        let mut sorted = self.library.reader.all(&Lookup::Data(filter, self.keys))?;
+        let mut sorted = self.library.reader.all(&self.candidates.lookup(filter))?;
         let count = order.sort(self.library, &mut sorted)?;
         if key.is_some() {
             sorted.truncate(count);
@@ -97,10 +103,7 @@ impl<'a> DocumentBatches<'a> {
     /// Reads the next batch. There is none after an error.
     fn read(&mut self) -> Result<()> {
         let size = std::mem::take(&mut self.next);
-        let which = match &self.among {
-            Some(ids) => Lookup::Among(&self.filter, ids),
-            None => Lookup::Data(&self.filter, self.keys),
-        };
+        let which = self.candidates.lookup(&self.filter);
         let found = self.library.reader.documents(&which, self.after.as_deref(), size)?;
         if found.len() == size {
             self.next = size.saturating_mul(GROWTH);

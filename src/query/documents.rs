@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::batches::DocumentBatches;
+use super::batches::{Candidates, DocumentBatches};
 use super::filter::{DocumentOrder, Filter};
 use super::name::{NameMatch, document_named};
 use super::resolve::Resolver;
@@ -166,7 +166,7 @@ pub(super) fn listed<'a>(
     let order = DocumentOrder::of(request);
     let (mut documents, mut faults) = match meaning(library, names, &filter)? {
         Meaning::Documents(admitted) => {
-            (DocumentBatches::new(library, admitted, order, &[])?, Vec::new())
+            (DocumentBatches::new(library, admitted, order, Candidates::All)?, Vec::new())
         }
         Meaning::Document(document) => {
             let mut documents = vec![document];

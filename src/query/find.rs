@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::batches::{Candidates, DocumentBatches};
 use super::cursor::{ListPart, most};
 use super::filter::{DocumentOrder, Filter};
 use super::library::{Freshness, OpenDocument};
@@ -12,7 +13,6 @@ use crate::error::Result;
 use crate::glob::{Glob, Separator};
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
-use crate::store::Lookup;
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -146,12 +146,14 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
-    let mut documents = library.reader.all(&Lookup::TitleParts(&[literal]))?;
-    filter.retain(library, &mut documents)?;
-    if let Some(order) = DocumentOrder::of(&request.filter) {
-        order.sort(library, &mut documents)?;
+    let candidates = Candidates::Ids(library.reader.with_title_parts(&[literal])?);
+    let order = DocumentOrder::of(&request.filter);
+    let mut documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
+    if limit == usize::MAX {
+        documents = DocumentBatches::of(library, documents.all()?);
     }
     for stored in documents {
+        let stored = stored?;
         let document = library.open(&stored)?;
         for section in &document.tree.outline().sections {
             if !section.titles().any(|text| title.is_match(text))

@@ -142,6 +142,14 @@ pub trait Reader: Debug + Send + Sync {
         most: usize,
     ) -> Result<Vec<StoredDocument>>;
 
+    /// Returns the ids of the documents of [`Lookup::TitleParts`], ascending.
+    fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
+        let documents = self.all(&Lookup::TitleParts(texts))?;
+        let mut ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
     /// Returns the structures of documents.
     fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>>;
 

@@ -26,10 +26,11 @@ pub use stems::StemClass;
 pub(crate) use stop_words::{LANGUAGES, LanguageSet};
 pub use term::{QueryTerm, TextField};
 pub(crate) use text::{
-    DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text, type_mark,
+    DocumentNames, DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text,
+    type_mark,
 };
 pub(crate) use token_text::WrittenTokens;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};
 pub(crate) use trigram_set::{Members, TrigramSet};
-pub(crate) use trigrams::ByPrefix;
+pub(crate) use trigrams::{ByPrefix, title_trigrams};
 pub use trigrams::{Trigram, TrigramQuery, trigram};

@@ -66,6 +66,18 @@ const fn bit(block: BlockType) -> BlockTypes {
     1 << block as u8
 }
 
+/// What a document is found by besides its own text.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentNames<'a> {
+    pub(crate) path: &'a str,
+    /// The case-folded tags.
+    pub(crate) tags: Vec<String>,
+    /// The title in the front matter.
+    pub(crate) title: Option<&'a str>,
+    /// The keys of the titles of its sections, as [`crate::prepare::title_keys`] writes them.
+    pub(crate) title_keys: &'a str,
+}
+
 /// Extracts the words of documents for the index. Each thread uses its own extractor.
 pub(crate) struct TextExtractor {
     trigrams: TrigramCollector,
@@ -78,16 +90,14 @@ impl TextExtractor {
         Self { trigrams: TrigramCollector::new(), writer: TokenWriter::default() }
     }
 
-    /// Extracts the words of the document at `path`. `tags` must be case-folded. `title` is the
-    /// title in the front matter.
+    /// Extracts the words and the trigrams of a document.
     pub(crate) fn extract(
         &mut self,
-        path: &str,
+        names: DocumentNames<'_>,
         bytes: &[u8],
         outline: &Outline,
-        tags: Vec<String>,
-        title: Option<&str>,
     ) -> DocumentText {
+        let DocumentNames { path, tags, title, title_keys } = names;
         let text = same_length_text(bytes);
         let texts = sections(outline);
         let first = first_section(&texts, &text);
@@ -104,7 +114,7 @@ impl TextExtractor {
             name_words,
             title_words,
             tokens: self.writer.finish(),
-            trigrams: self.trigrams.distinct(bytes),
+            trigrams: self.trigrams.distinct(bytes, title_keys),
             tags,
             front_matter,
             sections,
@@ -254,7 +264,7 @@ impl DocumentText {
         self.tokens.len() + self.trigrams.gaps().len()
     }
 
-    /// Returns the distinct trigrams of the document.
+    /// Returns the distinct trigrams of the document and of the keys of its titles.
     pub(crate) fn trigrams(&self) -> &TrigramSet {
         &self.trigrams
     }

@@ -3,7 +3,7 @@
 //! Invariant: a set is ascending, and it is stored as the gaps between its members. Most gaps take one byte,
 //! so the sets of all documents of an index segment fit into memory until the segment is written.
 
-use super::Trigram;
+use super::{Trigram, title_trigrams};
 use crate::codec::varint;
 
 /// The distinct trigrams of a document, each as a big-endian number of three bytes. Every gap is a varint
@@ -67,8 +67,9 @@ impl TrigramCollector {
         Self { found, words, groups, gaps: Vec::new() }
     }
 
-    /// Returns the trigrams of `bytes` without control characters, in lower case.
-    pub(crate) fn distinct(&mut self, bytes: &[u8]) -> TrigramSet {
+    /// Returns the trigrams of `bytes` without control characters, in lower case, and those of the title keys
+    /// `titles`.
+    pub(crate) fn distinct(&mut self, bytes: &[u8], titles: &str) -> TrigramSet {
         let mut trigram = 0;
         // The number of consecutive bytes without control characters so far.
         let mut plain = 0;
@@ -79,9 +80,12 @@ impl TrigramCollector {
             }
             plain += 1;
             trigram = (trigram << 8 | usize::from(byte.to_ascii_lowercase())) & 0xFF_FFFF;
-            if plain >= 3 && set(&mut self.found, trigram) && set(&mut self.words, trigram >> 6) {
-                set(&mut self.groups, trigram >> 12);
+            if plain >= 3 {
+                self.add(trigram);
             }
+        }
+        for [one, two, three] in title_trigrams(titles.as_bytes()) {
+            self.add(usize::from(one) << 16 | usize::from(two) << 8 | usize::from(three));
         }
         let mut last = 0;
         for index in 0..self.groups.len() {
@@ -97,6 +101,12 @@ impl TrigramCollector {
         let gaps = self.gaps.as_slice().into();
         self.gaps.clear();
         TrigramSet(gaps)
+    }
+
+    fn add(&mut self, trigram: usize) {
+        if set(&mut self.found, trigram) && set(&mut self.words, trigram >> 6) {
+            set(&mut self.groups, trigram >> 12);
+        }
     }
 }
 
@@ -124,7 +134,7 @@ mod tests {
     use super::*;
 
     fn distinct(bytes: &[u8]) -> Vec<Trigram> {
-        let distinct = TrigramCollector::new().distinct(bytes);
+        let distinct = TrigramCollector::new().distinct(bytes, "");
         distinct.iter().map(|value| value.to_be_bytes()[1..].try_into().unwrap()).collect()
     }
 
@@ -141,15 +151,15 @@ mod tests {
     fn a_collector_is_reset_after_each_document() {
         let mut collector = TrigramCollector::new();
         for text in ["abcd", "xyz", "abcd"] {
-            let members: Vec<u32> = collector.distinct(text.as_bytes()).iter().collect();
-            let alone = TrigramCollector::new().distinct(text.as_bytes());
+            let members: Vec<u32> = collector.distinct(text.as_bytes(), text).iter().collect();
+            let alone = TrigramCollector::new().distinct(text.as_bytes(), text);
             assert_eq!(members, alone.iter().collect::<Vec<u32>>());
         }
     }
 
     #[test]
     fn a_set_contains_its_members_alone() {
-        let set = TrigramCollector::new().distinct(b"one of three");
+        let set = TrigramCollector::new().distinct(b"one of three", "");
         assert!(set.contains(*b"one") && set.contains(*b"ree") && !set.contains(*b"two"));
     }
 }

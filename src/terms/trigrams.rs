@@ -4,6 +4,10 @@
 //! lower case. Invariant: if a document contains three such bytes in sequence, it has their
 //! trigram. The index can therefore exclude documents that cannot match; the bytes of the others
 //! are searched.
+//!
+//! The keys of titles have trigrams of their own, so that titles are found without those of all other
+//! documents. They differ from trigrams of text in their first byte, of which only the low bits are kept:
+//! see [`title_trigrams`].
 
 /// Three consecutive bytes, with ASCII letters in lower case.
 pub type Trigram = [u8; 3];
@@ -89,6 +93,14 @@ impl TrigramQuery {
         Self::all_of(literal.windows(3).filter_map(trigram).map(Self::Has).collect())
     }
 
+    /// Returns a query that every document meets of which a title key contains one of `needles`.
+    pub(crate) fn of_title_parts(needles: &[String]) -> Self {
+        let has_all = |needle: &String| {
+            Self::all_of(title_trigrams(needle.as_bytes()).map(Self::Has).collect())
+        };
+        Self::any_of(needles.iter().map(has_all).collect())
+    }
+
     /// Returns whether a document meets the condition, if it has the trigrams for which `has`
     /// returns true.
     pub fn is_met_by(&self, has: &impl Fn(Trigram) -> bool) -> bool {
@@ -141,9 +153,40 @@ pub fn trigram(bytes: &[u8]) -> Option<Trigram> {
     is_plain.then(|| [one, two, three].map(|byte| byte.to_ascii_lowercase()))
 }
 
+/// Returns the trigrams of title keys, or of a part of one. Words are divided at hyphens, which stand for spaces
+/// in keys, because nearly every document would have some of the trigrams with a hyphen.
+///
+/// The first byte of a trigram keeps its low five bits, so it is below those of all trigrams of text. Trigrams
+/// that differ only in the others become equal, so a document may be found that has no such title.
+pub(crate) fn title_trigrams(keys: &[u8]) -> impl Iterator<Item = Trigram> {
+    let words = keys.split(|byte| *byte == b'-' || *byte < b' ');
+    let trigrams = words.flat_map(|word| word.windows(3).filter_map(trigram));
+    trigrams.map(|[one, two, three]| [one & 0x1F, two, three])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_has_the_trigrams_of_each_of_its_parts() {
+        let keys = "\nüber-die-größe\tsize\nc++-2.0";
+        for part in ["größe", "er-die", "siz", "c++", "2.0", "r-d", ""] {
+            let query = TrigramQuery::of_title_parts(&[part.to_owned()]);
+            assert!(
+                query.is_met_by(&|wanted| title_trigrams(keys.as_bytes()).any(|t| t == wanted)),
+                "{part}"
+            );
+        }
+        let no_title = TrigramQuery::of_title_parts(&["sizes".to_owned(), "grosse".to_owned()]);
+        assert!(
+            !no_title.is_met_by(&|wanted| title_trigrams(keys.as_bytes()).any(|t| t == wanted))
+        );
+        assert_eq!(TrigramQuery::of_title_parts(&["a-b".to_owned()]), TrigramQuery::All);
+        assert_eq!(TrigramQuery::of_title_parts(&[]), TrigramQuery::None);
+        let of_text = |text: &[u8]| text.windows(3).filter_map(trigram).collect::<Vec<_>>();
+        assert!(title_trigrams(b"size").all(|t| !of_text(b"size").contains(&t)), "they are marked");
+    }
 
     #[test]
     fn queries_simplify() {

@@ -11,7 +11,7 @@ pub mod tasks;
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::batches::DocumentBatches;
+use super::batches::{Candidates, DocumentBatches};
 use super::cursor::{ListPart, most};
 use super::filter::{DocumentOrder, Filter, parsed_before};
 use super::library::OpenDocument;
@@ -156,7 +156,8 @@ fn list<S: Source>(
     let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
     let mut first: Vec<StoredDocument> = Vec::new();
     let order = DocumentOrder::of(&common.filter);
-    let documents = DocumentBatches::new(library, filter.documents.clone(), order, keys)?;
+    let candidates = Candidates::Keys(keys);
+    let documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
     'documents: for stored in documents {
         let stored = stored?;
         let found = source.find(&stored)?;

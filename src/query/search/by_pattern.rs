@@ -13,7 +13,7 @@ use super::{DocumentOrder, OutputMode, Search};
 use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
-use crate::query::batches::DocumentBatches;
+use crate::query::batches::{Candidates, DocumentBatches};
 use crate::query::cursor::most;
 use crate::terms::TrigramQuery;
 
@@ -89,12 +89,9 @@ impl Search<'_> {
     /// Returns the documents that may match `plan` and that the filter admits, in the requested order.
     fn candidates(&self, plan: &TrigramQuery) -> Result<DocumentBatches<'_>> {
         let ids = self.library.reader.candidates(plan)?;
-        let filter = self.filter.documents.clone();
-        let batches = DocumentBatches::among(self.library, filter, ids);
-        let Some(order) = DocumentOrder::of(&self.request.filter) else { return Ok(batches) };
-        let mut documents = batches.all()?;
-        order.sort(self.library, &mut documents)?;
-        Ok(DocumentBatches::of(self.library, documents))
+        let candidates = ids.map_or(Candidates::All, Candidates::Ids);
+        let order = DocumentOrder::of(&self.request.filter);
+        DocumentBatches::new(self.library, self.filter.documents.clone(), order, candidates)
     }
 
     /// Adds a warning if the list was cut at the limit of the program.

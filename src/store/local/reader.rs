@@ -13,7 +13,7 @@ use super::engine::Idle;
 use super::ids::Ids;
 use super::index::IndexFilter;
 use super::matching::{matching, values};
-use super::{FullText, Snapshot, StatementStats, index_generation};
+use super::{FullText, Snapshot, StatementStats, TitleMatches, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::glob::Globs;
@@ -37,6 +37,12 @@ const MOST_LOOKED_UP: usize = 4_000;
 /// Number of documents whose front matter is read one by one. For more, the values of the keys in question
 /// are read for all documents.
 const MOST_READ: usize = 500;
+
+/// The titles of no more documents than this are read in less time than an index is opened.
+const FEW_DOCUMENTS: i64 = 8_000;
+
+/// The titles of at most one in this number of documents are looked up. For more, those of all are read.
+const MOST_TITLES_LOOKED_UP: usize = 4;
 
 /// Maximum number of best sections whose documents are matched with globs. For more, all documents are
 /// matched before the sections are ranked.
@@ -118,6 +124,9 @@ impl LocalReader {
     /// Fails if `found` is less than the number of documents that the index named, and none of them was removed since
     /// then.
     fn check_named(&self, named: usize, found: usize) -> Result<()> {
+        if found == named {
+            return Ok(());
+        }
         self.with_full_text(|full_text| full_text.check_named(&self.snapshot, named, found))
     }
 
@@ -219,6 +228,23 @@ impl StoreState {
         Ok(selected)
     }
 
+    /// Returns the ids of the documents with titles that `of` selects, ascending.
+    fn titled(&self, texts: &[&str], of: fn(&TitleMatches) -> &[i64]) -> Result<Vec<i64>> {
+        self.snapshot.ids_with_titles(texts, of, |needles| {
+            let query = TrigramQuery::of_title_parts(needles);
+            let highest = self.snapshot.highest_id()?;
+            let is_small = self.full_text().is_none() && highest <= FEW_DOCUMENTS;
+            if query == TrigramQuery::All || is_small {
+                return Ok(None);
+            }
+            let candidates =
+                |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, &query);
+            let candidates = self.with_full_text(candidates)?;
+            let most = usize::try_from(highest).unwrap_or(usize::MAX) / MOST_TITLES_LOOKED_UP;
+            Ok(candidates.filter(|ids| ids.len() <= most))
+        })
+    }
+
     fn index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
         let mut index = IndexFilter {
             level: filter.level,
@@ -314,9 +340,21 @@ impl Reader for LocalReader {
                 return self.snapshot.documents(&Lookup::All, after, most);
             }
             Lookup::Data(filter, keys) => self.admitted(filter, keys, None, after, most)?,
+            Lookup::Titles(texts) => {
+                let ids = self.titled(texts, |titles| &titles.equal)?;
+                return self.snapshot.documents(&Lookup::Ids(&ids), after, most);
+            }
+            Lookup::TitleParts(texts) => {
+                let ids = self.with_title_parts(texts)?;
+                return self.snapshot.documents(&Lookup::Ids(&ids), after, most);
+            }
             which => return self.snapshot.documents(which, after, most),
         };
         self.snapshot.documents(&Lookup::Ids(&ids), None, usize::MAX)
+    }
+
+    fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
+        self.titled(texts, |titles| &titles.containing)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {

@@ -152,7 +152,7 @@ impl FullText {
         snapshot: &Snapshot,
         query: &TrigramQuery,
     ) -> Result<Vec<i64>> {
-        let mut ids = match self.reader.as_ref().map(|reader| reader.candidates(query)) {
+        let ids = match self.reader.as_ref().map(|reader| reader.candidates(query)) {
             Some(Ok(ids)) => ids,
             Some(Err(reason)) => {
                 self.disable_index(reason);
@@ -160,6 +160,24 @@ impl FullText {
             }
             None => Vec::new(),
         };
+        self.completed(snapshot, ids)
+    }
+
+    /// Returns the same as [`Self::candidates`]; `None` if the index cannot be read. It is then left as it is,
+    /// because the caller does not need it.
+    pub(super) fn known_candidates(
+        &self,
+        snapshot: &Snapshot,
+        query: &TrigramQuery,
+    ) -> Result<Option<Vec<i64>>> {
+        match self.reader.as_ref().map(|reader| reader.candidates(query)) {
+            Some(Ok(ids)) => self.completed(snapshot, ids).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the ids of candidates that the index named, ascending, with those of the documents that it lacks.
+    fn completed(&self, snapshot: &Snapshot, mut ids: Vec<i64>) -> Result<Vec<i64>> {
         let last = self.last_indexed_id();
         ids.retain(|id| *id <= last);
         // Each of the others may match.

@@ -22,9 +22,9 @@ use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::markdown::front_matter;
 use crate::position::ByteSpan;
-use crate::prepare::PreparedDocument;
+use crate::prepare::{PreparedDocument, title_keys};
 use crate::store::{EditIntent, StoredDocument, Writer};
-use crate::terms::{DocumentText, TextExtractor};
+use crate::terms::{DocumentNames, DocumentText, TextExtractor};
 
 /// The state of the index during a write.
 #[derive(Debug)]
@@ -393,7 +393,10 @@ pub(super) fn text_of(
         None => None,
     };
     let title = title.as_ref().and_then(front_matter::title);
-    Ok(extractor.extract(&document.path, &bytes, &outline, snapshot.tags(document)?, title))
+    let tags = snapshot.tags(document)?;
+    let title_keys = &title_keys::of(&outline);
+    let names = DocumentNames { path: &document.path, tags, title, title_keys };
+    Ok(extractor.extract(names, &bytes, &outline))
 }
 
 /// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` is a

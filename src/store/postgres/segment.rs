@@ -59,7 +59,9 @@ impl SegmentBuilder {
     pub(super) fn add(&mut self, document: i64, text: &DocumentText) {
         let ordinal = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
         self.documents.push(document);
-        for trigram in text.trigrams().iter() {
+        // Titles are found by their rows.
+        for trigram in text.trigrams().iter().skip_while(|trigram| trigram >> 16 < u32::from(b' '))
+        {
             self.trigrams.entry(trigram).or_default().push(ordinal);
         }
         for part in text.sections() {

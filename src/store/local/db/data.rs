@@ -136,21 +136,16 @@ impl Snapshot {
 
     /// Returns the ids and paths of the documents with these ids, in path order.
     pub(in crate::store) fn paths_of(&self, ids: &[i64]) -> Result<Vec<(i64, String)>> {
-        let mut found: Vec<(i64, String)> = Vec::with_capacity(ids.len());
-        let connection = self.statement();
-        let read = connection.prepare_cached("SELECT path FROM document WHERE id = ?1").and_then(
-            |mut path| {
-                for id in ids {
-                    let mut rows = path.query([id])?;
-                    if let Some(row) = rows.next()? {
-                        found.push((*id, row.get(0)?));
-                    }
-                }
-                Ok(())
-            },
-        );
-        drop(connection);
-        self.wrap(read)?;
+        let ids = serde_json::to_string(ids).unwrap_or_default();
+        let mut found: Vec<(i64, String)> = self.wrap(
+            self.statement()
+                .prepare_cached(
+                    "SELECT id, path FROM document WHERE id IN (SELECT value FROM json_each(?1))",
+                )
+                .and_then(|mut paths| {
+                    paths.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+                }),
+        )?;
         found.sort_unstable_by(|one, other| one.1.cmp(&other.1));
         Ok(found)
     }

@@ -27,13 +27,15 @@ impl Snapshot {
             Lookup::All | Lookup::Data(..) => return self.all_documents(after, most),
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
-                self.documents_with_titles(texts, |matches| &matches.equal, after, most)?
+                let ids = self.ids_with_titles(texts, |titles| &titles.equal, |_| Ok(None))?;
+                self.first_with_ids(&ids, after, most)?
             }
             Lookup::TitleParts(texts) => {
-                self.documents_with_titles(texts, |matches| &matches.containing, after, most)?
+                let ids = self.ids_with_titles(texts, |titles| &titles.containing, |_| Ok(None))?;
+                self.first_with_ids(&ids, after, most)?
             }
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),
-            Lookup::Ids(ids) | Lookup::Among(_, ids) => self.documents_with_ids(ids)?,
+            Lookup::Ids(ids) | Lookup::Among(_, ids) => self.first_with_ids(ids, after, most)?,
             Lookup::Paths(paths) => {
                 let mut documents = Vec::with_capacity(paths.len());
                 for path in paths {
@@ -159,27 +161,37 @@ impl Snapshot {
         Ok(self.stored_documents("path = ?1", [path])?.pop())
     }
 
-    /// The documents that `of` selects of the matches of `texts`: all of them, in no particular order, if there
-    /// are at most `count`, or else the first `count` after `after`.
-    fn documents_with_titles(
+    /// Returns the ids that `of` selects of the matches of `texts`, ascending. `candidates` is that of
+    /// [`Snapshot::title_matches`].
+    pub(in crate::store) fn ids_with_titles(
         &self,
         texts: &[&str],
         of: fn(&TitleMatches) -> &[i64],
-        after: Option<&str>,
-        count: usize,
-    ) -> Result<Vec<StoredDocument>> {
+        candidates: impl FnOnce(&[String]) -> Result<Option<Vec<i64>>>,
+    ) -> Result<Vec<i64>> {
         let needles: Vec<String> = texts.iter().map(|text| title_keys::needle(text)).collect();
-        let matches = self.title_matches(&needles)?;
+        let matches = self.title_matches(&needles, candidates)?;
         let mut ids: Vec<i64> = matches.iter().flat_map(|matches| of(matches)).copied().collect();
         ids.sort_unstable();
         ids.dedup();
+        Ok(ids)
+    }
+
+    /// Returns the documents with these ids: all of them, in no particular order, if there are at most `count`, or
+    /// else the first `count` in path order after `after`.
+    fn first_with_ids(
+        &self,
+        ids: &[i64],
+        after: Option<&str>,
+        count: usize,
+    ) -> Result<Vec<StoredDocument>> {
         if ids.len() <= count {
-            return self.documents_with_ids(&ids);
+            return self.documents_with_ids(ids);
         }
         // The plus signs keep SQLite from reading all paths in order.
         let condition =
             "id IN (SELECT value FROM json_each(?1)) AND +path > ?2 ORDER BY +path LIMIT ?3";
-        let ids = serde_json::to_string(&ids).unwrap_or_default();
+        let ids = serde_json::to_string(ids).unwrap_or_default();
         self.stored_documents(condition, params![ids, after.unwrap_or_default(), sql(count)])
     }
 

@@ -1,7 +1,7 @@
-//! Finding documents by the keys of their titles, which is one pass over the table of all keys.
+//! Finding documents by the keys of their titles: those that the full-text index names, or all.
 //!
-//! SQLite's `instr` would take longer, and so would looking up the keys of each document in path order.
-//! Invariant: documents that are remembered for a text are those of the state that the snapshot pins.
+//! To compare keys here takes less time than SQLite's `instr`. Invariants: the index affects only the time that an
+//! answer takes. Documents that are remembered for a text are those of the state that the snapshot pins.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,11 +15,11 @@ use crate::prepare::title_keys;
 
 /// The ids of the documents whose keys match a text.
 #[derive(Debug, Default)]
-pub(super) struct TitleMatches {
+pub(in crate::store) struct TitleMatches {
     /// A key contains the text.
-    pub(super) containing: Vec<i64>,
+    pub(in crate::store) containing: Vec<i64>,
     /// A key is the text.
-    pub(super) equal: Vec<i64>,
+    pub(in crate::store) equal: Vec<i64>,
 }
 
 /// The matches of the last texts. An address is looked for as a whole title first and then as a part of one.
@@ -31,8 +31,13 @@ const TEXTS_REMEMBERED: usize = 16;
 const DOCUMENTS_REMEMBERED: usize = 10_000;
 
 impl Snapshot {
-    /// Returns the documents of each text in the form of [`title_keys::needle`].
-    pub(super) fn title_matches(&self, needles: &[String]) -> Result<Vec<Arc<TitleMatches>>> {
+    /// Returns the documents of each text in the form of [`title_keys::needle`]. `candidates` returns the ids of the
+    /// documents that may have one of them in their keys; `None` if all may.
+    pub(super) fn title_matches(
+        &self,
+        needles: &[String],
+        candidates: impl FnOnce(&[String]) -> Result<Option<Vec<i64>>>,
+    ) -> Result<Vec<Arc<TitleMatches>>> {
         let known = |needle: &String| {
             let known = self.titles.0.lock().unwrap_or_else(PoisonError::into_inner);
             known.get(needle).cloned()
@@ -40,7 +45,8 @@ impl Snapshot {
         if let Some(known) = needles.iter().map(known).collect() {
             return Ok(known);
         }
-        let found = self.wrap(read_titles(&self.statement(), needles))?;
+        let candidates = candidates(needles)?;
+        let found = self.wrap(read_titles(&self.statement(), needles, candidates.as_deref()))?;
         let found: Vec<_> = found.into_iter().map(Arc::new).collect();
         let mut known = self.titles.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (needle, matches) in needles.iter().zip(&found) {
@@ -55,12 +61,22 @@ impl Snapshot {
     }
 }
 
-/// Reads the keys of all documents.
-fn read_titles(connection: &Connection, needles: &[String]) -> rusqlite::Result<Vec<TitleMatches>> {
+/// Reads the keys of the documents with the ids `among`, or of all documents.
+fn read_titles(
+    connection: &Connection,
+    needles: &[String],
+    among: Option<&[i64]>,
+) -> rusqlite::Result<Vec<TitleMatches>> {
     let finders: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
     let mut matches: Vec<TitleMatches> = needles.iter().map(|_| TitleMatches::default()).collect();
-    let mut titles = connection.prepare_cached("SELECT document_id, keys FROM title")?;
-    let mut rows = titles.query([])?;
+    let condition = match among {
+        Some(_) => "WHERE document_id IN (SELECT value FROM json_each(?1))",
+        None => "WHERE ?1 IS NULL",
+    };
+    let ids = among.map(|ids| serde_json::to_string(ids).unwrap_or_default());
+    let mut titles =
+        connection.prepare_cached(&format!("SELECT document_id, keys FROM title {condition}"))?;
+    let mut rows = titles.query([ids])?;
     while let Some(row) = rows.next()? {
         let keys = row.get_ref(1)?.as_bytes()?;
         for ((finder, needle), matches) in finders.iter().zip(needles).zip(&mut matches) {

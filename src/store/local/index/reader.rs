@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::markdown::parse;
-    use crate::terms::TextExtractor;
+    use crate::terms::{DocumentNames, TextExtractor};
 
     /// Returns a reader of an index whose segments have `count` of the documents each.
     fn reader(documents: &[String], count: i64) -> IndexReader {
@@ -207,7 +207,7 @@ mod tests {
         let mut extractor = TextExtractor::new();
         for (id, text) in (0..).zip(documents) {
             let outline = parse(text.as_bytes()).outline;
-            let text = extractor.extract("a.md", text.as_bytes(), &outline, Vec::new(), None);
+            let text = extractor.extract(DocumentNames::default(), text.as_bytes(), &outline);
             for entry in entries(text, id, fields, ByteBudget::default().acquire(0)) {
                 writer.add_document(entry).unwrap();
             }

@@ -1,7 +1,7 @@
 //! The fields of the index, and how texts become terms.
 //!
 //! An entry of the index is the own text of one section or of the root. The entry of the root also
-//! contains the trigrams of the whole document, which are stored in a separate file of the segment.
+//! contains the trigrams of the whole document and of its titles, which are stored in a separate file of the segment.
 //! Invariant: an index is used only if its [`fingerprint`] equals that of this version.
 
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::terms::WrittenTokens;
 
 /// The version of the terms. It is incremented whenever the same text gives different terms, or tantivy is
 /// built to store them in another way, so that every index is rebuilt.
-const TERMS_VERSION: u32 = 6;
+const TERMS_VERSION: u32 = 7;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
