@@ -3,6 +3,7 @@
 //! Invariant: results are reported in the order of the documents, and of the bytes in each. The search
 //! ends soon after enough results are found. The bytes of a document are dropped after it is searched.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::hit::{ContextLines, Hit, HitDetail};
@@ -63,9 +64,9 @@ struct Batch<'a> {
 /// Maximum number of documents in each of the first batches, and in each of the last. In between it doubles after
 /// [`BEFORE_GROWTH`] batches: a search that ends early reads few documents, and one that does not spends little time
 /// on passing them on.
-const FIRST_DOCUMENTS: usize = 16;
+const FIRST_DOCUMENTS: usize = 4;
 const MOST_DOCUMENTS: usize = 256;
-const BEFORE_GROWTH: usize = 8;
+const BEFORE_GROWTH: usize = 4;
 /// Maximum number of documents whose outlines are open at a time.
 const OPEN_DOCUMENTS: usize = 16;
 /// Maximum size in bytes of the documents of a batch. A larger document is a batch of its own.
@@ -96,12 +97,14 @@ impl PatternScan<'_> {
         documents: &[StoredDocument],
         mut take: impl FnMut(DocumentMatches) -> bool,
     ) -> Result<()> {
+        let is_enough = AtomicBool::new(false);
         let ended = ordered(
             &batches(documents),
             || self.pattern.for_thread(),
-            |pattern, batch| self.search_batch(pattern, batch),
+            |pattern, batch| self.search_batch(pattern, batch, &is_enough),
             |_, found| {
                 let continues = found.map_err(Some)?.into_iter().all(&mut take);
+                is_enough.store(!continues, Ordering::Relaxed);
                 if continues { Ok(()) } else { Err(None) }
             },
         );
@@ -120,14 +123,23 @@ impl PatternScan<'_> {
         Err(limits::exceeded("search-seconds"))
     }
 
-    /// Searches the documents of a batch, whose bytes are read from the store together.
-    fn search_batch(&self, pattern: &Pattern, batch: &Batch<'_>) -> Result<Vec<DocumentMatches>> {
+    /// Searches the documents of a batch, whose bytes are read from the store together. Leaves out the rest of the
+    /// batch if `is_enough` becomes true, because nobody takes it.
+    fn search_batch(
+        &self,
+        pattern: &Pattern,
+        batch: &Batch<'_>,
+        is_enough: &AtomicBool,
+    ) -> Result<Vec<DocumentMatches>> {
         let whole = |document| (document, ByteSpan::new(0, usize::MAX));
         let parts: Vec<_> = batch.documents.iter().map(whole).collect();
         let contents = self.reader.contents(&parts)?;
         let mut found = Vec::new();
         let groups = batch.documents.chunks(OPEN_DOCUMENTS).zip(contents.chunks(OPEN_DOCUMENTS));
         for (first, (documents, contents)) in (batch.first..).step_by(OPEN_DOCUMENTS).zip(groups) {
+            if is_enough.load(Ordering::Relaxed) {
+                break;
+            }
             found.extend(self.search_group(pattern, &Batch { first, documents }, contents)?);
         }
         Ok(found)
@@ -252,6 +264,6 @@ mod tests {
         }
         assert_eq!(next, documents.len());
         assert!(counts.iter().take(BEFORE_GROWTH).all(|count| *count == FIRST_DOCUMENTS));
-        assert_eq!(counts.iter().max(), Some(&(8 * FIRST_DOCUMENTS)), "{counts:?}");
+        assert_eq!(counts.iter().max(), Some(&MOST_DOCUMENTS), "{counts:?}");
     }
 }
