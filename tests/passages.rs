@@ -46,6 +46,21 @@ fn each_wording_counts_by_itself() {
 }
 
 #[test]
+fn the_nearest_titles_are_shown_if_all_are_long() {
+    let machine = "The complete manual of the machine for rewinding spindles";
+    let text = format!(
+        "# {machine}\n\n## Maintenance in winter\n\n### Oil\n\nUse the green oil.\n\n\
+         # {machine}, {machine}\n\nUse a lantern.\n"
+    );
+    let place = Place::ingested(&[("a.md", &text)]);
+    let titles = |query| reply(&place, &[query]).lines().next().unwrap().to_owned();
+    assert_eq!(titles("green oil"), "a.md:7-7  Maintenance in winter > Oil");
+    assert_eq!(titles("lantern"), format!("a.md:11-11  {machine}, {machine}"), "the only title");
+    let place = Place::ingested(&[("a.md", "# Manual\n\n## Winter\n\nUse the green oil.\n")]);
+    assert_eq!(reply(&place, &["oil"]).lines().next(), Some("a.md:5-5  Manual > Winter"));
+}
+
+#[test]
 fn a_line_that_ends_with_a_colon_is_shown_with_what_it_announces() {
     for (announced, last) in [
         ("```sh\nmake clean\nmake everything\n```\n", "make everything"),

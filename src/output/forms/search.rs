@@ -15,6 +15,13 @@ use crate::query::search::{self, Hit, HitDetail, Items};
 use crate::query::{List as _, Page};
 use crate::schema::schema_as;
 
+/// What separates the titles above a hit.
+const SEPARATOR: &str = " > ";
+
+/// The titles above a passage take at most this many Unicode scalars, unless the nearest one is longer, so that they
+/// leave room for passages.
+const TITLES_CHARS: usize = 70;
+
 impl Answer for search::SearchAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
@@ -67,7 +74,7 @@ impl Answer for search::SearchAnswer {
                         last.file == hit.file && last.heading_path == hit.heading_path
                     });
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
-                        writer.line(Style::Heading, hit.heading_path.join(" > "));
+                        writer.line(Style::Heading, hit.heading_path.join(SEPARATOR));
                     }
                     hit.write_text(*from, *to, writer);
                 });
@@ -130,7 +137,7 @@ impl Answer for search::SearchAnswer {
         for group in groups {
             let file = group.first().map_or("", |hit| &*hit.file);
             let line = |hit: &&Hit| {
-                let titles = hit.heading_path.join(" > ");
+                let titles = hit.heading_path.join(SEPARATOR);
                 let passage = hit.passage_text();
                 let text = if passage.is_empty() { &*hit.text } else { &*passage };
                 format!("{} ({titles}) @ {}", text.trim_ascii(), hit.selector)
@@ -222,8 +229,9 @@ impl Hit {
     /// sections with the folder of one of them.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
         writer.piece(Style::Heading, self.passage_address());
-        if !self.heading_path.is_empty() {
-            writer.piece(Style::Faint, format_args!("  {}", self.heading_path.join(" > ")));
+        let titles = self.nearest_titles();
+        if !titles.is_empty() {
+            writer.piece(Style::Faint, format_args!("  {}", titles.join(SEPARATOR)));
         }
         writer.end();
         writer.content(self.passage_text().as_bytes());
@@ -236,6 +244,18 @@ impl Hit {
             };
             writer.line(Style::Faint, &text);
         }
+    }
+
+    /// Returns the nearest titles above the passage that fit into [`TITLES_CHARS`], or the nearest one.
+    fn nearest_titles(&self) -> &[String] {
+        let mut titles = &*self.heading_path;
+        while let [_, nearer @ ..] = titles
+            && !nearer.is_empty()
+            && titles.join(SEPARATOR).chars().count() > TITLES_CHARS
+        {
+            titles = nearer;
+        }
+        titles
     }
 
     /// Returns the name of the first folder in which the path of a duplicate differs from that of the
