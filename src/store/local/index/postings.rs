@@ -8,14 +8,14 @@
 //! buckets     for each first two bytes that occur, in order: entries of
 //!             third byte, varint (count << 1 | is bitmap), for gaps a varint of their length,
 //!             postings
-//! directory   for each bucket: u16 first two bytes, u32 offset of its end
+//! directory   for each bucket: u16 first two bytes, u32 offset of its end, u32 CRC-32 of the bucket
 //! roots       for each ordinal: u32 tantivy's document id
-//! footer      u32 number of buckets, u32 number of roots
+//! footer      u32 number of buckets, u32 number of roots, u32 CRC-32 of the directory, u32 CRC-32 of the roots
 //! ```
 //!
-//! Numbers are little-endian; varints are LEB128. tantivy appends a checksum to every file.
-//! Invariants: reading any bytes terminates, stays within them and never panics. Damage is returned
-//! as an error.
+//! Numbers are little-endian; varints are LEB128. tantivy appends a checksum of the whole file, which a query does not
+//! read. Invariants: reading any bytes terminates, stays within them and never panics. Damage of what a query reads is
+//! returned as an error.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,12 @@ use crate::terms::{ByPrefix, Trigram, TrigramQuery};
 
 /// The version of the file format. It is incremented whenever the format changes, so that every index is
 /// rebuilt: a reader of another version could not detect the difference.
-pub(super) const FILE_VERSION: u32 = 1;
+pub(super) const FILE_VERSION: u32 = 2;
+
+/// Sizes in bytes of a bucket in the directory, of a root, and of the footer.
+const LISTED_BYTES: usize = 10;
+const ROOT_BYTES: usize = 4;
+const FOOTER_BYTES: usize = 16;
 
 /// With this many candidates or fewer, no further trigrams are looked up.
 const FEW: usize = 8;
@@ -36,11 +41,17 @@ fn broken() -> TantivyError {
     TantivyError::InternalError("the trigram file of a segment is damaged".to_owned())
 }
 
+/// Returns the number at an offset.
+fn number(bytes: &[u8], from: usize) -> tantivy::Result<u32> {
+    let number = bytes.get(from..from + 4).and_then(|bytes| bytes.try_into().ok());
+    number.map(u32::from_le_bytes).ok_or_else(broken)
+}
+
 /// Writes a file.
 pub(super) struct PostingsWriter<W> {
     out: W,
     offset: u32,
-    directory: Vec<(u16, u32)>,
+    directory: Vec<u8>,
     /// Size of a bitmap in bytes.
     bits_length: usize,
     bytes: Vec<u8>,
@@ -99,25 +110,26 @@ impl<W: Write> PostingsWriter<W> {
         let offset = length.and_then(|length| self.offset.checked_add(length));
         self.offset = offset
             .ok_or_else(|| io::Error::other("the trigram file of a segment exceeds 4 GiB"))?;
-        self.directory.push((prefix, self.offset));
+        self.directory.extend(prefix.to_le_bytes());
+        self.directory.extend(self.offset.to_le_bytes());
+        self.directory.extend(crc32fast::hash(&self.bytes).to_le_bytes());
         Ok(())
     }
 
     /// Writes the directory, the document ids of the roots and the footer.
     pub(super) fn finish(mut self, roots: &[DocId]) -> io::Result<()> {
-        for (prefix, end) in &self.directory {
-            self.out.write_all(&prefix.to_le_bytes())?;
-            self.out.write_all(&end.to_le_bytes())?;
-        }
-        for root in roots {
-            self.out.write_all(&root.to_le_bytes())?;
-        }
-        let counts = [self.directory.len(), roots.len()];
-        for count in counts {
-            let count = u32::try_from(count).map_err(io::Error::other)?;
-            self.out.write_all(&count.to_le_bytes())?;
-        }
-        Ok(())
+        let buckets = self.directory.len() / LISTED_BYTES;
+        let roots: Vec<u8> = roots.iter().flat_map(|root| root.to_le_bytes()).collect();
+        let count = |count: usize| u32::try_from(count).map_err(io::Error::other);
+        let footer = [
+            count(buckets)?,
+            count(roots.len() / ROOT_BYTES)?,
+            crc32fast::hash(&self.directory),
+            crc32fast::hash(&roots),
+        ];
+        self.out.write_all(&self.directory)?;
+        self.out.write_all(&roots)?;
+        footer.iter().try_for_each(|number| self.out.write_all(&number.to_le_bytes()))
     }
 }
 
@@ -129,6 +141,7 @@ pub(super) struct TrigramPostings {
     buckets: usize,
     /// The number of documents.
     pub(super) roots: usize,
+    roots_checksum: u32,
 }
 
 /// The postings of a trigram in their stored form.
@@ -140,32 +153,45 @@ pub(super) struct StoredPostings<'a> {
 }
 
 impl TrigramPostings {
-    /// Reads the footer of a file.
+    /// Reads the footer and the directory of a file.
     pub(super) fn open(bytes: OwnedBytes) -> tantivy::Result<Self> {
-        let number = |from: usize| -> Option<usize> {
-            let bytes = bytes.get(from..from + 4)?;
-            Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
-        };
-        let footer = bytes.len().checked_sub(8).ok_or_else(broken)?;
-        let buckets = number(footer).ok_or_else(broken)?;
-        let roots = number(footer + 4).ok_or_else(broken)?;
-        let directory = footer.checked_sub(buckets * 6 + roots * 4).ok_or_else(broken)?;
-        Ok(Self { bytes, directory, buckets, roots })
+        let footer = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(broken)?;
+        let number = |index: usize| number(&bytes, footer + 4 * index);
+        let [buckets, roots] = [number(0)? as usize, number(1)? as usize];
+        let lists = buckets * LISTED_BYTES + roots * ROOT_BYTES;
+        let directory = footer.checked_sub(lists).ok_or_else(broken)?;
+        let postings = Self { directory, buckets, roots, roots_checksum: number(3)?, bytes };
+        let listed = postings.bytes.get(directory..postings.roots_start()).ok_or_else(broken)?;
+        if crc32fast::hash(listed) == self::number(&postings.bytes, footer + 8)? {
+            Ok(postings)
+        } else {
+            Err(broken())
+        }
     }
 
-    /// Returns the tantivy document id of the root with this ordinal.
-    pub(super) fn root(&self, ordinal: usize) -> tantivy::Result<DocId> {
-        let from = self.directory + self.buckets * 6 + ordinal * 4;
-        let bytes = self.bytes.get(from..from + 4).and_then(|bytes| bytes.try_into().ok());
-        bytes.map(u32::from_le_bytes).ok_or_else(broken)
+    /// Returns the offset of the roots.
+    fn roots_start(&self) -> usize {
+        self.directory + self.buckets * LISTED_BYTES
     }
 
-    /// Returns the first two bytes and the end of a bucket.
-    fn listed(&self, bucket: usize) -> Option<(u16, usize)> {
-        let from = self.directory + bucket * 6;
+    /// Returns the tantivy document ids of the roots, by ordinal.
+    pub(super) fn root_ids(&self) -> tantivy::Result<Vec<DocId>> {
+        let start = self.roots_start();
+        let roots = self.bytes.get(start..start + self.roots * ROOT_BYTES).ok_or_else(broken)?;
+        if crc32fast::hash(roots) != self.roots_checksum {
+            return Err(broken());
+        }
+        let (roots, _) = roots.as_chunks::<ROOT_BYTES>();
+        Ok(roots.iter().map(|root| u32::from_le_bytes(*root)).collect())
+    }
+
+    /// Returns the first two bytes, the end and the checksum of a bucket.
+    fn listed(&self, bucket: usize) -> Option<(u16, usize, u32)> {
+        let from = self.directory + bucket * LISTED_BYTES;
         let prefix = self.bytes.get(from..from + 2)?.try_into().ok()?;
-        let end = self.bytes.get(from + 2..from + 6)?.try_into().ok()?;
-        Some((u16::from_le_bytes(prefix), u32::from_le_bytes(end) as usize))
+        let end = number(&self.bytes, from + 2).ok()?;
+        let checksum = number(&self.bytes, from + 6).ok()?;
+        Some((u16::from_le_bytes(prefix), end as usize, checksum))
     }
 
     /// Returns the entries of the trigrams that begin with the two bytes of `prefix`.
@@ -182,13 +208,18 @@ impl TrigramPostings {
                 high = middle;
             }
         }
-        let found = self.listed(low).filter(|(found, _)| low < self.buckets && *found == prefix);
-        let start = match low.checked_sub(1) {
-            Some(before) => self.listed(before).ok_or_else(broken)?.1,
-            None => 0,
-        };
-        let end = found.map_or(start, |(_, end)| end).min(self.directory);
-        let mut rest = self.bytes.get(start..end).ok_or_else(broken)?;
+        let found = self.listed(low).filter(|(found, ..)| low < self.buckets && *found == prefix);
+        let mut rest: &[u8] = &[];
+        if let Some((_, end, checksum)) = found {
+            let start = match low.checked_sub(1) {
+                Some(before) => self.listed(before).ok_or_else(broken)?.1,
+                None => 0,
+            };
+            rest = self.bytes.get(start..end.min(self.directory)).ok_or_else(broken)?;
+            if crc32fast::hash(rest) != checksum {
+                return Err(broken());
+            }
+        }
         let bits_length = self.roots.div_ceil(8);
         Ok(std::iter::from_fn(move || {
             let (&third, remaining) = rest.split_first()?;
@@ -263,12 +294,13 @@ impl TrigramPostings {
 
     /// Returns the tantivy ids of the documents that match `query`, and possibly others.
     pub(super) fn documents(&self, query: &TrigramQuery) -> tantivy::Result<Vec<DocId>> {
-        match self.admitted(query)? {
-            Some(ordinals) => {
-                ordinals.into_iter().map(|ordinal| self.root(ordinal as usize)).collect()
-            }
-            None => (0..self.roots).map(|ordinal| self.root(ordinal)).collect(),
+        let Some(ordinals) = self.admitted(query)? else { return self.root_ids() };
+        if ordinals.is_empty() {
+            return Ok(Vec::new());
         }
+        let roots = self.root_ids()?;
+        let root = |ordinal: u32| roots.get(ordinal as usize).copied().ok_or_else(broken);
+        ordinals.into_iter().map(root).collect()
     }
 
     /// Returns the ordinals of the documents that match `query`, ascending, and possibly others;
@@ -428,15 +460,7 @@ mod tests {
             file.bucket(prefix, &bucket).unwrap();
         }
         file.finish(&roots).unwrap();
-        let buckets =
-            u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap());
-        let directory = bytes.len() - 8 - buckets as usize * 6 - roots.len() * 4;
-        TrigramPostings {
-            directory,
-            buckets: buckets as usize,
-            roots: roots.len(),
-            bytes: OwnedBytes::new(bytes),
-        }
+        TrigramPostings::open(OwnedBytes::new(bytes)).unwrap()
     }
 
     fn number([one, two, three]: Trigram) -> u32 {
@@ -480,16 +504,28 @@ mod tests {
     }
 
     #[test]
-    fn damaged_files_never_panic() {
+    fn a_damaged_file_is_an_error_or_does_not_change_an_answer() {
         let sound = postings(&[vec![number(*b"abc"), number(*b"abd")], vec![number(*b"abd")]]);
+        let queries =
+            [TrigramQuery::of_literal(b"abcd"), TrigramQuery::Has(*b"abd"), TrigramQuery::All];
+        let mut errors = 0;
         for index in 0..sound.bytes.len() {
             for bit in 0..8 {
                 let mut bytes = sound.bytes.to_vec();
                 bytes[index] ^= 1 << bit;
-                let Ok(flipped) = TrigramPostings::open(OwnedBytes::new(bytes)) else { continue };
-                drop(flipped.documents(&TrigramQuery::of_literal(b"abcd")));
-                drop(flipped.documents(&TrigramQuery::Has(*b"abd")));
+                let Ok(flipped) = TrigramPostings::open(OwnedBytes::new(bytes)) else {
+                    errors += 1;
+                    continue;
+                };
+                for query in &queries {
+                    let found = flipped.documents(query).ok();
+                    errors += usize::from(found.is_none());
+                    let is_same =
+                        found.is_none_or(|found| found == sound.documents(query).unwrap());
+                    assert!(is_same, "{index} {query:?}");
+                }
             }
         }
+        assert!(errors > sound.bytes.len() * 8, "{errors}");
     }
 }

@@ -77,8 +77,8 @@ impl SegmentPlugin for TrigramComponent {
                 }
             }
             let mut ordinals = Vec::with_capacity(postings.roots);
-            for ordinal in 0..postings.roots {
-                let id = ids.get(postings.root(ordinal)? as usize).copied().flatten();
+            for root in postings.root_ids()? {
+                let id = ids.get(root as usize).copied().flatten();
                 ordinals.push(id.map(|_| ordinal_of(roots.len())).transpose()?);
                 roots.extend(id);
             }
