@@ -34,6 +34,18 @@ fn a_sentence_with_the_whole_question_precedes_scattered_words() {
 }
 
 #[test]
+fn a_question_for_a_number_prefers_text_with_one() {
+    let place = Place::ingested(&[
+        ("without.md", "# Pump\n\nThe blades of the pump are made of steel.\n"),
+        ("with.md", "# Pump\n\nFor many years, the pump of this house has had 12 blades.\n"),
+    ]);
+    assert_eq!(files(&reply(&place, &["pump blades"])), ["without", "with"]);
+    for question in ["how many blades does the pump have", "Combien de blades, pump?"] {
+        assert_eq!(files(&reply(&place, &[question])), ["with", "without"], "{question}");
+    }
+}
+
+#[test]
 fn each_wording_counts_by_itself() {
     let place = Place::ingested(&[
         ("answer.md", "# A\n\nA durable object keeps its alarm after a restart.\n"),

@@ -7,6 +7,7 @@
 
 mod fingerprint;
 mod leaves;
+mod numbers;
 mod query;
 pub(crate) mod score;
 mod stems;
@@ -20,6 +21,7 @@ mod trigrams;
 
 pub(crate) use fingerprint::{is_near, is_similar};
 pub(crate) use leaves::{QueryLeaf, TEXT_WEIGHTS, TEXTS, TermMatch};
+pub(crate) use numbers::has_number;
 pub(crate) use query::Clause;
 pub use query::WordQuery;
 pub use stems::StemClass;

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
 
+use super::numbers::asks_for_number;
 use super::stems::StemClass;
 use super::term::{QueryTerm, TextField, term};
 use super::tokens::{TokenKind, Tokens};
@@ -40,18 +41,21 @@ pub struct WordQuery {
     pub excluded: Vec<String>,
     /// The words that were written after a single hyphen, which does not exclude them.
     pub hyphenated: Vec<String>,
+    /// Whether it is a question for a number.
+    pub(crate) asks_for_number: bool,
 }
 
 impl WordQuery {
     /// Parses `text`.
     pub fn parse(text: &str) -> Self {
+        let asks_for_number = asks_for_number(text);
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {
             Ok(clause) => {
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
                 let clause = clause.without_stop_words().unwrap_or(clause);
-                Self { clause: Some(clause), notice: None, excluded, hyphenated }
+                Self { clause: Some(clause), notice: None, excluded, hyphenated, asks_for_number }
             }
             Err(notice) => {
                 let (clause, is_cut) = plain_words(&text);
@@ -59,7 +63,8 @@ impl WordQuery {
                 let cut = is_cut.then(|| {
                     format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
                 });
-                Self { clause, notice: notice.or(cut), excluded: Vec::new(), hyphenated }
+                let notice = notice.or(cut);
+                Self { clause, notice, excluded: Vec::new(), hyphenated, asks_for_number }
             }
         }
     }

@@ -327,11 +327,23 @@ fn question<'a>(
     };
     let total: f32 = wordings.iter().map(|one| one.weight).sum();
     let of_each = wordings.iter().enumerate().map(|(index, one)| {
-        let weights = of_words(&|other, _| if other == index { 1.0 } else { 0.0 });
+        let mut weights = of_words(&|other, _| if other == index { 1.0 } else { 0.0 });
+        weights.push(if one.asks_for_number { mean(&weights) } else { 0.0 });
         (one.weight / total, weights)
     });
-    let wordings = of_each.collect();
-    WeightedTerms { highlighter, weights: of_words(&|_, one| one.weight), wordings }
+    let of_each = of_each.collect();
+    let mut weights = of_words(&|_, one| one.weight);
+    let asks_for_number = wordings.iter().any(|one| one.asks_for_number);
+    let number = asks_for_number.then_some(weights.len());
+    weights.extend(number.map(|_| mean(&weights)));
+    WeightedTerms { highlighter, weights, wordings: of_each, number }
+}
+
+/// Returns the mean of the weights that are not 0; 0 if all are.
+#[expect(clippy::cast_precision_loss, reason = "a query has few words")]
+fn mean(weights: &[f32]) -> f32 {
+    let count = weights.iter().filter(|weight| **weight > 0.0).count().max(1);
+    weights.iter().sum::<f32>() / count as f32
 }
 
 /// Sets the weight of repeated terms to 0, so each term counts once.

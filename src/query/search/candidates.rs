@@ -49,6 +49,8 @@ pub(super) struct Wording {
     pub(super) weight: f32,
     /// The inverse document frequency of each term.
     pub(super) rarities: Vec<f32>,
+    /// Whether the query asks for a number.
+    pub(super) asks_for_number: bool,
 }
 
 /// Sections in the order of the index or of the fusion.
@@ -156,7 +158,8 @@ impl Search<'_> {
                 .collect();
             if is_complete || candidates.len() >= needed || count == MOST_RANKED {
                 candidates.sort_by(RankedCandidate::order);
-                let wordings = vec![Wording { weight: 1.0, rarities: weights }];
+                let asks_for_number = query.asks_for_number;
+                let wordings = vec![Wording { weight: 1.0, rarities: weights, asks_for_number }];
                 return Ok(RankedSections { candidates, wordings, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);

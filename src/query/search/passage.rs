@@ -10,6 +10,7 @@ use super::piece::{Needs, Piece, chars, needs, pieces, trimmed};
 use super::window::PassageWindow;
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
+use crate::terms::has_number;
 
 /// Factor on the weight of a term for each piece that already has it.
 const REPEATED: f32 = 0.3;
@@ -47,6 +48,9 @@ pub(super) struct WeightedTerms<'a> {
     pub(super) weights: Vec<f32>,
     /// The weight of each wording of the question, 1 in all, and of each word in it.
     pub(super) wordings: Vec<(f32, Vec<f32>)>,
+    /// The term after those of the words, which every text with a number has, if the question asks for one. It weighs
+    /// as much as a mean word.
+    pub(super) number: Option<usize>,
 }
 
 /// The text of a section from which its pieces are made.
@@ -188,6 +192,8 @@ impl WeightedTerms<'_> {
                 }
                 terms.extend(header.iter().flat_map(|(_, terms)| terms));
             }
+            let text = bytes.get(piece.span.start..piece.span.end).unwrap_or_default();
+            terms.extend(self.number.filter(|_| has_number(text)));
             terms.sort_unstable();
             terms.dedup();
         }
