@@ -47,13 +47,17 @@ pub(super) fn asks_for_number(question: &str) -> bool {
 /// Returns whether `text` has a number: a word that begins with a digit, or an English number word. The number of a list
 /// item and those in paths and addresses do not count. In text without spaces, every digit counts.
 pub(crate) fn has_number(text: &[u8]) -> bool {
-    text.split(u8::is_ascii_whitespace).any(is_number)
+    text.split(|byte| *byte == b'\n').any(|line| {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let is_item = |word: &[u8]| word.len() <= 3 && matches!(word.last(), Some(b'.' | b')'));
+        words.next().is_some_and(|first| !is_item(first) && is_number(first))
+            || words.any(is_number)
+    })
 }
 
 /// Returns whether a word with the marks around it is a number.
 fn is_number(word: &[u8]) -> bool {
-    let is_item = word.last() == Some(&b'.') && word.len() <= 3;
-    if is_item || word.contains(&b'/') {
+    if word.contains(&b'/') {
         return false;
     }
     if !word.is_ascii() {
@@ -101,6 +105,7 @@ mod tests {
     fn a_number_is_a_word_that_begins_with_a_digit_or_names_one() {
         for text in [
             "It starts 4 threads.",
+            "The default is 5.",
             "**10MB**",
             "costs $5",
             "after `0x10`",
@@ -110,9 +115,16 @@ mod tests {
         ] {
             assert!(has_number(text.as_bytes()), "{text}");
         }
-        for text in
-            ["1. Open it.", "see docs/2024/a.md", "utf8 text", "no one's", "-- . --", "", "someone"]
-        {
+        for text in [
+            "1. Open it.",
+            "  2) Open it.",
+            "see docs/2024/a.md",
+            "utf8 text",
+            "no one's",
+            "-- . --",
+            "",
+            "someone",
+        ] {
             assert!(!has_number(text.as_bytes()), "{text}");
         }
     }
