@@ -65,6 +65,14 @@ impl<'a> DocumentBatches<'a> {
         Ok(documents)
     }
 
+    /// Reads those that are not read yet in one batch.
+    pub(super) fn at_once(mut self) -> Self {
+        if self.next > 0 {
+            self.next = usize::MAX;
+        }
+        self
+    }
+
     /// Returns documents that were read before.
     pub(super) fn of(library: &'a DocumentCache<'a>, documents: Vec<StoredDocument>) -> Self {
         Self {
@@ -125,11 +133,7 @@ impl<'a> DocumentBatches<'a> {
     /// Returns all documents that are left, which are read together.
     pub(super) fn all(mut self) -> Result<Vec<StoredDocument>> {
         let mut documents: Vec<StoredDocument> = std::mem::take(&mut self.batch).collect();
-        if self.next > 0 {
-            self.next = usize::MAX;
-            self.read()?;
-            documents.extend(self.batch);
-        }
+        documents.extend(self.at_once().next_batch()?);
         Ok(documents)
     }
 

@@ -150,7 +150,7 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
     let order = DocumentOrder::of(&request.filter);
     let mut documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
     if limit == usize::MAX {
-        documents = DocumentBatches::of(library, documents.all()?);
+        documents = documents.at_once();
     }
     for stored in documents {
         let stored = stored?;

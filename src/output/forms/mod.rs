@@ -21,6 +21,9 @@ mod toc;
 
 use serde_json::Value;
 
+/// What separates the titles above a place.
+const TITLE_SEPARATOR: &str = " > ";
+
 fn value(item: &impl serde::Serialize) -> Value {
     serde_json::to_value(item).unwrap_or_default()
 }

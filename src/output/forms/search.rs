@@ -10,13 +10,10 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
-use super::value;
+use super::{TITLE_SEPARATOR, value};
 use crate::query::search::{self, Hit, HitDetail, Items};
 use crate::query::{List as _, Page};
 use crate::schema::schema_as;
-
-/// What separates the titles above a hit.
-const SEPARATOR: &str = " > ";
 
 /// The titles above a passage take at most this many Unicode scalars, unless the nearest one is longer, so that they
 /// leave room for passages.
@@ -74,7 +71,7 @@ impl Answer for search::SearchAnswer {
                         last.file == hit.file && last.heading_path == hit.heading_path
                     });
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
-                        writer.line(Style::Heading, hit.heading_path.join(SEPARATOR));
+                        writer.line(Style::Heading, hit.heading_path.join(TITLE_SEPARATOR));
                     }
                     hit.write_text(*from, *to, writer);
                 });
@@ -137,7 +134,7 @@ impl Answer for search::SearchAnswer {
         for group in groups {
             let file = group.first().map_or("", |hit| &*hit.file);
             let line = |hit: &&Hit| {
-                let titles = hit.heading_path.join(SEPARATOR);
+                let titles = hit.heading_path.join(TITLE_SEPARATOR);
                 let passage = hit.passage_text();
                 let text = if passage.is_empty() { &*hit.text } else { &*passage };
                 format!("{} ({titles}) @ {}", text.trim_ascii(), hit.selector)
@@ -231,7 +228,7 @@ impl Hit {
         writer.piece(Style::Heading, self.passage_address());
         let titles = self.nearest_titles();
         if !titles.is_empty() {
-            writer.piece(Style::Faint, format_args!("  {}", titles.join(SEPARATOR)));
+            writer.piece(Style::Faint, format_args!("  {}", titles.join(TITLE_SEPARATOR)));
         }
         writer.end();
         writer.content(self.passage_text().as_bytes());
@@ -251,7 +248,7 @@ impl Hit {
         let mut titles = &*self.heading_path;
         while let [_, nearer @ ..] = titles
             && !nearer.is_empty()
-            && titles.join(SEPARATOR).chars().count() > TITLES_CHARS
+            && titles.join(TITLE_SEPARATOR).chars().count() > TITLES_CHARS
         {
             titles = nearer;
         }

@@ -23,7 +23,7 @@ mod swap;
 mod writer;
 
 pub use check::{Check, Checked};
-use db::{Snapshot, TitleMatches};
+use db::Snapshot;
 pub use db::{StatementCost, StatementStats};
 pub(in crate::store) use engine::LocalEngine;
 pub use fault::{FaultKind, StorePart, StoreProblem};

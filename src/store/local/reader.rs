@@ -13,7 +13,7 @@ use super::engine::Idle;
 use super::ids::Ids;
 use super::index::IndexFilter;
 use super::matching::{matching, values};
-use super::{FullText, Snapshot, StatementStats, TitleMatches, index_generation};
+use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::glob::Globs;
@@ -228,21 +228,30 @@ impl StoreState {
         Ok(selected)
     }
 
-    /// Returns the ids of the documents with titles that `of` selects, ascending.
-    fn titled(&self, texts: &[&str], of: fn(&TitleMatches) -> &[i64]) -> Result<Vec<i64>> {
-        self.snapshot.ids_with_titles(texts, of, |needles| {
-            let query = TrigramQuery::of_title_parts(needles);
-            let highest = self.snapshot.highest_id()?;
-            let is_small = self.full_text().is_none() && highest <= FEW_DOCUMENTS;
-            if query == TrigramQuery::All || is_small {
-                return Ok(None);
-            }
-            let candidates =
-                |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, &query);
-            let candidates = self.with_full_text(candidates)?;
-            let most = usize::try_from(highest).unwrap_or(usize::MAX) / MOST_TITLES_LOOKED_UP;
-            Ok(candidates.filter(|ids| ids.len() <= most))
-        })
+    /// Returns the documents of [`Snapshot::documents`].
+    fn found(
+        &self,
+        which: &Lookup<'_>,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        self.snapshot.documents(which, after, most, |needles| self.title_candidates(needles))
+    }
+
+    /// Returns the ids of the documents whose title keys may contain one of `needles`; `None` if all may, or if to
+    /// read the titles of all takes less time.
+    fn title_candidates(&self, needles: &[String]) -> Result<Option<Vec<i64>>> {
+        let query = TrigramQuery::of_title_parts(needles);
+        let highest = self.snapshot.highest_id()?;
+        let is_small = self.full_text().is_none() && highest <= FEW_DOCUMENTS;
+        if query == TrigramQuery::All || is_small {
+            return Ok(None);
+        }
+        let candidates =
+            |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, &query);
+        let candidates = self.with_full_text(candidates)?;
+        let most = usize::try_from(highest).unwrap_or(usize::MAX) / MOST_TITLES_LOOKED_UP;
+        Ok(candidates.filter(|ids| ids.len() <= most))
     }
 
     fn index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
@@ -270,8 +279,7 @@ impl StoreState {
             } else {
                 let mut documents = under.documents.clone();
                 for folder in &under.folders {
-                    let below =
-                        self.snapshot.documents(&Lookup::Folder(folder), None, usize::MAX)?;
+                    let below = self.found(&Lookup::Folder(folder), None, usize::MAX)?;
                     documents.extend(below.iter().map(|one| one.id));
                 }
                 index.documents.push(documents);
@@ -287,7 +295,7 @@ impl StoreState {
     fn included(&self, globs: &Globs) -> Result<HashSet<i64>> {
         if let Some(name) = globs.file_name() {
             let lookup = Lookup::Names(&[split_extension(name).0]);
-            let named = self.snapshot.documents(&lookup, None, usize::MAX)?;
+            let named = self.found(&lookup, None, usize::MAX)?;
             return Ok(named
                 .iter()
                 .filter(|one| globs.takes(&one.path))
@@ -331,30 +339,23 @@ impl Reader for LocalReader {
             Lookup::Among(filter, ids)
                 if filter.is_empty() && after.is_none() && most == usize::MAX =>
             {
-                let documents = self.snapshot.documents(&Lookup::Ids(ids), None, most)?;
+                let documents = self.found(&Lookup::Ids(ids), None, most)?;
                 self.check_named(ids.len(), documents.len())?;
                 return Ok(documents);
             }
             Lookup::Among(filter, ids) => self.admitted(filter, &[], Some(ids), after, most)?,
             Lookup::Data(filter, []) if filter.is_empty() => {
-                return self.snapshot.documents(&Lookup::All, after, most);
+                return self.found(&Lookup::All, after, most);
             }
             Lookup::Data(filter, keys) => self.admitted(filter, keys, None, after, most)?,
-            Lookup::Titles(texts) => {
-                let ids = self.titled(texts, |titles| &titles.equal)?;
-                return self.snapshot.documents(&Lookup::Ids(&ids), after, most);
-            }
-            Lookup::TitleParts(texts) => {
-                let ids = self.with_title_parts(texts)?;
-                return self.snapshot.documents(&Lookup::Ids(&ids), after, most);
-            }
-            which => return self.snapshot.documents(which, after, most),
+            which => return self.found(which, after, most),
         };
-        self.snapshot.documents(&Lookup::Ids(&ids), None, usize::MAX)
+        self.found(&Lookup::Ids(&ids), None, usize::MAX)
     }
 
     fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
-        self.titled(texts, |titles| &titles.containing)
+        let candidates = |needles: &[String]| self.title_candidates(needles);
+        self.snapshot.ids_with_titles(texts, |titles| &titles.containing, candidates)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {

@@ -164,6 +164,15 @@ impl State {
         question
     }
 
+    /// Returns the ids of the documents of [`Lookup::TitleParts`], ascending.
+    pub(super) fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
+        let question = self.question(&Lookup::TitleParts(texts), None, "d.id", "document d");
+        let rows = question.run(&mut self.connection())?;
+        let mut ids: Vec<i64> = rows.iter().map(|row| column(row, 0)).collect::<Result<_>>()?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
     /// Returns the ids of the documents that `filter` admits; `None` if it admits all.
     pub(super) fn admitted(&self, filter: &DocumentFilter) -> Result<Option<Vec<i64>>> {
         if filter.is_empty() {

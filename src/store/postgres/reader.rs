@@ -325,6 +325,10 @@ impl Reader for PostgresReader {
         self.state()?.find(which, after, most)
     }
 
+    fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
+        self.state()?.with_title_parts(texts)
+    }
+
     fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>> {
         self.state()?.unpacked(documents, "v.outline", DocumentPart::Outline, |document, packed| {
             let outline = outline::decode(packed?)?;

@@ -16,22 +16,25 @@ use crate::store::{Lookup, StoredDocument};
 
 impl Snapshot {
     /// Returns the first `most` of the documents that `which` means whose paths are greater than
-    /// `after`. The caller applies the filters of [`Lookup::Among`] and [`Lookup::Data`].
+    /// `after`. The caller applies the filters of [`Lookup::Among`] and [`Lookup::Data`]. `title_candidates` is that
+    /// of [`Snapshot::title_matches`].
     pub(in crate::store) fn documents(
         &self,
         which: &Lookup<'_>,
         after: Option<&str>,
         most: usize,
+        title_candidates: impl FnOnce(&[String]) -> Result<Option<Vec<i64>>>,
     ) -> Result<Vec<StoredDocument>> {
         let mut documents = match *which {
             Lookup::All | Lookup::Data(..) => return self.all_documents(after, most),
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
             Lookup::Titles(texts) => {
-                let ids = self.ids_with_titles(texts, |titles| &titles.equal, |_| Ok(None))?;
+                let ids = self.ids_with_titles(texts, |titles| &titles.equal, title_candidates)?;
                 self.first_with_ids(&ids, after, most)?
             }
             Lookup::TitleParts(texts) => {
-                let ids = self.ids_with_titles(texts, |titles| &titles.containing, |_| Ok(None))?;
+                let ids =
+                    self.ids_with_titles(texts, |titles| &titles.containing, title_candidates)?;
                 self.first_with_ids(&ids, after, most)?
             }
             Lookup::Ids([id]) => self.document(*id)?.into_iter().collect(),

@@ -40,7 +40,6 @@ pub(super) use recovery::{DamagedStore, RecoveredDocument};
 use snapshot::RowDamaged;
 pub(super) use snapshot::Snapshot;
 pub(super) use stored_rows::StoredRows;
-pub(super) use titles::TitleMatches;
 pub use work::{StatementCost, StatementStats};
 pub(super) use writer::RowWriter;
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
-use rusqlite::Connection;
+use rusqlite::{Connection, params_from_iter};
 
 use super::snapshot::Snapshot;
 use crate::error::Result;
@@ -71,12 +71,12 @@ fn read_titles(
     let mut matches: Vec<TitleMatches> = needles.iter().map(|_| TitleMatches::default()).collect();
     let condition = match among {
         Some(_) => "WHERE document_id IN (SELECT value FROM json_each(?1))",
-        None => "WHERE ?1 IS NULL",
+        None => "",
     };
     let ids = among.map(|ids| serde_json::to_string(ids).unwrap_or_default());
     let mut titles =
         connection.prepare_cached(&format!("SELECT document_id, keys FROM title {condition}"))?;
-    let mut rows = titles.query([ids])?;
+    let mut rows = titles.query(params_from_iter(ids))?;
     while let Some(row) = rows.next()? {
         let keys = row.get_ref(1)?.as_bytes()?;
         for ((finder, needle), matches) in finders.iter().zip(needles).zip(&mut matches) {

@@ -18,6 +18,7 @@
 //! returned as an error.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use tantivy::directory::OwnedBytes;
 use tantivy::{DocId, TantivyError};
@@ -42,7 +43,7 @@ fn broken() -> TantivyError {
 }
 
 /// Returns the number at an offset.
-fn number(bytes: &[u8], from: usize) -> tantivy::Result<u32> {
+fn number_at(bytes: &[u8], from: usize) -> tantivy::Result<u32> {
     let number = bytes.get(from..from + 4).and_then(|bytes| bytes.try_into().ok());
     number.map(u32::from_le_bytes).ok_or_else(broken)
 }
@@ -156,17 +157,15 @@ impl TrigramPostings {
     /// Reads the footer and the directory of a file.
     pub(super) fn open(bytes: OwnedBytes) -> tantivy::Result<Self> {
         let footer = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(broken)?;
-        let number = |index: usize| number(&bytes, footer + 4 * index);
-        let [buckets, roots] = [number(0)? as usize, number(1)? as usize];
+        let [buckets, roots] =
+            [number_at(&bytes, footer)? as usize, number_at(&bytes, footer + 4)? as usize];
         let lists = buckets * LISTED_BYTES + roots * ROOT_BYTES;
         let directory = footer.checked_sub(lists).ok_or_else(broken)?;
-        let postings = Self { directory, buckets, roots, roots_checksum: number(3)?, bytes };
-        let listed = postings.bytes.get(directory..postings.roots_start()).ok_or_else(broken)?;
-        if crc32fast::hash(listed) == self::number(&postings.bytes, footer + 8)? {
-            Ok(postings)
-        } else {
-            Err(broken())
-        }
+        let [checksum, roots_checksum] =
+            [number_at(&bytes, footer + 8)?, number_at(&bytes, footer + 12)?];
+        let postings = Self { bytes, directory, buckets, roots, roots_checksum };
+        postings.checked(directory..postings.roots_start(), checksum)?;
+        Ok(postings)
     }
 
     /// Returns the offset of the roots.
@@ -174,23 +173,25 @@ impl TrigramPostings {
         self.directory + self.buckets * LISTED_BYTES
     }
 
-    /// Returns the tantivy document ids of the roots, by ordinal.
-    pub(super) fn root_ids(&self) -> tantivy::Result<Vec<DocId>> {
+    /// Returns a part of the file that has this checksum.
+    fn checked(&self, part: Range<usize>, checksum: u32) -> tantivy::Result<&[u8]> {
+        let bytes = self.bytes.get(part).filter(|bytes| crc32fast::hash(bytes) == checksum);
+        bytes.ok_or_else(broken)
+    }
+
+    /// Returns the tantivy document ids of the roots, by ordinal, in little-endian bytes.
+    pub(super) fn root_ids(&self) -> tantivy::Result<&[[u8; ROOT_BYTES]]> {
         let start = self.roots_start();
-        let roots = self.bytes.get(start..start + self.roots * ROOT_BYTES).ok_or_else(broken)?;
-        if crc32fast::hash(roots) != self.roots_checksum {
-            return Err(broken());
-        }
-        let (roots, _) = roots.as_chunks::<ROOT_BYTES>();
-        Ok(roots.iter().map(|root| u32::from_le_bytes(*root)).collect())
+        let roots = self.checked(start..start + self.roots * ROOT_BYTES, self.roots_checksum)?;
+        Ok(roots.as_chunks().0)
     }
 
     /// Returns the first two bytes, the end and the checksum of a bucket.
     fn listed(&self, bucket: usize) -> Option<(u16, usize, u32)> {
         let from = self.directory + bucket * LISTED_BYTES;
         let prefix = self.bytes.get(from..from + 2)?.try_into().ok()?;
-        let end = number(&self.bytes, from + 2).ok()?;
-        let checksum = number(&self.bytes, from + 6).ok()?;
+        let end = number_at(&self.bytes, from + 2).ok()?;
+        let checksum = number_at(&self.bytes, from + 6).ok()?;
         Some((u16::from_le_bytes(prefix), end as usize, checksum))
     }
 
@@ -215,10 +216,7 @@ impl TrigramPostings {
                 Some(before) => self.listed(before).ok_or_else(broken)?.1,
                 None => 0,
             };
-            rest = self.bytes.get(start..end.min(self.directory)).ok_or_else(broken)?;
-            if crc32fast::hash(rest) != checksum {
-                return Err(broken());
-            }
+            rest = self.checked(start..end.min(self.directory), checksum)?;
         }
         let bits_length = self.roots.div_ceil(8);
         Ok(std::iter::from_fn(move || {
@@ -294,12 +292,14 @@ impl TrigramPostings {
 
     /// Returns the tantivy ids of the documents that match `query`, and possibly others.
     pub(super) fn documents(&self, query: &TrigramQuery) -> tantivy::Result<Vec<DocId>> {
-        let Some(ordinals) = self.admitted(query)? else { return self.root_ids() };
-        if ordinals.is_empty() {
+        let ordinals = self.admitted(query)?;
+        if ordinals.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Vec::new());
         }
         let roots = self.root_ids()?;
-        let root = |ordinal: u32| roots.get(ordinal as usize).copied().ok_or_else(broken);
+        let id = |root: &[u8; ROOT_BYTES]| DocId::from_le_bytes(*root);
+        let Some(ordinals) = ordinals else { return Ok(roots.iter().map(id).collect()) };
+        let root = |ordinal: u32| roots.get(ordinal as usize).map(id).ok_or_else(broken);
         ordinals.into_iter().map(root).collect()
     }
 

@@ -78,7 +78,7 @@ impl SegmentPlugin for TrigramComponent {
             }
             let mut ordinals = Vec::with_capacity(postings.roots);
             for root in postings.root_ids()? {
-                let id = ids.get(root as usize).copied().flatten();
+                let id = ids.get(DocId::from_le_bytes(*root) as usize).copied().flatten();
                 ordinals.push(id.map(|_| ordinal_of(roots.len())).transpose()?);
                 roots.extend(id);
             }
