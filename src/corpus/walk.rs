@@ -36,7 +36,7 @@ pub struct Skipped {
 }
 
 /// A file to ingest, with its state.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WalkedFile {
     /// Path relative to the root, with `/`.
     pub(crate) path: String,

@@ -169,14 +169,14 @@ impl Run<'_> {
     fn apply(
         &mut self,
         root: &Root,
-        comparison: &FileComparison<'_>,
+        comparison: FileComparison<'_>,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         for document in &comparison.removed {
             sink.remove(document)?;
             self.report.count(&document.path, ChangeKind::Removed);
         }
-        let mut candidates = comparison.candidates.iter();
+        let mut candidates = comparison.candidates.into_iter();
         loop {
             let part: Vec<_> = candidates.by_ref().take(FILES_AT_ONCE).collect();
             if part.is_empty() {
@@ -317,12 +317,11 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     if comparisons.iter().any(|comparison| !comparison.is_empty()) {
         progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
         let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
-        for (scopes, comparison) in plan.scopes.iter().zip(&comparisons) {
+        for (scopes, comparison) in plan.scopes.iter().zip(comparisons) {
             run.apply(&scopes.root, comparison, &mut batches)?;
         }
         writer.commit_last()?;
     }
-    drop(comparisons);
     let mut report = run.report;
     // Each part knows only its own files.
     if !is_current && plan.is_whole() && !report.has_kept && request.shard.is_none() {
@@ -360,7 +359,7 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
     let known = Known::new(&plan, &stored);
     let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
     progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
-    for (scopes, comparison) in plan.scopes.iter().zip(&comparisons) {
+    for (scopes, comparison) in plan.scopes.iter().zip(comparisons) {
         run.apply(&scopes.root, comparison, &mut Nowhere)?;
     }
     let mut report = run.report;
