@@ -3,7 +3,7 @@
  *
  * A thread allocates from one of several heaps, and what it leaves in its heap is of use only to a later thread with the
  * same one. By default there may be eight heaps for each core. Their number is limited here, because the threads of an
- * ingest fill one after the other: one heap for each core and one more take a tenth less memory for 200 thousand files,
+ * ingest fill one after the other: one heap for each core and one more take a sixth less memory for 200 thousand files,
  * a quarter less for a million, and no more time. With one for each core threads wait for each other.
  *
  * By default, glibc raises both thresholds when a large block is freed, up to 32 and 64 MiB. A heap then keeps memory

@@ -111,11 +111,71 @@ fn between_marks(text: &str) -> String {
 }
 
 #[test]
+fn an_overview_names_no_commands() {
+    let place = Place::with_fixtures();
+    let mut expected = place.run(&["prime", "--compact"]).success().json();
+    expected.as_object_mut().unwrap().remove("commands").unwrap();
+    let overview = Server::start(&place, &[]).json("overview", &json!({}));
+    assert_eq!(overview, expected);
+}
+
+/// What a caller of tools reads names calls and arguments, which it can use; a person runs the commands.
+#[test]
+fn messages_name_calls_and_arguments() {
+    let place = Place::with_fixtures();
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let edit = |edit: Value| json!({ "edits": [edit] });
+    let section = "guide.md#install";
+    let cases = [
+        ("read", json!({ "addresses": "none.md" }), r#"`find {"pattern":"*none*"}`"#),
+        ("read", json!({ "addresses": "guide.md#none" }), r#"`overview {"documents":"guide.md"}`"#),
+        (
+            "neighbors",
+            json!({ "address": "guide.md::None" }),
+            r#"overview {"documents":"guide.md"}"#,
+        ),
+        ("overview", json!({ "documents": "none" }), r#"`overview {"depth":0}`"#),
+        ("search", json!({ "queries": "zzzqqq" }), "another wording in queries, or `find {"),
+        ("search", json!({ "patterns": "zzzqqq" }), "Try ignore_case, "),
+        ("context", json!({ "queries": "zzzqqq" }), "another wording in queries, or `find {"),
+        ("find", json!({ "pattern": "zzzqqq" }), r#"or `search {"queries":"WORDS"}`"#),
+        (
+            "edit",
+            edit(json!({ "operation": "replace", "section": section, "content": "x" })),
+            "pass no_children to replace",
+        ),
+        (
+            "edit",
+            edit(
+                json!({ "operation": "replace", "section": section, "content": "x", "expect": "0" }),
+            ),
+            r#"`read {\"addresses\":\"guide.md"#,
+        ),
+        ("edit", edit(json!({ "operation": "done", "section": section })), r#"\"kind\":\"tasks\""#),
+        (
+            "edit",
+            edit(json!({ "operation": "rename", "section": section })),
+            "give it with content",
+        ),
+    ];
+    for (tool, arguments, expected) in cases {
+        let mut as_text = arguments.clone();
+        as_text["format"] = json!("text");
+        let (text, _) = server.call(tool, &as_text);
+        let body = between_marks(&text);
+        assert!(body.contains(expected), "{tool} {arguments}: {body}");
+        assert!(!body.contains("mdsel ") && !body.contains("--"), "{tool} {arguments}: {body}");
+    }
+    // A name that a message repeats stays as it is.
+    let (text, _) = server.call("find", &json!({ "pattern": "--limit", "format": "text" }));
+    assert!(text.contains(r#"matches "--limit""#), "{text}");
+}
+
+#[test]
 fn tools_answer_like_the_commands() {
     let place = Place::with_fixtures();
     let mut server = Server::start(&place, &[]);
     let cases: &[(&str, Value, &[&str])] = &[
-        ("overview", json!({}), &["prime"]),
         ("overview", json!({ "documents": "guide.md" }), &["toc", "guide.md"]),
         (
             "overview",
@@ -697,7 +757,7 @@ fn a_reply_says_how_to_continue_as_an_argument() {
     let (text, _) = server.call("find", &json!({ "pattern": "a", "limit": 2, "format": "text" }));
     assert!(text.contains("\nmore: after: \"1-2\"\n"), "{text}");
     assert!(!text.contains("--after"), "{text}");
-    let (primer, _) = server.call("overview", &json!({ "max_chars": 500, "format": "text" }));
+    let (primer, _) = server.call("overview", &json!({ "max_chars": 200, "format": "text" }));
     let after = primer.split("more: after: \"").nth(1).unwrap().split('"').next().unwrap();
     let (rest, is_error) = server.call("overview", &json!({ "after": after, "format": "text" }));
     assert!(!is_error && rest.contains("documents, "), "{rest}");

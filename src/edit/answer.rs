@@ -91,6 +91,10 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
 
 /// The only item of the list is the old content, which is left out if it does not fit the budget.
 impl List for EditAnswer {
+    fn messages_mut(&mut self) -> Vec<&mut String> {
+        self.faults.iter_mut().map(|fault| &mut fault.message).collect()
+    }
+
     fn count(&self) -> usize {
         usize::from(self.with_content)
     }

@@ -3,8 +3,9 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::hint;
 use super::reply::framed;
 use crate::address::AddressError;
 use crate::error::{Error, ErrorKind};
@@ -34,26 +35,34 @@ fn code(kind: ErrorKind) -> ErrorCode {
     }
 }
 
+/// Returns the code, the message and the hint of an error.
+fn object(error: &Error) -> Value {
+    let mut object = error.to_json();
+    object["hint"] = hint::with_arguments(&error.hints().join("; ")).into();
+    object
+}
+
 /// Returns a JSON-RPC error. Its data contains the code and the hint.
 pub(super) fn data(error: &Error) -> ErrorData {
-    ErrorData::new(code(error.kind()), error.to_string(), Some(error.to_json()))
+    ErrorData::new(code(error.kind()), error.to_string(), Some(object(error)))
 }
 
 /// Returns the error for an address that has no match, or more than one.
 pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
     let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
     let others = fault.suggestions.iter().map(String::as_str).chain(candidates);
+    let message = hint::with_calls(&fault.message);
     let data = json!({
         "code": fault.code.code(),
-        "message": fault.message,
+        "message": message,
         "hint": others.collect::<Vec<_>>().join("; "),
     });
-    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, fault.message.clone(), Some(data))
+    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message, Some(data))
 }
 
 /// Returns the result of a call that failed. It is framed because the message may quote a document.
 pub(super) fn result(error: &Error) -> CallToolResult {
-    let text = framed(&compact(&json!({ "error": error.to_json() })), &[]);
+    let text = framed(&compact(&json!({ "error": object(error) })), &[]);
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

@@ -9,6 +9,7 @@
 
 mod calls;
 mod fault;
+mod hint;
 mod lines;
 mod reply;
 mod resources;

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
+use super::hint;
 use crate::error::Result;
 use crate::limits;
 use crate::output::{Answer, Caller, Format, OutputOptions, sanitize, too_small, write_list};
@@ -72,11 +73,15 @@ impl ReplyOptions<'_> {
     pub(super) fn reply(&self, answer: &(impl Answer + List), outcome: Outcome) -> Result<Reply> {
         let too_small =
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
+        let mut answer = answer.clone();
+        for message in answer.messages_mut() {
+            *message = hint::with_calls(message);
+        }
         let is_error = outcome == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[]).chars().count();
         let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;
         loop {
-            let (body, notes) = self.render(answer, most)?;
+            let (body, notes) = self.render(&answer, most)?;
             let text = framed(&body, &notes);
             match text.chars().count().saturating_sub(self.max_chars) {
                 0 => return Ok(Reply { text, is_error }),

@@ -4,6 +4,7 @@
 //! Invariant: a schema lists exactly the arguments that [`super::calls`] accepts; where it names a
 //! text, a list is accepted, too.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -200,6 +201,18 @@ const FORMAT_NAMES: &str = "json, text (shortest), records, raw, markdown";
 
 /// The flags of an edit, which its schema does not list one by one.
 pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change fuzzy";
+
+/// Returns the names of the arguments of all tools, and of the fields and flags of an edit.
+pub(super) fn argument_names() -> HashSet<String> {
+    let mut names: HashSet<String> = EDIT_FLAGS.split(' ').map(str::to_owned).collect();
+    for tool in all(true) {
+        let properties = tool.input_schema.get("properties");
+        let of_edits = properties.and_then(|it| it.pointer("/edits/items/properties"));
+        let objects = [properties, of_edits].into_iter().flatten().filter_map(Value::as_object);
+        names.extend(objects.flat_map(|object| object.keys().cloned()));
+    }
+    names
+}
 
 fn described(kind: &str, description: &str) -> Value {
     if description.is_empty() {

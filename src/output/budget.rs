@@ -22,10 +22,11 @@ const TRUNCATED_CHARS: usize = 2;
 
 /// Returns the error for a limit of `most` characters; a limit of `enough` suffices.
 pub(crate) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
-    let (option, enough) = match caller {
-        super::Caller::CommandLine => ("--max-chars", enough),
-        super::Caller::Mcp { frame } => ("max_chars", enough.saturating_add(frame)),
+    let (option, frame) = match caller {
+        super::Caller::CommandLine => ("--max-chars", 0),
+        super::Caller::Mcp { frame } => ("max_chars", frame),
     };
+    let (most, enough) = (most.saturating_add(frame), enough.saturating_add(frame));
     Error::new(ErrorKind::BudgetTooSmall, format!("the answer does not fit in {most} characters"))
         .with_hint(format!("use {option} {enough} or more"))
 }

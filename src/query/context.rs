@@ -149,6 +149,10 @@ impl List for ContextAnswer {
         Some(&mut self.page)
     }
 
+    fn messages_mut(&mut self) -> Vec<&mut String> {
+        self.advice.iter_mut().chain(self.page.messages_mut()).collect()
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }

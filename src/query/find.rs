@@ -80,6 +80,10 @@ impl List for FindAnswer {
         Some(&mut self.page)
     }
 
+    fn messages_mut(&mut self) -> Vec<&mut String> {
+        self.advice.iter_mut().chain(self.page.messages_mut()).collect()
+    }
+
     fn count(&self) -> usize {
         self.matches.len()
     }
@@ -190,7 +194,7 @@ fn advice(request: &FindRequest) -> String {
         None => format!("has a title that matches {pattern:?}"),
     };
     let others = if request.filter.is_empty() { "" } else { " without filters," };
-    format!("No section {what}. Try a part of the title,{others} or mdsel search WORDS.")
+    format!("No section {what}. Try a part of the title,{others} or `mdsel search WORDS`.")
 }
 
 /// Returns whether the section's own text contains `content`.

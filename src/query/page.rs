@@ -54,6 +54,12 @@ impl Page {
         page
     }
 
+    /// Returns the messages of faults and warnings.
+    pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let faults = self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message);
+        faults.chain(self.warnings.iter_mut().map(|warning| &mut warning.message))
+    }
+
     /// Keeps one message, shortened, and adds a warning with the number of the others.
     pub(crate) fn shorten(&mut self) {
         let total = self.unresolved_selectors.len() + self.warnings.len();
@@ -117,6 +123,11 @@ pub trait List: Clone {
     /// Returns the page; `None` if the answer has neither faults nor a cursor.
     fn page_mut(&mut self) -> Option<&mut Page> {
         None
+    }
+
+    /// Returns the messages, which may name commands and options of the command line.
+    fn messages_mut(&mut self) -> Vec<&mut String> {
+        self.page_mut().into_iter().flat_map(Page::messages_mut).collect()
     }
 
     /// Returns the number of items.

@@ -144,6 +144,10 @@ impl RelocateAnswer {
 }
 
 impl List for RelocateAnswer {
+    fn messages_mut(&mut self) -> Vec<&mut String> {
+        self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message).collect()
+    }
+
     fn count(&self) -> usize {
         self.files.len()
     }

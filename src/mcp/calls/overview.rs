@@ -39,7 +39,9 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         return form.reply(&answer, answer.outcome());
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
+        let mut answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
+        // The list of tools says the same.
+        answer.commands.clear();
         return form.reply(&answer, Outcome::All);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));

@@ -166,7 +166,7 @@ fn advice(request: &SearchRequest, sections: usize) -> String {
     match request.query {
         Query::Words(_) => format!(
             "0 of {sections} sections have these words{allowed}. Try fewer or other words, --also 'OTHER \
-             WORDING', or mdsel find 'PART OF A TITLE'."
+             WORDING', or `mdsel find 'PART OF A TITLE'`."
         ),
         Query::Patterns(..) => format!(
             "0 of {sections} sections match{allowed}. Try -i, a shorter pattern, or a search without -e and \
