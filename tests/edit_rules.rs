@@ -348,7 +348,7 @@ fn every_refusal_has_a_hint() {
         (
             &["delete", "doc.md::Two?part=heading"],
             "NO_SUCH_PART",
-            "mdsel delete doc.md::heading:h1[1] --no-children",
+            "mdsel delete 'doc.md::heading:h1[1]' --no-children",
         ),
     ];
     for (arguments, code, hint) in &cases {

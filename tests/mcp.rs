@@ -353,7 +353,7 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         ("search", json!({ "query": 5 }), "queries: a text or a list of texts"),
         ("find", json!({ "pattern": "a", "max_chars": "50" }), "max_chars: invalid type"),
         ("search", json!({}), "give queries or patterns"),
-        ("search", json!({ "patterns": "(" }), "in MCP `literal`"),
+        ("search", json!({ "patterns": "(" }), "use literal to search"),
         ("search", json!({ "query": "a", "types": "verse" }), "use one of paragraph"),
         ("search", json!({ "query": "a", "context": 100_000 }), "context-lines"),
         ("search", json!({ "query": "a", "globs": vec!["*"; 2000] }), "filters"),
@@ -498,7 +498,10 @@ fn edits_are_offered_only_with_permission() {
     // Errors change nothing and have hints.
     place.write("a.md", "# One\n\nchanged by somebody\n");
     let (text, is_error) = server.call("edit", &edit);
-    assert!(is_error && text.contains("CONFLICT") && text.contains("mdsel ingest"), "{text}");
+    assert!(
+        is_error && text.contains("CONFLICT") && text.contains("refresh and dry_run"),
+        "{text}"
+    );
     let refreshed = json!({ "document": "a.md", "refresh": true, "edits": [
         { "operation": "replace", "section": "One", "content": "fresh" },
     ]});

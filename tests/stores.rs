@@ -326,7 +326,7 @@ fn hints_name_the_store_and_the_options_that_were_given() {
     assert_eq!(check["findings"][0]["hint"], "mdsel ingest --db ../x.db --root .. --hidden=false");
     let error = run(&["delete", "docs/a.md", "A", "--expect", "00"]).ends(2).json();
     let hint = error["error"]["hint"].as_str().unwrap();
-    assert!(hint.contains("`mdsel read --db ../x.db docs/a.md::"), "{hint}");
+    assert!(hint.contains("`mdsel read --db ../x.db 'docs/a.md::"), "{hint}");
 }
 
 #[test]

@@ -341,7 +341,10 @@ impl Current {
             "that is the hash of the section's own text: pass --no-children to edit only that"
                 .to_owned()
         } else {
-            format!("read it again with `mdsel read {address} --refresh`, and repeat the edit")
+            format!(
+                "read it again with `mdsel read {} --refresh`, and repeat the edit",
+                shell_path(&address)
+            )
         };
         Err(Error::new(ErrorKind::Conflict, message).with_hint(hint))
     }

@@ -5,6 +5,7 @@
 
 use super::change::Operation;
 use super::plan::{Change, EditScope, FrontMatterProblem, Refusal};
+use crate::error::shell_path;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::query::place::{ResolvedNode, Target};
 
@@ -20,10 +21,11 @@ pub(super) struct Asked<'a> {
 impl Asked<'_> {
     /// Returns what to do, as an imperative sentence.
     pub(super) fn hint(&self, refusal: &Refusal) -> String {
-        let document = &self.place.document.namespace;
+        let document = self.document();
         match refusal {
             Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {
-                format!("add it with `mdsel replace {document}::@frontmatter --content 'title: T'`")
+                let front_matter = self.front_matter();
+                format!("add it with `mdsel replace {front_matter} --content 'title: T'`")
             }
             Refusal::NoSuchPlace => {
                 format!("list its places with `mdsel index {document} --blocks`")
@@ -51,7 +53,8 @@ impl Asked<'_> {
             Refusal::NotATask => format!("list the tasks with `mdsel tasks --under {document}`"),
             Refusal::NotInPlace(_) => format!(
                 "list the keys with `mdsel meta --under {document}`, or edit the whole front matter with \
-                 `mdsel replace {document}::@frontmatter --content-file FILE`"
+                 `mdsel replace {} --content-file FILE`",
+                self.front_matter()
             ),
             Refusal::OpenFence { .. } => "add the line that closes it to the content".to_owned(),
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
@@ -64,7 +67,7 @@ impl Asked<'_> {
                 "change the levels of the headings in the content".to_owned()
             }
             Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".to_owned(),
-            Refusal::FrontMatter(problem) => front_matter(*problem, document),
+            Refusal::FrontMatter(problem) => self.front_matter_hint(*problem),
             Refusal::BreaksMarkup { .. } => format!(
                 "keep each BEGIN and END marker in the content, edit the LDMD section itself \
                  (`mdsel ldmd index {document}`), or pass --allow-change"
@@ -77,8 +80,19 @@ impl Asked<'_> {
         }
     }
 
+    /// The address of the place, as a word of a shell command.
     fn address(&self) -> String {
-        self.place.address()
+        shell_path(&self.place.address())
+    }
+
+    /// The document, as a word of a shell command.
+    fn document(&self) -> String {
+        shell_path(&self.place.document.namespace)
+    }
+
+    /// The address of the front matter, as a word of a shell command.
+    fn front_matter(&self) -> String {
+        shell_path(&format!("{}::@frontmatter", self.place.document.namespace))
     }
 
     /// The address of the item or block quote that contains the place.
@@ -95,7 +109,7 @@ impl Asked<'_> {
                 let table = self.place.document.address_of(cells.node);
                 match (self.operation, cells.cell) {
                     (Operation::Delete { .. }, _) => {
-                        format!("delete the table: `mdsel delete {table}`")
+                        format!("delete the table: `mdsel delete {}`", shell_path(&table))
                     }
                     (_, Some(_)) => {
                         "replace the cell, or insert a row before or after its row".to_owned()
@@ -106,8 +120,9 @@ impl Asked<'_> {
                 }
             }
             (Operation::Delete { .. }, _) => format!(
-                "empty the file with `mdsel replace {document}::* --content '' --allow-drop`; or \
-                 delete the file, and run `mdsel ingest`"
+                "empty the file with `mdsel replace {} --content '' --allow-drop`; or \
+                 delete the file, and run `mdsel ingest`",
+                shell_path(&format!("{document}::*")),
             ),
             (_, Target::Document) => "pass --position first_child or last_child".to_owned(),
             (_, Target::FrontMatter) => {
@@ -228,6 +243,26 @@ impl Asked<'_> {
         let kind = tree.node(tree.node(node)?.parent?)?.kind;
         matches!(kind, NodeKind::Block(_) | NodeKind::Item).then_some(kind)
     }
+
+    fn front_matter_hint(&self, problem: FrontMatterProblem) -> String {
+        let address = self.front_matter();
+        match problem {
+            FrontMatterProblem::NotClosed => {
+                "close it with the delimiter that it begins with, or give keys and values without delimiters"
+                    .to_owned()
+            }
+            FrontMatterProblem::ClosedEarly => "remove the delimiter inside the content".to_owned(),
+            FrontMatterProblem::NotKeys => {
+                "give lines as `key: value`, or TOML between lines of `+++`".to_owned()
+            }
+            FrontMatterProblem::Appears => format!(
+                "change front matter with `mdsel replace {address}`, and begin other text with another line"
+            ),
+            FrontMatterProblem::Lost => {
+                format!("change the front matter by name: `mdsel replace {address}`")
+            }
+        }
+    }
 }
 
 fn hashes(level: u8) -> String {
@@ -241,24 +276,4 @@ fn marker(item: &[u8]) -> String {
     let end =
         line.trim_start().find(' ').map_or(0, |at| at + line.len() - line.trim_start().len() + 1);
     line.get(..end).filter(|marker| !marker.is_empty()).unwrap_or("- ").to_owned()
-}
-
-fn front_matter(problem: FrontMatterProblem, document: &str) -> String {
-    match problem {
-        FrontMatterProblem::NotClosed => {
-            "close it with the delimiter that it begins with, or give keys and values without delimiters"
-                .to_owned()
-        }
-        FrontMatterProblem::ClosedEarly => "remove the delimiter inside the content".to_owned(),
-        FrontMatterProblem::NotKeys => {
-            "give lines as `key: value`, or TOML between lines of `+++`".to_owned()
-        }
-        FrontMatterProblem::Appears => format!(
-            "change front matter with `mdsel replace {document}::@frontmatter`, and begin other text with \
-             another line"
-        ),
-        FrontMatterProblem::Lost => {
-            format!("change the front matter by name: `mdsel replace {document}::@frontmatter`")
-        }
-    }
 }

@@ -38,7 +38,7 @@ fn code(kind: ErrorKind) -> ErrorCode {
 /// Returns the code, the message and the hint of an error.
 fn object(error: &Error) -> Value {
     let mut object = error.to_json();
-    object["hint"] = hint::with_arguments(&error.hints().join("; ")).into();
+    object["hint"] = hint::for_calls(&error.hints().join("; ")).into();
     object
 }
 
@@ -51,7 +51,7 @@ pub(super) fn data(error: &Error) -> ErrorData {
 pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
     let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
     let others = fault.suggestions.iter().map(String::as_str).chain(candidates);
-    let message = hint::with_calls(&fault.message);
+    let message = hint::for_calls(&fault.message);
     let data = json!({
         "code": fault.code.code(),
         "message": message,

@@ -9,47 +9,86 @@ use super::tools::{self, EDIT_FLAGS, ToolName};
 use crate::output::json::compact;
 
 /// What messages say for the command line, and what they say for a call.
-const PHRASES: [(&str, &str); 5] = [
+const PHRASES: [(&str, &str); 12] = [
     ("--content, --content-file or standard input", "content"),
+    ("with --title", "with content"),
     ("--also 'OTHER WORDING'", "another wording in queries"),
     ("Try -i,", "Try ignore_case,"),
     ("a search without -e and -F, which ranks words", "queries, which rank words"),
-    ("with --title", "with content"),
+    ("use -F to search", "use literal to search"),
+    ("; use -U to search across lines", ""),
+    ("; see mdsel help data", ""),
+    ("; see mdsel help search", ""),
+    (", or pass --no-links to leave all links as they are", ""),
+    ("use `mdsel rename` or `mdsel move`, or a call with", "make a call with"),
+    (
+        "run `mdsel ingest`, or pass --refresh; read",
+        "repeat the call with refresh and dry_run to update the store; read",
+    ),
 ];
 
 /// Options of commands in messages that take no value, besides the flags of an edit.
 const FLAGS: [&str; 3] = ["blocks", "refresh", "types"];
 
-/// Returns `message` with calls in place of the commands between backticks. Its options stay, because it may quote a
-/// document or the caller.
-pub(super) fn with_calls(message: &str) -> String {
-    let known = |text: String, (option, call): &(&str, &str)| text.replace(option, call);
-    let phrased = PHRASES.iter().fold(message.to_owned(), known);
-    let parts = phrased.split('`').enumerate().map(|(index, part)| {
-        let call = if index % 2 == 1 { call_of(part) } else { None };
-        call.unwrap_or_else(|| part.to_owned())
-    });
-    parts.collect::<Vec<_>>().join("`")
+/// Returns `message` with calls in place of commands, and arguments in place of options. What is between double
+/// quotes, and a command that stays, is not changed: it may be a name that the message repeats.
+pub(super) fn for_calls(message: &str) -> String {
+    let mut result = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(scalar) = rest.chars().next() {
+        let (copied, written) = if scalar == '"' {
+            (quoted_length(rest), None)
+        } else if let Some(code) = command_in(rest) {
+            (code.len() + 2, call_of(code).map(|call| format!("`{call}`")))
+        } else if let Some((phrase, call)) = PHRASES.iter().find(|(it, _)| rest.starts_with(it)) {
+            (phrase.len(), Some((*call).to_owned()))
+        } else if let Some(option) = option_in(&result, rest) {
+            let argument = argument_of(&option[2..]);
+            let is_known = tools::argument_names().contains(&argument);
+            (option.len(), is_known.then_some(argument))
+        } else {
+            (scalar.len_utf8(), None)
+        };
+        let (own, after) = rest.split_at(copied);
+        result.push_str(written.as_deref().unwrap_or(own));
+        rest = after;
+    }
+    result
 }
 
-/// Returns `hint` with calls in place of commands, and arguments in place of options.
-pub(super) fn with_arguments(hint: &str) -> String {
-    let with_calls = with_calls(hint);
-    let arguments = tools::argument_names();
-    let mut parts = with_calls.split("--");
-    let mut named = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|it: char| !it.is_ascii_lowercase() && it != '-');
-        let (option, rest) = part.split_at(end.unwrap_or(part.len()));
-        let argument = argument_of(option);
-        if arguments.contains(&argument) {
-            named.push_str(&argument);
-        } else {
-            named.extend(["--", option]);
+/// Returns the length of the text in double quotes at the start of `text`, with the quotes.
+fn quoted_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (index, scalar) in text.char_indices().skip(1) {
+        if scalar == '"' && !is_escaped {
+            return index + 1;
         }
-        named.push_str(rest);
+        is_escaped = scalar == '\\' && !is_escaped;
     }
-    named
+    text.len()
+}
+
+/// Returns the command between backticks at the start of `text`. It may have backticks between single quotes.
+fn command_in(text: &str) -> Option<&str> {
+    let command = text.strip_prefix('`').filter(|command| command.starts_with("mdsel "))?;
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let end = command.find(|scalar| {
+        let is_end = scalar == '`' && !is_quoted;
+        is_quoted ^= scalar == '\'' && !is_escaped;
+        is_escaped = scalar == '\\' && !is_quoted && !is_escaped;
+        is_end
+    });
+    command.get(..end?)
+}
+
+/// Returns the option at the start of `text`, which follows `before`.
+fn option_in<'a>(before: &str, text: &'a str) -> Option<&'a str> {
+    let name = text.strip_prefix("--")?;
+    let is_word = before.chars().next_back().is_none_or(|it| it.is_whitespace() || it == '(');
+    let end = name.find(|it: char| !it.is_ascii_lowercase() && it != '-').unwrap_or(name.len());
+    let after = name.get(end..)?.trim_start_matches(['.', ',', ';', ')']);
+    let is_end = after.chars().next().is_none_or(char::is_whitespace);
+    (is_word && is_end && end > 0).then(|| text.get(..end + 2)).flatten()
 }
 
 /// Returns the name of the argument for an option.
@@ -102,13 +141,19 @@ fn call_of(command: &str) -> Option<String> {
                 ("operation".to_owned(), name.as_str().into()),
                 ("section".to_owned(), (*section).into()),
             ]);
-            if let Some(content) = options.remove("content_file") {
-                options.insert("content".to_owned(), content);
+            // The caller writes the content.
+            if options.remove("content_file").is_some()
+                || name != "delete" && !options.contains_key("content")
+            {
+                options.insert("content".to_owned(), "...".into());
             }
             edit.extend(options);
             (ToolName::Edit, json!({ "edits": [edit] }))
         }
-        ("rename" | "move", []) => return Some(name),
+        ("move", [document, path]) => {
+            let edit = json!({ "operation": "move", "section": document, "content": path });
+            (ToolName::Edit, json!({ "edits": [edit] }))
+        }
         _ => return None,
     };
     Some(format!("{} {}", tool.name(), compact(&arguments)))
@@ -117,6 +162,7 @@ fn call_of(command: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::shell_path;
 
     #[test]
     fn commands_become_calls() {
@@ -135,7 +181,10 @@ mod tests {
                 "mdsel replace a.md::* --content '' --allow-drop",
                 r#"edit {"edits":[{"operation":"replace","section":"a.md::*","content":"","allow_drop":true}]}"#,
             ),
-            ("mdsel rename", "rename"),
+            (
+                "mdsel insert 'a b.md::Use' --position first_child",
+                r#"edit {"edits":[{"operation":"insert","section":"a b.md::Use","position":"first_child","content":"..."}]}"#,
+            ),
         ] {
             assert_eq!(call_of(command).as_deref(), Some(call), "{command}");
         }
@@ -143,19 +192,44 @@ mod tests {
 
     #[test]
     fn what_no_tool_does_stays() {
-        for text in
-            ["run `mdsel ingest`, or `mdsel verify`", "`mdsel`", "`mdsel find", "a `--depth` b"]
-        {
-            assert_eq!(with_calls(text), text);
+        for text in [
+            "run `mdsel ingest`, or `mdsel verify`",
+            "`mdsel`",
+            "`mdsel find",
+            "begin with `## `, or a `--depth`",
+            "start mdsel mcp with --allow-write, or wait longer with --wait SECONDS",
+        ] {
+            assert_eq!(for_calls(text), text);
         }
-        let server = "start mdsel mcp with --allow-write, or wait longer with --wait SECONDS";
-        assert_eq!(with_arguments(server), server);
     }
 
     #[test]
-    fn options_of_hints_become_arguments() {
+    fn options_become_arguments() {
         let hint = "pass --no-children, or name a place with --to; --position before or after";
         let expected = "pass no_children, or name a place with to; position before or after";
-        assert_eq!(with_arguments(hint), expected);
+        assert_eq!(for_calls(hint), expected);
+    }
+
+    #[test]
+    fn names_stay() {
+        for text in [
+            r#"no section is named "--limit", "a \" --to b" or "`mdsel toc a.md`""#,
+            "how--to.md and /a/t--to--under/b were not found",
+            "--to.md is a file",
+        ] {
+            assert_eq!(for_calls(text), text);
+        }
+        for name in
+            ["how--to.md", "it's --to.md", "back\\slash.md", "q\"x\".md", "tick`y`.md", "-`.md"]
+        {
+            let hint =
+                format!("empty it with `mdsel replace {} --content ''`; or not", shell_path(name));
+            let written = for_calls(&hint);
+            let call = written.strip_prefix("empty it with `edit ").unwrap();
+            let call = call.strip_suffix("`; or not").unwrap();
+            let call: serde_json::Value = serde_json::from_str(call).unwrap();
+            let section = call["edits"][0]["section"].as_str().unwrap();
+            assert_eq!(section.trim_start_matches("./"), name, "{written}");
+        }
     }
 }

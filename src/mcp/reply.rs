@@ -75,7 +75,7 @@ impl ReplyOptions<'_> {
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
         let mut answer = answer.clone();
         for message in answer.messages_mut() {
-            *message = hint::with_calls(message);
+            *message = hint::for_calls(message);
         }
         let is_error = outcome == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[]).chars().count();

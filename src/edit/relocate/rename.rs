@@ -8,7 +8,7 @@ use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects, not_a_section, section_at};
 use crate::address::AddressError;
 use crate::edit::plan::{Version, renumbered};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex};
@@ -62,7 +62,10 @@ pub(super) fn renamed(
     if version.links().links.len() != kept {
         let message = format!("{address}: {title:?} has a link");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
-            format!("replace the heading instead: `mdsel replace '{address}?part=heading'`"),
+            format!(
+                "replace the heading instead: `mdsel replace {}`",
+                shell_path(&format!("{address}?part=heading"))
+            ),
         ));
     }
     let to = version.document().address_of(node);

@@ -150,7 +150,7 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
     let column = pattern.get(..offset).map_or(0, |before| before.chars().count()) + 1;
     let message = format!("{pattern:?} at character {column}: {what}");
     Error::new(ErrorKind::InvalidPattern, message)
-        .with_hint("use -F, in MCP `literal`, to search for the literal text")
+        .with_hint("use -F to search for the literal text")
 }
 
 /// Restricts a pattern to matches within a line: it cannot match a line end, and anchors match at the
