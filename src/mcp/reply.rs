@@ -69,11 +69,11 @@ impl ReplyOptions<'_> {
     }
 
     /// Returns the answer between marks, followed by the notes that its format has no place for.
+    /// The messages of the answer name calls, see [`hint`].
     /// The reply is an error if every address failed.
-    pub(super) fn reply(&self, answer: &(impl Answer + List), outcome: Outcome) -> Result<Reply> {
+    pub(super) fn reply(&self, outcome: Outcome, mut answer: impl Answer + List) -> Result<Reply> {
         let too_small =
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
-        let mut answer = answer.clone();
         for message in answer.messages_mut() {
             *message = hint::for_calls(message);
         }

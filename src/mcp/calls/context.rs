@@ -62,5 +62,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     } else {
         ask(store, Purpose::Read, |library| context::context(library, &request))?
     };
-    form.reply(&answer, answer.outcome())
+    form.reply(answer.outcome(), answer)
 }

@@ -46,5 +46,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after: cursor(arguments.after.as_ref())?,
     };
     let answer = ask(store, Purpose::Read, |library| find::find(library, &request))?;
-    form.reply(&answer, answer.outcome())
+    form.reply(answer.outcome(), answer)
 }

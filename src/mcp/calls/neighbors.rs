@@ -44,7 +44,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let Some(direction) = links.map(Direction::from) else {
         let answer =
             ask(store, Purpose::Read, |library| neighbors::neighbors(library, &address, after))?;
-        return form.reply(&answer, answer.outcome());
+        return form.reply(answer.outcome(), answer);
     };
     let limit = fitting(limits::LIST_LIMIT, Some(form.max_chars));
     let filter = EdgeFilter::default();
@@ -52,5 +52,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let request =
         list::LinkListRequest { address, direction, filter, documents, max_nodes: 0, limit, after };
     let answer = ask(store, Purpose::Read, |library| list::list(library, &request))?;
-    form.reply(&answer, answer.outcome())
+    form.reply(answer.outcome(), answer)
 }

@@ -36,13 +36,13 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
         let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
-        return form.reply(&answer, answer.outcome());
+        return form.reply(answer.outcome(), answer);
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
         let mut answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
         // The list of tools says the same.
         answer.commands.clear();
-        return form.reply(&answer, Outcome::All);
+        return form.reply(Outcome::All, answer);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let request = toc::TocRequest {
@@ -55,5 +55,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after,
     };
     let answer = ask(store, Purpose::Read, |library| toc::toc(library, &request))?;
-    form.reply(&answer, answer.outcome())
+    form.reply(answer.outcome(), answer)
 }

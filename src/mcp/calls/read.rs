@@ -31,5 +31,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         room: Some(form.max_chars),
     };
     let answer = ask(store, Purpose::Read, |library| select::select(library, &request))?;
-    form.reply(&answer, answer.outcome())
+    form.reply(answer.outcome(), answer)
 }

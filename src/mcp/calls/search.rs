@@ -85,5 +85,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     };
     request.keep_to(None, Some(form.max_chars));
     let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
-    form.reply(&answer, answer.outcome())
+    form.reply(answer.outcome(), answer)
 }
