@@ -319,11 +319,18 @@ fn hints_name_the_store_and_the_options_that_were_given() {
     std::fs::remove_dir_all(place.join("x.db-fts")).unwrap();
     let found = run(&["verify"]).ends(1).json();
     let hint = found["findings"][0]["hint"].as_str().unwrap();
-    assert!(hint.ends_with("mdsel verify --db ../x.db --repair"), "{hint}");
+    assert!(hint.contains("mdsel verify --db ../x.db --repair"), "{hint}");
     let error = run(&["ingest", "--forget", "none"]).ends(2).json();
     assert_eq!(error["error"]["hint"], "`mdsel status --db ../x.db --collections` lists them");
     let check = run(&["ingest", "--check", "--hidden=false", "--root", ".."]).ends(1).json();
     assert_eq!(check["findings"][0]["hint"], "mdsel ingest --db ../x.db --root .. --hidden=false");
+    let fault = &run(&["select", "a.md::none"]).ends(1).json()["unresolved_selectors"][0];
+    assert!(
+        fault["message"].as_str().unwrap().contains("`mdsel toc --db ../x.db docs/a.md`"),
+        "{fault}"
+    );
+    let advice = run(&["find", "none", "-f", "text"]).ends(1).text();
+    assert!(advice.contains("`mdsel search --db ../x.db WORDS`"), "{advice}");
     let error = run(&["delete", "docs/a.md", "A", "--expect", "00"]).ends(2).json();
     let hint = error["error"]["hint"].as_str().unwrap();
     assert!(hint.contains("`mdsel read --db ../x.db 'docs/a.md::"), "{hint}");

@@ -112,7 +112,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         context(&DocumentCache::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
-    global.print_list(&answer)?;
+    global.print_list(&mut answer)?;
     Ok(answer.outcome().into())
 }
 
@@ -134,7 +134,7 @@ impl ReadCommand for PrimeArgs {
         }
         let reader = store::open_fresh(global, |_| Ok(None))?;
         let after = cursor(self.after.as_ref())?;
-        global.print_list(&primer::prime(&DocumentCache::new(&*reader), after)?)?;
+        global.print_list(&mut primer::prime(&DocumentCache::new(&*reader), after)?)?;
         Ok(Status::Success)
     }
 

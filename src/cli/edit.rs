@@ -223,20 +223,21 @@ fn run(
         Err(fault) => answer(None, vec![fault]),
     };
     let is_changed = answer.report.as_ref().is_some_and(EditReport::is_change);
-    print_edit(global, &answer, answer.outcome(), is_dry_run, is_changed)
+    let outcome = answer.outcome();
+    print_edit(global, answer, outcome, is_dry_run, is_changed)
 }
 
 /// Prints the answer of an edit. That of a dry run is a diff by default.
 pub(super) fn print_edit<A: Answer + List>(
     global: &Global,
-    answer: &A,
+    mut answer: A,
     outcome: Outcome,
     is_dry_run: bool,
     is_changed: bool,
 ) -> Result<Status> {
     let is_diff = is_dry_run && global.format.is_none() && outcome == Outcome::All;
     let format = if is_diff { Some(Format::Raw) } else { global.format };
-    let printed = Global { format, ..global.clone() }.print_list(answer);
+    let printed = Global { format, ..global.clone() }.print_list(&mut answer);
     if is_changed && !is_dry_run {
         printed.map_err(|error| error.in_part("the files were changed; do not repeat the edit"))?;
     } else {

@@ -36,8 +36,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let shard = arguments.shard.zip(arguments.ingest_id.clone());
     let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
     if let Some(name) = &arguments.forget {
-        let report = forget(&store, name, Duration::from_secs(arguments.wait))?;
-        global.print_list(&report)?;
+        let mut report = forget(&store, name, Duration::from_secs(arguments.wait))?;
+        global.print_list(&mut report)?;
         return Ok(Status::Success);
     }
     let request = IngestRequest {
@@ -68,7 +68,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();
-    let report = report?;
+    let mut report = report?;
     if !is_preview {
         for root in &report.roots {
             let folder = root.folder.display();
@@ -84,7 +84,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         let status = global.print_findings(findings)?;
         return Ok(if report.unreadable.is_empty() { status } else { Status::Error });
     }
-    if global.print_list(&report)? {
+    if global.print_list(&mut report)? {
         #[cfg(feature = "watch")]
         if arguments.watch {
             watch(global, &IngestRequest { force: false, ..request })?;
@@ -128,8 +128,8 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
         // The first ingest comes before the first wait: files may have changed before the watch
         // began.
         match ingest(request, &NoProgress) {
-            Ok(report) if report.has_changes() => {
-                if !global.print_list(&report)? {
+            Ok(mut report) if report.has_changes() => {
+                if !global.print_list(&mut report)? {
                     return Ok(());
                 }
             }

@@ -288,11 +288,11 @@ impl ReadCommand for LdmdEmitArgs {
         let document = std::slice::from_ref(&self.document);
         let reader = open_fresh(global, |library| named_documents(library, document))?;
         let after = cursor(self.after.as_ref())?;
-        let answer = emit::emit(&DocumentCache::new(&*reader), &self.document, after)?;
+        let mut answer = emit::emit(&DocumentCache::new(&*reader), &self.document, after)?;
         // The answer is itself an LDMD document.
         let is_document = matches!(global.format, None | Some(Format::Ldmd));
         let format = if is_document { Some(Format::Raw) } else { global.format };
-        Global { format, ..global.clone() }.print_list(&answer)?;
+        Global { format, ..global.clone() }.print_list(&mut answer)?;
         Ok(answer.outcome().into())
     }
 

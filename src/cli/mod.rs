@@ -142,7 +142,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
         Ok(status) => status.into(),
         Err(error) => {
-            let error = error.map_hints(cli.global.in_store());
+            let error = match cli.global.in_store() {
+                Some(in_store) => error.map_hints(in_store),
+                None => error,
+            };
             report_error(&error, is_json, cli.global.max_chars).into()
         }
     }
@@ -262,42 +265,40 @@ impl Global {
         }
     }
 
-    /// Returns a function that adds the given `--db` to the commands of a hint that use this store. Without it
-    /// they find another store or none.
-    fn in_store(&self) -> impl Fn(&str) -> String {
-        let option = self.db.as_ref().map(|_| format!(" --db {}", shell_word(&store::shown(self))));
+    /// Returns a function that adds the given `--db` to the commands that a message names between backticks, or
+    /// to the command that it is. Without it they find another store or none. Returns `None` if no `--db` is given.
+    fn in_store(&self) -> Option<impl Fn(&str) -> String> {
+        self.db.as_ref()?;
+        let option = format!(" --db {}", shell_word(&store::shown(self)));
         // Made once, because a check may have a hint for each document.
-        let given = option.map(|option| (option, Cli::command()));
-        move |hint| {
-            let Some((option, program)) = given.as_ref().filter(|_| !hint.contains("--db")) else {
-                return hint.to_owned();
-            };
-            let uses_store = |name: &str| {
-                !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
-                    && program.find_subcommand(name).is_some()
-            };
-            let mut parts = hint.split_inclusive("mdsel ");
+        let program = Cli::command();
+        let uses_store = move |name: &str| {
+            !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
+                && program.find_subcommand(name).is_some()
+        };
+        Some(move |message: &str| {
+            if message.contains("--db") {
+                return message.to_owned();
+            }
+            let before = if message.starts_with("mdsel ") { "mdsel " } else { "`mdsel " };
+            let mut parts = message.split_inclusive(before);
             let mut named = parts.next().unwrap_or_default().to_owned();
             for part in parts {
                 let end = part.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(part.len());
                 let (name, rest) = part.split_at(end);
                 named.push_str(name);
                 if uses_store(name) {
-                    named.push_str(option);
+                    named.push_str(&option);
                 }
                 named.push_str(rest);
             }
             named
-        }
+        })
     }
 
     /// Prints the problems that a check found, and returns its status.
     fn print_findings(&self, mut findings: Findings) -> Result<Status> {
-        let in_store = self.in_store();
-        for hint in findings.findings.iter_mut().filter_map(|finding| finding.hint.as_mut()) {
-            *hint = in_store(hint);
-        }
-        self.print_list(&findings)?;
+        self.print_list(&mut findings)?;
         Ok(Status::of_check(&findings))
     }
 
@@ -375,8 +376,13 @@ impl Global {
     }
 
     /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
-    /// output was still open.
-    fn print_list(&self, answer: &(impl Answer + List)) -> Result<bool> {
+    /// output was still open. Adds the given `--db` to the commands that its messages name.
+    fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
+        if let Some(in_store) = self.in_store() {
+            for message in answer.messages_mut() {
+                *message = in_store(message);
+            }
+        }
         let store = store::shown(self);
         finish(|out| write_list(answer, self.options(&store), out))
     }

@@ -25,7 +25,7 @@ pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
 
 pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
     global.has_room_for_report()?;
-    let report = ingest::load(LoadRequest {
+    let mut report = ingest::load(LoadRequest {
         store: &store::store_to_write(global)?,
         pack: seekable(&arguments.file)?,
         strategy: match arguments.strategy {
@@ -35,7 +35,7 @@ pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
         attachments: arguments.attachments.as_deref(),
         wait: Duration::from_secs(arguments.wait),
     })?;
-    global.print_list(&report)?;
+    global.print_list(&mut report)?;
     Ok(Status::Success)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn copy(global: &Global, arguments: &CopyArgs) -> Result<Status> {
     let bar = Bar::new();
     let report = ingest::copy(&from, &to, Duration::from_secs(arguments.wait), &bar);
     bar.clear();
-    global.print_list(&report?)?;
+    global.print_list(&mut report?)?;
     Ok(Status::Success)
 }
 

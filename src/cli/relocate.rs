@@ -133,5 +133,6 @@ fn run(
         Ok(report) => (RelocateAnswer::of(&report, is_dry_run), !report.files.is_empty()),
         Err(fault) => (RelocateAnswer::fault(operation, fault), false),
     };
-    print_edit(global, &answer, answer.outcome(), is_dry_run, is_changed)
+    let outcome = answer.outcome();
+    print_edit(global, answer, outcome, is_dry_run, is_changed)
 }

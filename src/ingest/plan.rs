@@ -262,7 +262,7 @@ fn folder_of_collection(name: &str, given: &[PathBuf], known: Option<&Root>) -> 
         ([folder], _) => Ok(folder.clone()),
         _ => usage(
             format!("the collection {name} has one folder, and {} are given", given.len()),
-            "give one folder: mdsel ingest --collection NAME FOLDER",
+            "give one folder: `mdsel ingest --collection NAME FOLDER`",
         ),
     }
 }

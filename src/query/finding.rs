@@ -69,6 +69,11 @@ impl List for Findings {
         Some(&mut self.page)
     }
 
+    fn messages_mut(&mut self) -> Vec<&mut String> {
+        let hints = self.findings.iter_mut().filter_map(|finding| finding.hint.as_mut());
+        hints.chain(self.page.messages_mut()).collect()
+    }
+
     fn count(&self) -> usize {
         self.findings.len()
     }

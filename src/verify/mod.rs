@@ -100,7 +100,7 @@ fn finding(fault: StoreProblem) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
         (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
-            Some("mdsel ingest, any search, or mdsel verify --repair")
+            Some("`mdsel ingest`, any search, or `mdsel verify --repair`")
         }
         (_, StorePart::Database | StorePart::Index | StorePart::Leftover) => {
             Some("mdsel verify --repair")

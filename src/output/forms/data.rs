@@ -25,7 +25,7 @@ fn entries(map: &Map<String, Value>) -> String {
 /// Writes that there is no item, if there is none.
 fn none(writer: &mut TextWriter, is_empty: bool, what: &str) {
     if is_empty {
-        let line = format!("No {what} matches. Try fewer filters, or mdsel help data.");
+        let line = format!("No {what} matches. Try fewer filters.");
         writer.line(Style::Plain, &line);
     }
 }

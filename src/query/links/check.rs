@@ -141,13 +141,13 @@ impl Hints<'_> {
                         name => format!("--collection {} ", shell_word(name)),
                     };
                     format!(
-                        "set the folder of the website: mdsel ingest {collection}--site-root FOLDER"
+                        "set the folder of the website: `mdsel ingest {collection}--site-root FOLDER`"
                     )
                 }))
             }
-            Destination::NotInStore(path) => {
-                why_left_out(self.library, path).is_none().then(|| "mdsel ingest".to_owned())
-            }
+            Destination::NotInStore(path) => why_left_out(self.library, path)
+                .is_none()
+                .then(|| "`mdsel ingest` adds it".to_owned()),
             _ => None,
         })
     }

@@ -163,15 +163,18 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
 /// Returns the text for an empty answer: how many sections the store has, and what to try next.
 fn advice(request: &SearchRequest, sections: usize) -> String {
     let allowed = if request.filter.is_empty() { "" } else { " and pass the filters" };
-    match request.query {
+    match &request.query {
         Query::Words(_) => format!(
             "0 of {sections} sections have these words{allowed}. Try fewer or other words, --also 'OTHER \
              WORDING', or `mdsel find 'PART OF A TITLE'`."
         ),
-        Query::Patterns(..) => format!(
-            "0 of {sections} sections match{allowed}. Try -i, a shorter pattern, or a search without -e and \
-             -F, which ranks words."
-        ),
+        Query::Patterns(_, options) => {
+            let case = if options.ignores_case { "" } else { "-i, " };
+            format!(
+                "0 of {sections} sections match{allowed}. Try {case}a shorter pattern, or a search without \
+                 -e and -F, which ranks words."
+            )
+        }
     }
 }
 
