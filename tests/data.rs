@@ -281,6 +281,11 @@ fn an_empty_answer_names_the_keys_that_nothing_has() {
         let message = warnings[0]["message"].as_str().unwrap();
         assert!(message.starts_with(expected), "{message}");
     }
+    for command in [&["search", "lantern"][..], &["find", "Guide"]] {
+        let filtered = [command, &["--where", "state = Final", "-f", "text"]].concat();
+        let text = place.run(&filtered).ends(1).text();
+        assert!(text.starts_with("warning: UNKNOWN_KEY: no front matter has the key"), "{text}");
+    }
     let known = place.run(&["meta", "--where", "STATUS = Gone"]).ends(1).json();
     assert_eq!(known.get("warnings"), None);
 }

@@ -82,6 +82,15 @@ fn changes_in_other_places_are_listed() {
         ("doc.md", "# A\n\nsee [t](#t-1)\n\n## T\n\none\n\n# B\n\n## T\n\ntwo\n"),
         ("links.md", "# L\n\n[first](doc.md#t) [second](doc.md#t-1) [b](doc.md#b)\n"),
     ]);
+    // A dry run lists them beside the diff.
+    let trial = ["delete", "doc.md", "a/t", "--dry-run"];
+    let answer = place.run(&trial).success();
+    assert!(answer.stdout.starts_with(b"--- a/doc.md"));
+    let text = place.run(&[&trial[..], &["-f", "text"]].concat()).success().text();
+    for line in ["  renumbered: #t-1 is now #t", "  broken link: links.md:3 to doc.md#t-1"] {
+        assert!(answer.stderr.contains(line), "{}", answer.stderr);
+        assert_eq!(text.matches(line).count(), 1, "{text}");
+    }
     let answer = place.run(&["delete", "doc.md", "a/t"]).success().json();
     assert_eq!(answer["renumbered"], json!([{"title": "T", "from": "#t-1", "to": "#t"}]));
     assert_eq!(

@@ -197,4 +197,10 @@ fn a_filter_passes_on_what_is_said_of_its_address() {
     }
     let text = place.run(&["find", "*", "--under", "alpha", "-f", "text"]).success().text();
     assert!(text.contains("warning: SHADOWED_TITLE: alpha is read as the document"), "{text}");
+    // Nothing is said of words if the filter itself names nothing.
+    for command in [&["search", "needle"][..], &["find", "Alpha"]] {
+        let text =
+            place.run(&[command, &["--under", "none", "-f", "text"]].concat()).ends(1).text();
+        assert!(text.starts_with("none: SELECTOR_NOT_FOUND"), "{text}");
+    }
 }

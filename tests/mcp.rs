@@ -128,17 +128,21 @@ fn messages_name_calls_and_arguments() {
     let section = "guide.md#install";
     let cases = [
         ("read", json!({ "addresses": "none.md" }), r#"`find {"pattern":"*none*"}`"#),
-        ("read", json!({ "addresses": "guide.md#none" }), r#"`overview {"documents":"guide.md"}`"#),
+        (
+            "read",
+            json!({ "addresses": "guide.md#none" }),
+            r#"`overview {"documents":["guide.md"]}`"#,
+        ),
         (
             "neighbors",
             json!({ "address": "guide.md::None" }),
-            r#"overview {"documents":"guide.md"}"#,
+            r#"overview {"documents":["guide.md"]}"#,
         ),
         ("overview", json!({ "documents": "none" }), r#"`overview {"depth":0}`"#),
         ("search", json!({ "queries": "zzzqqq" }), "another wording in queries, or `find {"),
         ("search", json!({ "patterns": "zzzqqq" }), "Try ignore_case, "),
         ("context", json!({ "queries": "zzzqqq" }), "another wording in queries, or `find {"),
-        ("find", json!({ "pattern": "zzzqqq" }), r#"or `search {"queries":"WORDS"}`"#),
+        ("find", json!({ "pattern": "zzzqqq" }), r#"or `search {"queries":["WORDS"]}`"#),
         (
             "edit",
             edit(json!({ "operation": "replace", "section": section, "content": "x" })),
@@ -149,13 +153,13 @@ fn messages_name_calls_and_arguments() {
             edit(
                 json!({ "operation": "replace", "section": section, "content": "x", "expect": "0" }),
             ),
-            r#"`read {\"addresses\":\"guide.md"#,
+            r#"`read {\"addresses\":[\"guide.md"#,
         ),
         ("edit", edit(json!({ "operation": "done", "section": section })), r#"\"kind\":\"tasks\""#),
         (
             "edit",
             edit(json!({ "operation": "rename", "section": section })),
-            "give it with content",
+            "content must be the new title",
         ),
     ];
     for (tool, arguments, expected) in cases {
@@ -165,6 +169,23 @@ fn messages_name_calls_and_arguments() {
         let body = between_marks(&text);
         assert!(body.contains(expected), "{tool} {arguments}: {body}");
         assert!(!body.contains("mdsel ") && !body.contains("--"), "{tool} {arguments}: {body}");
+    }
+    let moved = json!({ "operation": "move", "section": "guide.md::Use", "content": "b.md::B" });
+    for (tool, arguments, expected) in [
+        (
+            "read",
+            json!({ "addresses": "guide.md", "format": "records" }),
+            "use one of json, raw, text",
+        ),
+        (
+            "read",
+            json!({ "addresses": "guide.md", "after": "guide.md::*?page=1" }),
+            "it is an address",
+        ),
+        ("edit", edit(moved), "give the address to move a section to as `to`"),
+    ] {
+        let (text, is_error) = server.call(tool, &arguments);
+        assert!(is_error && text.contains(expected), "{text}");
     }
     // A name that a message repeats stays as it is.
     let (text, _) = server.call("find", &json!({ "pattern": "--limit", "format": "text" }));

@@ -102,6 +102,36 @@ impl fmt::Display for Candidate {
     }
 }
 
+/// An address that may have been meant. JSON has the address only; lines for people show the title, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The address.
+    pub address: String,
+    /// The title of the section, if the address does not tell it.
+    pub title: Option<String>,
+}
+
+impl From<String> for Suggestion {
+    fn from(address: String) -> Self {
+        Self { address, title: None }
+    }
+}
+
+impl fmt::Display for Suggestion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(title) = &self.title {
+            write!(formatter, "{title}  ")?;
+        }
+        formatter.write_str(&self.address)
+    }
+}
+
+impl Serialize for Suggestion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.address)
+    }
+}
+
 /// An address that has no answer, and why.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct AddressError {
@@ -115,7 +145,8 @@ pub struct AddressError {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// Addresses that may have been meant, most likely first.
-    pub suggestions: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub suggestions: Vec<Suggestion>,
     /// The first places that an ambiguous address may mean.
     #[serde(skip_serializing_if = "<[Candidate]>::is_empty")]
     pub candidates: Box<[Candidate]>,
@@ -147,9 +178,14 @@ impl AddressError {
 
     /// Sets the addresses that may have been meant.
     #[must_use]
-    pub fn suggest(mut self, suggestions: Vec<String>) -> Self {
-        self.suggestions = suggestions;
+    pub fn suggest(mut self, suggestions: Vec<impl Into<Suggestion>>) -> Self {
+        self.suggestions = suggestions.into_iter().map(Into::into).collect();
         self
+    }
+
+    /// Returns the suggested addresses.
+    pub fn suggested(&self) -> impl Iterator<Item = &str> {
+        self.suggestions.iter().map(|suggestion| suggestion.address.as_str())
     }
 
     /// Adds the next command to the message if there are no suggestions and no candidates.

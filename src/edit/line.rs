@@ -75,15 +75,15 @@ impl BatchLine {
     /// of the call.
     pub fn relocation(&self, document: Option<&String>) -> Result<Option<Relocation>> {
         let document = self.document.as_ref().or(document);
-        let content = || {
-            let content = checked_content(self.content.clone().map(String::into_bytes), false)?;
-            Ok::<_, Error>(String::from_utf8_lossy(&content).into_owned())
+        let content = |what: &str| {
+            let content = self.content.clone().filter(|content| !content.is_empty());
+            content.ok_or_else(|| Error::new(ErrorKind::Usage, format!("content must be {what}")))
         };
         Ok(match self.operation {
             OperationName::Rename => Some(Relocation::Rename {
                 document: document.cloned(),
                 section: self.section.clone(),
-                title: content()?,
+                title: content("the new title")?,
                 is_fuzzy: self.fuzzy,
             }),
             OperationName::Move => Some(match &self.to {
@@ -98,7 +98,16 @@ impl BatchLine {
                     allow: self.allow(),
                     is_fuzzy: self.fuzzy,
                 }),
-                None => Relocation::Move { document: self.section.clone(), path: content()? },
+                None => {
+                    let what = "the new path of a document; a section needs the address to move to as `to`";
+                    let (document, path) = (self.section.clone(), content(what)?);
+                    if document.contains("::") && !document.ends_with("::*") {
+                        let message = "only a document is moved to a path";
+                        return Err(Error::new(ErrorKind::Usage, message)
+                            .with_hint("give the address to move a section to as `to`"));
+                    }
+                    Relocation::Move { document, path }
+                }
             }),
             _ => None,
         })

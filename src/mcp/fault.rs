@@ -50,7 +50,7 @@ pub(super) fn data(error: &Error) -> ErrorData {
 /// Returns the error for an address that has no match, or more than one.
 pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
     let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
-    let others = fault.suggestions.iter().map(String::as_str).chain(candidates);
+    let others = fault.suggested().chain(candidates);
     let message = hint::for_calls(&fault.message);
     let data = json!({
         "code": fault.code.code(),

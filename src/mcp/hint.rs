@@ -9,9 +9,8 @@ use super::tools::{self, EDIT_FLAGS, ToolName};
 use crate::output::json::compact;
 
 /// What messages say for the command line, and what they say for a call.
-const PHRASES: [(&str, &str); 12] = [
+const PHRASES: [(&str, &str); 11] = [
     ("--content, --content-file or standard input", "content"),
-    ("with --title", "with content"),
     ("--also 'OTHER WORDING'", "another wording in queries"),
     ("Try -i,", "Try ignore_case,"),
     ("a search without -e and -F, which ranks words", "queries, which rank words"),
@@ -118,15 +117,15 @@ fn call_of(command: &str) -> Option<String> {
     let (tool, arguments) = match (name.as_str(), operands.as_slice()) {
         ("index", []) => (ToolName::Overview, json!({ "depth": 0 })),
         ("toc", [folder]) if options.contains_key("depth") => {
-            (ToolName::Overview, json!({ "documents": folder, "depth": 0 }))
+            (ToolName::Overview, json!({ "documents": [folder], "depth": 0 }))
         }
-        ("toc" | "index", [document]) => (ToolName::Overview, json!({ "documents": document })),
+        ("toc" | "index", [document]) => (ToolName::Overview, json!({ "documents": [document] })),
         ("ldmd", ["index", document]) => {
-            (ToolName::Overview, json!({ "documents": document, "ldmd": true }))
+            (ToolName::Overview, json!({ "documents": [document], "ldmd": true }))
         }
         ("find", [pattern]) => (ToolName::Find, json!({ "pattern": pattern })),
-        ("search", [query]) => (ToolName::Search, json!({ "queries": query })),
-        ("read" | "select", [address]) => (ToolName::Read, json!({ "addresses": address })),
+        ("search", [query]) => (ToolName::Search, json!({ "queries": [query] })),
+        ("read" | "select", [address]) => (ToolName::Read, json!({ "addresses": [address] })),
         ("tasks", []) => {
             (ToolName::Query, json!({ "kind": "tasks", "under": options.get("under")? }))
         }
@@ -167,14 +166,14 @@ mod tests {
     #[test]
     fn commands_become_calls() {
         for (command, call) in [
-            ("mdsel toc 'a b.md'", r#"overview {"documents":"a b.md"}"#),
-            ("mdsel toc docs --depth 1", r#"overview {"documents":"docs","depth":0}"#),
+            ("mdsel toc 'a b.md'", r#"overview {"documents":["a b.md"]}"#),
+            ("mdsel toc docs --depth 1", r#"overview {"documents":["docs"],"depth":0}"#),
             ("mdsel index -f text", r#"overview {"depth":0}"#),
-            ("mdsel index a.md --blocks", r#"overview {"documents":"a.md"}"#),
-            ("mdsel ldmd index a.md", r#"overview {"documents":"a.md","ldmd":true}"#),
+            ("mdsel index a.md --blocks", r#"overview {"documents":["a.md"]}"#),
+            ("mdsel ldmd index a.md", r#"overview {"documents":["a.md"],"ldmd":true}"#),
             ("mdsel find '*x*'", r#"find {"pattern":"*x*"}"#),
-            ("mdsel search WORDS", r#"search {"queries":"WORDS"}"#),
-            ("mdsel read a.md::Use --refresh", r#"read {"addresses":"a.md::Use"}"#),
+            ("mdsel search WORDS", r#"search {"queries":["WORDS"]}"#),
+            ("mdsel read a.md::Use --refresh", r#"read {"addresses":["a.md::Use"]}"#),
             ("mdsel tasks --under a.md", r#"query {"kind":"tasks","under":"a.md"}"#),
             ("mdsel meta --types", r#"query {"kind":"keys"}"#),
             (

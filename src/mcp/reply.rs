@@ -5,9 +5,12 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::hint;
+use super::tools::FORMATS;
 use crate::error::Result;
 use crate::limits;
-use crate::output::{Answer, Caller, Format, OutputOptions, sanitize, too_small, write_list};
+use crate::output::{
+    Answer, Caller, Format, OutputOptions, sanitize, too_small, unprintable, write_list,
+};
 use crate::query::{List, Outcome};
 
 /// The form of a reply.
@@ -49,6 +52,11 @@ impl ReplyOptions<'_> {
     /// Returns the answer in at most `most` Unicode scalars, and the notes that its format has no
     /// place for.
     fn render(&self, answer: &(impl Answer + List), most: usize) -> Result<(String, Vec<String>)> {
+        if !answer.has(self.format) {
+            return Err(unprintable(self.format, |format| {
+                FORMATS.contains(&format) && answer.has(format)
+            }));
+        }
         let options = OutputOptions {
             format: self.format,
             is_pretty: false,

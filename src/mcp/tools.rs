@@ -11,6 +11,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Format;
 
 /// A tool that a call can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl ToolName {
         let tool = match self {
             Self::Overview => tool(
                 self,
-                "Summarize the store, or list section trees (ldmd: LDMD sections)",
+                "Summarize the store, or list section trees (ldmd: of LDMD)",
                 &[],
                 json!({
                     "documents": texts("path, suffix, folder or glob"),
@@ -110,7 +111,7 @@ impl ToolName {
             ),
             Self::Neighbors => tool(
                 self,
-                "List sections around one, or its links and backlinks",
+                "List sections around one, or its links",
                 &["address"],
                 json!({
                     "address": text(""), "links": one_of(&["out", "in", "both"]),
@@ -140,7 +141,8 @@ impl ToolName {
             ),
             Self::Edit => tool(
                 self,
-                "Edit, all or none; expect: hash of read; set, unset, add: section is a meta key; rename to content, move to content or to",
+                "Edit, all or none; expect: hash of json read; set, unset, add: section = key; rename: content = title; \
+             move: to = address, or content = path",
                 &["edits"],
                 json!({
                     "document": text(""), "dry_run": flag(), "refresh": flag(),
@@ -196,7 +198,8 @@ fn tool(
 
 /// The formats that a model can use. Only one tool describes them: an enumeration in every tool
 /// would cost as many tokens as another tool.
-pub(super) const FORMATS: [&str; 5] = ["json", "text", "records", "raw", "markdown"];
+pub(super) const FORMATS: [Format; 5] =
+    [Format::Json, Format::Text, Format::Records, Format::Raw, Format::Markdown];
 const FORMAT_NAMES: &str = "json, text (shortest), records, raw, markdown";
 
 /// The flags of an edit, which its schema does not list one by one.

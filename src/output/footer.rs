@@ -2,7 +2,7 @@
 //! cursor.
 //!
 //! Invariant: whatever the JSON of an answer reports about these, every other format reports too. In
-//! text, the last line says how to continue.
+//! text, one line after the items says how to continue.
 
 use std::collections::HashSet;
 
@@ -144,6 +144,8 @@ impl<'a> Footer<'a> {
 
     /// Appends the footer to a text for people.
     pub(super) fn write_text(&self, writer: &mut TextWriter) {
+        // The only item may have ended with it.
+        let end = self.end().filter(|end| !writer.ends_with(end));
         for note in &self.notes {
             writer.line(Style::Faint, note);
         }
@@ -151,7 +153,7 @@ impl<'a> Footer<'a> {
             writer.line(Style::Warning, format_args!("warning: {change}"));
         }
         writer.messages(self.warnings, self.faults);
-        if let Some(end) = self.end().filter(|end| !writer.ends_with(end)) {
+        if let Some(end) = end {
             writer.line(Style::Faint, &end);
         }
     }
@@ -186,7 +188,7 @@ impl<'a> Footer<'a> {
 
 /// Returns the line for an unresolved selector, then one line for each suggestion and candidate.
 fn with_others(line: String, fault: &AddressError) -> impl Iterator<Item = String> {
-    let suggestions = fault.suggestions.iter().map(|address| format!("suggestion: {address}"));
+    let suggestions = fault.suggestions.iter().map(|other| format!("suggestion: {other}"));
     let candidates = fault.candidates.iter().map(|candidate| format!("candidate: {candidate}"));
     std::iter::once(line).chain(suggestions).chain(candidates)
 }

@@ -248,15 +248,19 @@ fn unwritten(error: io::Error) -> Error {
     Error::io(Path::new("standard output"), error)
 }
 
+/// Returns the error for an answer that does not have `format`. `has` returns whether a format can be asked for instead.
+pub fn unprintable(format: Format, has: impl Fn(Format) -> bool) -> Error {
+    let message = format!("this answer cannot be printed as {}", format.name());
+    Error::new(ErrorKind::Usage, message).with_hint(format!("use one of {}", names(has)))
+}
+
 fn written(
     answer: &impl Answer,
     options: OutputOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     if !answer.has(options.format) {
-        let message = format!("this answer cannot be printed as {}", options.format.name());
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_hint(format!("use one of {}", names(|format| answer.has(format)))));
+        return Err(unprintable(options.format, |format| answer.has(format)));
     }
     // Lines that the format cannot express are returned, and printed to standard error.
     let footer = Footer { caller: options.caller, ..answer.rest() };

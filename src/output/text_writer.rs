@@ -131,8 +131,8 @@ impl TextWriter {
             if !fault.suggestions.is_empty() {
                 self.plain("Did you mean:");
             }
-            for address in &fault.suggestions {
-                self.plain(format_args!("- {address}"));
+            for suggestion in &fault.suggestions {
+                self.plain(format_args!("- {suggestion}"));
             }
             if !fault.candidates.is_empty() {
                 self.plain(fault.candidates_heading());

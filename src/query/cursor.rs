@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, ErrorKind, Warning};
+use crate::error::{Error, ErrorKind, Warning, shell_word};
 
 /// A position in a list, and the generation of the store that the list was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +74,12 @@ impl FromStr for Cursor {
             Some(Self { generation: generation.parse().ok()?, position: position.parse().ok()? })
         });
         parsed.ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("{text:?} is not a cursor"))
-                .with_hint("use the value of `next` from the previous answer")
+            let hint = if text.contains("::") {
+                format!("it is an address: `mdsel select {}` continues there", shell_word(text))
+            } else {
+                "use the value of `next` from the previous answer".to_owned()
+            };
+            Error::new(ErrorKind::Usage, format!("{text:?} is not a cursor")).with_hint(hint)
         })
     }
 }

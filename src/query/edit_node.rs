@@ -27,7 +27,7 @@ pub(crate) fn locate_for_edit(
     let places = match &named.places {
         Ok(places) => places,
         Err(fault) => {
-            let suggestions = of_corrections(document, &fault.suggestions);
+            let suggestions = of_corrections(document, fault.suggested());
             return Err(fault.clone().suggest(suggestions).of(text));
         }
     };

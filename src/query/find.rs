@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::cursor::{ListPart, most};
+use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
@@ -177,8 +178,12 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
             result.matches.push(found(library, &document, section));
         }
     }
-    if result.matches.is_empty() && result.page.part.start() == 0 {
-        result.advice = Some(advice(request));
+    if result.matches.is_empty() && result.page.part.start() == 0 && filter.faults.is_empty() {
+        let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
+        if unknown.is_empty() {
+            result.advice = Some(advice(request));
+        }
+        result.page.warnings.extend(unknown);
     }
     Ok(result)
 }

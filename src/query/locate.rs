@@ -156,7 +156,8 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
                 return fault;
             }
             let corrected = crate::address::corrections(whole);
-            let mut suggestions = suggestion::of_corrections(document, &corrected);
+            let corrected = corrected.iter().map(String::as_str);
+            let mut suggestions = suggestion::of_corrections(document, corrected);
             suggestions.extend(suggestion::similar_places(document, text, &place.steps));
             suggestions.truncate(limits::MAX_SUGGESTIONS);
             not_found(format!("{path} has no section named {text:?}"))

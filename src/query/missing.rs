@@ -7,8 +7,8 @@ use super::locate::{self, Located, locate};
 use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use crate::address::{
-    AddressError, FaultCode, Interpretation, ParsedPlace, corrections, interpretations, namespace,
-    wrong_params,
+    AddressError, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections, interpretations,
+    namespace, wrong_params,
 };
 use crate::error::Result;
 use crate::limits;
@@ -18,9 +18,13 @@ use crate::store::{Lookup, StoredDocument};
 impl Resolver<'_> {
     /// Returns those of the `corrected` locators that resolve in some document. The number of documents
     /// tried is limited.
-    pub(super) fn corrected(&self, corrected: &[String]) -> Result<Vec<String>> {
+    pub(super) fn corrected<'a>(
+        &self,
+        corrected: impl Iterator<Item = &'a str>,
+    ) -> Result<Vec<Suggestion>> {
         let mut suggestions = Vec::new();
-        if corrected.is_empty() {
+        let mut corrected = corrected.peekable();
+        if corrected.peek().is_none() {
             return Ok(suggestions);
         }
         let mut in_range = None;
@@ -30,14 +34,14 @@ impl Resolver<'_> {
             let interpretations = interpretations(text);
             let Some(Interpretation::Selector(place)) = interpretations.last() else {
                 if self.first_of(&interpretations)?.is_some_and(|located| located.fault.is_none()) {
-                    suggestions.push(text.clone());
+                    suggestions.push(text.to_owned().into());
                 }
                 continue;
             };
             for stored in &documents {
                 match locate(&self.library.open(stored)?, place) {
                     Some(Located { fault: None, .. }) => {
-                        suggestions.push(text.clone());
+                        suggestions.push(text.to_owned().into());
                         break;
                     }
                     Some(Located { fault: Some(fault), .. })
@@ -103,8 +107,8 @@ impl Resolver<'_> {
         if let Some(fault) = wrong_params(text) {
             return Ok(fault);
         }
-        let mut suggestions = self.corrected(&corrections(text))?;
-        suggestions.extend(similar_documents(self.library, text)?);
+        let mut suggestions = self.corrected(corrections(text).iter().map(String::as_str))?;
+        suggestions.extend(similar_documents(self.library, text)?.into_iter().map(Into::into));
         suggestions.truncate(limits::MAX_SUGGESTIONS);
         let message = format!("no document and no section is named {text:?}");
         let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
@@ -117,12 +121,12 @@ impl Resolver<'_> {
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
         let mut fault = documents::not_found(self.library, name)?.at(0);
         let paths: Vec<String> = fault
-            .suggestions
-            .iter()
-            .map(|suggestion| namespace::decode(suggestion.trim_end_matches("::*")))
+            .suggested()
+            .map(|address| namespace::decode(address.trim_end_matches("::*")))
             .collect();
         let candidates = self.candidates(&paths, places)?;
-        fault.suggestions = candidates.into_iter().map(|candidate| candidate.selector).collect();
+        fault.suggestions =
+            candidates.into_iter().map(|candidate| candidate.selector.into()).collect();
         Ok(fault)
     }
 }

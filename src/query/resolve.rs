@@ -209,7 +209,7 @@ impl Resolver<'_> {
             Interpretation::OnlyDocument(place) => self.in_only_document(place).map(Some),
             Interpretation::Malformed(fault) => {
                 let mut fault = fault.clone();
-                fault.suggestions = self.corrected(&fault.suggestions)?;
+                fault.suggestions = self.corrected(fault.suggested())?;
                 let hidden = self.shadowed(&fault.selector)?;
                 Ok(Some(Located::fault(fault).warn(hidden)))
             }
@@ -235,7 +235,7 @@ impl Resolver<'_> {
         Ok(Some(match places {
             Ok(places) => locate_first(&document, places),
             Err(fault) => {
-                let suggestions = of_corrections(&document, &fault.suggestions);
+                let suggestions = of_corrections(&document, fault.suggested());
                 let hidden = locate::shadowed(&document, &fault.selector);
                 Located::fault(fault.clone().suggest(suggestions)).warn(hidden)
             }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use crate::address::suggest::most_similar;
 use crate::address::{
-    AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Tree, namespace,
-    parse_places,
+    AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Suggestion, Tree,
+    namespace, parse_places,
 };
 use crate::error::Result;
 use crate::limits;
@@ -41,30 +41,39 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
     let steps = steps_in(tree, scope, step.ordinal);
     let requested = step.to_string();
     let mut suggestions = Vec::new();
+    let suggestion = |step: &str, node: usize| {
+        let title = tree.section(node).map(|section| section.title.clone());
+        Suggestion {
+            address: format!("{prefix}{step}"),
+            title: title.filter(|title| !title.is_empty()),
+        }
+    };
     let (code, message) = if available > 0 {
-        suggestions.push(format!("{prefix}{kind}[{}]", available - 1));
+        let last = tree.matches(scope, kind).last().copied().unwrap_or_default();
+        suggestions.push(suggestion(&format!("{kind}[{}]", available - 1), last));
         let message = format!("{place} has {available} of {kind}, counted from 0");
         (FaultCode::IndexOutOfRange, message)
     } else {
         (FaultCode::SelectorNotFound, format!("{place} has no {kind}"))
     };
-    let similar = most_similar(&requested, steps.iter().map(String::as_str));
-    suggestions.extend(similar.iter().map(|step| format!("{prefix}{step}")));
+    let similar = most_similar(&requested, steps.iter().map(|(step, _)| step.as_str()));
+    let similar = similar.iter().filter_map(|step| steps.iter().find(|(other, _)| other == step));
+    suggestions.extend(similar.map(|(step, node)| suggestion(step, *node)));
     if available == 0 {
         // Also suggest the blocks that exist, even if their names differ, and the node itself.
         let blocks =
-            steps.iter().filter(|step| step.starts_with("block:") || step.starts_with("item"));
-        suggestions.extend(blocks.map(|step| format!("{prefix}{step}")));
+            steps.iter().filter(|(step, _)| step.starts_with("block:") || step.starts_with("item"));
+        suggestions.extend(blocks.map(|(step, node)| suggestion(step, *node)));
         if scope != StepScope::Document {
-            suggestions.push(place);
+            suggestions.push(place.into());
         }
     }
     AddressError::new(code, message).at(step.position).suggest(unique(suggestions))
 }
 
 /// Returns the distinct suggestions, at most [`limits::MAX_SUGGESTIONS`].
-fn unique(suggestions: Vec<String>) -> Vec<String> {
-    let mut result: Vec<String> = Vec::new();
+fn unique<T: PartialEq>(suggestions: Vec<T>) -> Vec<T> {
+    let mut result: Vec<T> = Vec::new();
     for suggestion in suggestions {
         if result.len() < limits::MAX_SUGGESTIONS && !result.contains(&suggestion) {
             result.push(suggestion);
@@ -73,9 +82,9 @@ fn unique(suggestions: Vec<String>) -> Vec<String> {
     result
 }
 
-/// Returns one step of each kind that exists in `scope`: with the requested index, or with the last
-/// index if that is smaller.
-fn steps_in(tree: &Tree, scope: StepScope, ordinal: Ordinal) -> Vec<String> {
+/// Returns one step of each kind that exists in `scope`, and its node: with the requested index, or with
+/// the last index if that is smaller.
+fn steps_in(tree: &Tree, scope: StepScope, ordinal: Ordinal) -> Vec<(String, usize)> {
     let wanted = match ordinal {
         Ordinal::All => 0,
         Ordinal::One(index) | Ordinal::Range(index, _) => index,
@@ -85,15 +94,20 @@ fn steps_in(tree: &Tree, scope: StepScope, ordinal: Ordinal) -> Vec<String> {
         .chain([StepKind::Section, StepKind::Item])
         .chain(BlockType::ALL.into_iter().map(StepKind::Block))
         .filter_map(|kind| {
-            let count = tree.matches(scope, kind).len();
-            count.checked_sub(1).map(|last| format!("{kind}[{}]", wanted.min(last)))
+            let nodes = tree.matches(scope, kind);
+            let index = wanted.min(nodes.len().checked_sub(1)?);
+            nodes.get(index).map(|node| (format!("{kind}[{index}]"), *node))
         })
         .collect()
 }
 
 /// Returns the addresses of sections whose titles are similar to `text`, followed by `steps` if these
 /// resolve there.
-pub(super) fn similar_places(document: &OpenDocument, text: &str, steps: &[Step]) -> Vec<String> {
+pub(super) fn similar_places(
+    document: &OpenDocument,
+    text: &str,
+    steps: &[Step],
+) -> Vec<Suggestion> {
     let tree = &document.tree;
     let text = text.rsplit('/').next().unwrap_or(text);
     let sections = || tree.outline().sections.iter().take(limits::MAX_SECTIONS_COMPARED);
@@ -105,29 +119,37 @@ pub(super) fn similar_places(document: &OpenDocument, text: &str, steps: &[Step]
         .map(|section| {
             let (scope, address) =
                 (StepScope::Node(section.node), document.address_of(section.node));
-            match tree.follow_from(scope, steps, 1) {
+            let address = match tree.follow_from(scope, steps, 1) {
                 Ok(_) if !steps.is_empty() => format!("{address}/{}", joined(steps)),
                 _ => address,
-            }
+            };
+            let title = Some(section.title.clone()).filter(|title| !title.is_empty());
+            Suggestion { address, title }
         });
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
 }
 
 /// Returns the `corrected` locators that resolve in a document, as addresses. An index that is out of
 /// range is replaced by the last valid one.
-pub(super) fn of_corrections(document: &Rc<OpenDocument>, corrected: &[String]) -> Vec<String> {
-    let address = |text: &String| {
+pub(super) fn of_corrections<'a>(
+    document: &Rc<OpenDocument>,
+    corrected: impl Iterator<Item = &'a str>,
+) -> Vec<Suggestion> {
+    let suggestion = |text: &str| {
         let places = parse_places(text, 0).ok()?;
         let located = places.iter().find_map(|place| locate(document, place))?;
         match located.fault {
-            None => Some(document.address(text)),
+            None => {
+                let title = located.places.first().and_then(ResolvedNode::title);
+                Some(Suggestion { address: document.address(text), title })
+            }
             Some(fault) if fault.code == FaultCode::IndexOutOfRange => {
                 fault.suggestions.into_iter().next()
             }
             Some(_) => None,
         }
     };
-    unique(corrected.iter().filter_map(address).collect())
+    unique(corrected.filter_map(suggestion).collect())
 }
 
 /// Returns the addresses of the LDMD sections whose ids are similar to `id`.

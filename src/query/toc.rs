@@ -110,6 +110,10 @@ pub struct TocAnswer {
     pub files: Vec<File>,
     /// Whether the request named exactly one document.
     pub is_single: bool,
+    /// Whether documents are listed without their sections.
+    pub is_shallow: bool,
+    /// Whether the request gave the whole path of its only document.
+    pub is_path_given: bool,
     /// Warnings, names without a document, and the cursor.
     pub page: Page,
 }
@@ -191,7 +195,10 @@ pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswe
     page.warnings.extend(filter.warnings.iter().cloned());
     page.truncated = next.is_some();
     page.next = next;
-    Ok(TocAnswer { files, is_single, page })
+    let is_path = |path: &str| request.documents.iter().any(|name| name == path);
+    let is_path_given = is_single && files.first().is_some_and(|file| is_path(&file.file));
+    let is_shallow = request.depth == Some(0);
+    Ok(TocAnswer { files, is_single, is_shallow, is_path_given, page })
 }
 
 /// Returns the trees of all `documents`.

@@ -130,6 +130,15 @@ impl RelocateAnswer {
                 format!("  {}:{line}: {from} -> {to}", file.file)
             }));
         }
+        if self.files_omitted > 0 {
+            all.push(format!("  and {} more files", self.files_omitted));
+        }
+        all
+    }
+
+    /// Returns lines for what else changes: definitions, labels and anchors.
+    pub fn side_effects(&self) -> Vec<String> {
+        let mut all = Vec::new();
         let effects = &self.effects;
         let kept = effects.kept_definitions.iter();
         all.extend(kept.map(|label| format!("  kept definition: [{label}]")));

@@ -23,8 +23,7 @@ pub(super) fn renamed(
 ) -> Result<std::result::Result<Plan, AddressError>> {
     let title = title.trim();
     if title.is_empty() || title.contains(['\n', '\r']) {
-        return Err(Error::new(ErrorKind::Usage, "a title is one line of text")
-            .with_hint("give it with --title"));
+        return Err(Error::new(ErrorKind::Usage, "a title is one line of text"));
     }
     let old = library.open(&place.stored)?;
     let bytes = library.content(&old, old.span())?;

@@ -101,19 +101,14 @@ pub(super) fn form<'a>(
         .into_iter()
         .filter_map(|name| arguments.shift_remove(name).map(|value| (name.to_owned(), value)));
     let given: FormArguments = parse(given.collect())?;
-    let format = match given.format.as_deref() {
-        None => options.format,
-        Some("json") => Format::Json,
-        Some("text") => Format::Text,
-        Some("records") => Format::Records,
-        Some("raw") => Format::Raw,
-        Some("markdown") => Format::Markdown,
-        Some(other) => {
-            let formats = tools::FORMATS.join(", ");
-            return Err(usage(&format!("no format is named {other:?}"))
-                .with_hint(format!("the formats are {formats}")));
-        }
-    };
+    let format = given.format.map_or(Ok(options.format), |name| {
+        let named = tools::FORMATS.into_iter().find(|format| format.name() == name);
+        named.ok_or_else(|| {
+            let formats = tools::FORMATS.map(Format::name).join(", ");
+            usage(&format!("no format is named {name:?}"))
+                .with_hint(format!("the formats are {formats}"))
+        })
+    })?;
     let max_chars = given.max_chars.unwrap_or(options.max_chars);
     let has_max_chars = given.max_chars.is_some();
     Ok(ReplyOptions { format, max_chars, has_max_chars, store: &options.shown })

@@ -21,6 +21,9 @@ fn line(done: &Done) -> String {
         _ if done.is_noop => "unchanged".to_owned(),
         "insert" => format!("inserted at line {}", done.new_lines.start),
         "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
+        _ if done.new_lines.end < done.new_lines.start => {
+            format!("removed lines {}-{}", done.old_lines.start, done.old_lines.end)
+        }
         _ => format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end),
     };
     format!("{}: {}: {what}", done.file, done.selector)
@@ -34,19 +37,32 @@ fn side_effects(done: &Done) -> impl Iterator<Item = String> {
     kept.chain(renumbered)
 }
 
+/// Returns a line for each edit, followed by those of its side effects, and then those of links that lead elsewhere.
 fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
         let edits = report.done.iter();
         let edits = edits.flat_map(|done| std::iter::once(line(done)).chain(side_effects(done)));
-        let broken = report
-            .broken_links
-            .iter()
-            .map(|link| format!("  broken link: {}:{} to {}", link.file, link.line, link.target));
-        let redirected = report.redirected_links.iter().map(|link| {
-            format!("  leads to another section: {}:{} to {}", link.file, link.line, link.target)
-        });
-        edits.chain(broken).chain(redirected)
+        edits.chain(changed_links(report))
     })
+}
+
+/// Returns the lines that a diff does not tell: side effects, and links that lead elsewhere.
+fn beside_the_diff(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
+    answer
+        .report
+        .iter()
+        .flat_map(|report| report.done.iter().flat_map(side_effects).chain(changed_links(report)))
+}
+
+/// Returns a line for each link of another document that no longer leads to its place.
+fn changed_links(report: &edit::EditReport) -> impl Iterator<Item = String> {
+    let broken = report.broken_links.iter();
+    let broken =
+        broken.map(|link| format!("  broken link: {}:{} to {}", link.file, link.line, link.target));
+    let redirected = report.redirected_links.iter().map(|link| {
+        format!("  leads to another section: {}:{} to {}", link.file, link.line, link.target)
+    });
+    broken.chain(redirected)
 }
 
 impl Answer for edit::EditAnswer {
@@ -57,7 +73,11 @@ impl Answer for edit::EditAnswer {
     }
 
     fn rest(&self) -> Footer<'_> {
-        Footer::new(&self.faults, self.warnings(), false)
+        let mut footer = Footer::new(&self.faults, self.warnings(), false);
+        if self.is_dry_run {
+            footer.notes = beside_the_diff(self).collect();
+        }
+        footer
     }
 
     /// Only a dry run has a diff for `raw`.
@@ -84,7 +104,12 @@ impl Answer for edit::EditAnswer {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let count = self.report.as_ref().map_or(0, |report| report.done.len());
         renderer.summary(&[("edits", count.to_string())])?;
-        renderer.key_findings(lines(self).count(), lines(self))
+        let lines: Vec<String> = match &self.report {
+            // The footer has the other lines of a dry run.
+            Some(report) if self.is_dry_run => report.done.iter().map(line).collect(),
+            _ => lines(self).collect(),
+        };
+        renderer.key_findings(lines.len(), lines.into_iter())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Formats the answers of the `links` commands.
 
+use std::collections::HashMap;
 use std::io;
 
 use schemars::JsonSchema;
@@ -36,6 +37,33 @@ fn line_between(edge: &Edge, from: &str, to: &str) -> String {
 
 fn walked_line(walked: &WalkedEdge) -> String {
     line_between(&walked.edge, walked.from(), walked.to())
+}
+
+/// Returns an edge of the node `root` on one line: the place of the link, which is an address, the title above it, and
+/// the target. It leaves out the end that is `root`, and the relation that most links have.
+fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String {
+    let titled = |address: &str| match titles.get(address) {
+        Some(title) if !title.is_empty() => format!("  {title}"),
+        _ => String::new(),
+    };
+    let from = edge.from.address();
+    let is_from_root = from == root;
+    let mut line = format!("{}:{}", file(edge), edge.link.line);
+    if !is_from_root {
+        line += &titled(&from);
+    }
+    match edge.target().map(ResolvedNode::address) {
+        Some(to) if to == root && !is_from_root => {}
+        Some(to) => line += &format!(" -> {to}{}", titled(&to)),
+        None => line += &format!(" -> {} (broken)", edge.link.target),
+    }
+    let kind = &edge.link.kind;
+    match kind.relation() {
+        relation if kind.is_typed() => line += &format!(" ({relation}, typed)"),
+        "related" => {}
+        relation => line += &format!(" ({relation})"),
+    }
+    line
 }
 
 /// Returns the number of edges in the `records` format: links with a target, without duplicates.
@@ -101,11 +129,11 @@ impl Answer for list::LinkListAnswer {
             let other = other.map(|whole| format!(" Try {whole}.")).unwrap_or_default();
             writer.plain(format_args!("No links of {}.{other}", node.selector));
         }
+        let titles: HashMap<&str, &str> =
+            self.nodes.iter().map(|node| (node.selector.as_str(), node.title.as_str())).collect();
+        let root = self.nodes.first().map_or("", |node| node.selector.as_str());
         for edge in &self.edges {
-            writer.line(
-                Style::Plain,
-                format_args!("{}:{}: {}", file(edge), edge.link.line, line(edge)),
-            );
+            writer.line(Style::Plain, line_around(edge, root, &titles));
         }
     }
 

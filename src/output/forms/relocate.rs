@@ -18,7 +18,11 @@ impl Answer for RelocateAnswer {
     }
 
     fn rest(&self) -> Footer<'_> {
-        Footer::new(&self.unresolved_selectors, &self.warnings, false)
+        let mut footer = Footer::new(&self.unresolved_selectors, &self.warnings, false);
+        if self.is_dry_run() {
+            footer.notes = self.side_effects();
+        }
+        footer
     }
 
     /// Only a dry run has a diff for `raw`.
@@ -34,7 +38,8 @@ impl Answer for RelocateAnswer {
         if self.is_dry_run() {
             writer.content(&self.raw);
         } else {
-            self.lines().iter().for_each(|line| writer.line(Style::Plain, line));
+            let lines = self.lines().into_iter().chain(self.side_effects());
+            lines.for_each(|line| writer.line(Style::Plain, line));
         }
     }
 
@@ -43,7 +48,10 @@ impl Answer for RelocateAnswer {
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
-        let lines = self.lines();
+        let mut lines = self.lines();
+        if !self.is_dry_run() {
+            lines.extend(self.side_effects());
+        }
         renderer.summary(&[("lines", lines.len().to_string())])?;
         renderer.key_findings(lines.len(), lines.into_iter())
     }

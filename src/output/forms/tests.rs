@@ -175,7 +175,13 @@ fn trees(text: &str) -> toc::TocAnswer {
         front_matter: Some(toc::FrontMatterSize { line_start: 1, line_end: 3, char_count: 20 }),
         freshness: changed(),
     };
-    toc::TocAnswer { files: vec![file.clone(), file], is_single: false, page: page(text) }
+    toc::TocAnswer {
+        files: vec![file.clone(), file],
+        is_single: false,
+        is_shallow: false,
+        is_path_given: false,
+        page: page(text),
+    }
 }
 
 fn documents(text: &str) -> index::IndexAnswer {
@@ -403,7 +409,7 @@ fn the_json_of_sections_is_a_tree() {
     assert_eq!(sections[0].get("omitted_sections"), None);
     assert_eq!(json["files"][0]["stale"], true);
     assert_eq!(json["files"][0].get("missing"), None);
-    let single = toc::TocAnswer { is_single: true, ..trees("T") };
+    let single = toc::TocAnswer { is_single: true, is_path_given: true, ..trees("T") };
     let json: Value = serde_json::from_str(&written(&single, Format::Json)).unwrap();
     assert_eq!(json["file"], "T");
     assert_eq!(json["warnings"][0]["code"], "LOSSY");

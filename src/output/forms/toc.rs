@@ -52,10 +52,10 @@ impl Answer for toc::TocAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         writer.items(&self.files, |writer, file| {
-            if !self.is_single {
+            if self.is_shallow || !self.is_path_given {
                 writer.line(Style::Heading, &file.file);
             }
-            if let Some(front_matter) = &file.front_matter {
+            if let Some(front_matter) = file.front_matter.as_ref().filter(|_| !self.is_shallow) {
                 let FrontMatterSize { line_start, line_end, char_count } = *front_matter;
                 let size = Size(char_count);
                 writer.plain(format_args!("[frontmatter] ({line_start}-{line_end}, {size})"));

@@ -214,7 +214,7 @@ const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
 
 /// Returns a warning for each key of `condition` that no front matter has, with similar keys. A key that
 /// one of `documents` has is not looked up.
-fn unknown_keys(
+pub(super) fn unknown_keys(
     library: &DocumentCache<'_>,
     condition: Option<&Expression>,
     documents: &[StoredDocument],

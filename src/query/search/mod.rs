@@ -31,6 +31,7 @@ pub use window::PassageWindow;
 
 use self::language::Language;
 use super::cursor::ListPart;
+use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
 use super::page::fitting;
 use super::{Cursor, DocumentCache, FilterRequest, Outcome, Page};
@@ -154,8 +155,13 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     page.warnings.extend(filter.warnings.iter().cloned());
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
-    if answer.outcome() == Outcome::None && request.form == OutputMode::Hits {
-        answer.advice = Some(advice(request, library.reader.totals()?.sections));
+    // A filter that is not understood is the reason why nothing was found.
+    if answer.outcome() == Outcome::None && filter.faults.is_empty() {
+        let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
+        if unknown.is_empty() && request.form == OutputMode::Hits {
+            answer.advice = Some(advice(request, library.reader.totals()?.sections));
+        }
+        answer.page.warnings.extend(unknown);
     }
     Ok(answer)
 }
