@@ -17,7 +17,7 @@ use crate::address::{
 use crate::error::{Warning, shell_path};
 use crate::limits;
 use crate::markdown::outline::Section;
-use crate::markdown::slug::comparable;
+use crate::markdown::slug::{comparable, slug};
 
 /// The result of a locator: nodes, or a fault.
 #[derive(Debug, Default)]
@@ -268,7 +268,7 @@ fn at_index_path(
 /// container.
 ///
 /// An identical anchor takes precedence over anchors that are equal only after normalization, of which
-/// there may be several.
+/// there may be several. A title in place of an anchor, as in wikilinks, means the anchor that it has.
 fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {
     let tree = &document.tree;
     let outline = tree.outline();
@@ -280,8 +280,9 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
         .chain(outline.contained_anchors.iter().map(|c| (c.node, c.anchor.clone())))
         .collect();
     let same = |other: &str| comparable(other) == comparable(&decoded);
-    let tests: [&dyn Fn(&str) -> bool; 3] =
-        [&|other| other == anchor, &|other| other == decoded, &same];
+    let slug = slug(&decoded);
+    let tests: [&dyn Fn(&str) -> bool; 4] =
+        [&|other| other == anchor, &|other| other == decoded, &same, &|other| other == slug];
     for is_it in tests {
         let hits: Vec<usize> =
             anchors.iter().filter(|(_, anchor)| is_it(anchor)).map(|(node, _)| *node).collect();

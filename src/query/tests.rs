@@ -125,6 +125,8 @@ fn places_in_a_document() {
         ("guide.md:6", "guide.md::heading:h1[0]"),
         ("guide.md:13-14", "guide.md::heading:h3[0]"),
         ("guide.md#use", "guide.md::heading:h2[2]"),
+        ("old/manual.md#Second guide", "old/manual.md::heading:h1[0]"),
+        ("guide.md#Guide Use", "SELECTOR_NOT_FOUND"),
         ("guide::@frontmatter", "guide.md::@frontmatter"),
         ("manual::setup", "AMBIGUOUS new/manual.md::heading:h2[0] old/manual.md::heading:h2[0]"),
         ("calls::ldmd:note", "api/calls.md::ldmd:note"),
