@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
-use super::{TITLE_SEPARATOR, value};
+use super::{TITLE_SEPARATOR, locator, value};
 use crate::query::data::{code, meta, tables, tasks};
 
 /// Returns a value as one line: a string as it is, and anything else as JSON.
@@ -138,8 +138,7 @@ impl Answer for tables::TableAnswer {
             let (table, step) = row.selector.rsplit_once('/').unwrap_or_default();
             if last != Some(table) {
                 place(writer, &row.file, row.line, &row.heading_path);
-                let locator = table.split_once("::").map_or(table, |(_, locator)| locator);
-                writer.line(Style::Faint, format_args!("  {locator}"));
+                writer.line(Style::Faint, format_args!("  {}", locator(table)));
                 last = Some(table);
             }
             writer.piece(Style::Faint, format_args!("  {step}  "));

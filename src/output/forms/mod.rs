@@ -28,7 +28,7 @@ fn value(item: &impl serde::Serialize) -> Value {
     serde_json::to_value(item).unwrap_or_default()
 }
 
-/// Returns the part of an address after the namespace.
+/// Returns the part of an address after the namespace, with the `::` without which it would name a place in every document.
 fn locator(address: &str) -> &str {
-    address.split_once("::").map_or(address, |(_, locator)| locator)
+    address.find("::").and_then(|at| address.get(at..)).unwrap_or(address)
 }
