@@ -14,6 +14,7 @@ mod forms;
 mod graph;
 pub mod json;
 mod ldmd;
+mod own_lines;
 mod records;
 pub mod sanitize;
 mod text_writer;

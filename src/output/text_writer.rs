@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
-use super::sanitize;
+use super::{own_lines, sanitize};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::parallel;
@@ -109,10 +109,17 @@ impl TextWriter {
         self.text.trim_end_matches("\u{1b}[0m\n").trim_end().ends_with(line)
     }
 
-    /// Appends content of a document, followed by a line feed if it has none.
+    /// Appends a line of titles above matches. It is indented if it looks like a match.
+    pub(super) fn titles(&mut self, titles: &str) {
+        let indent = if own_lines::is_like_match(titles) { " " } else { "" };
+        self.line(Style::Heading, format_args!("{indent}{titles}"));
+    }
+
+    /// Appends content of a document, followed by a line feed if it has none. A line that looks like one that
+    /// this program writes is indented.
     pub(super) fn content(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        self.text.push_str(&sanitize::text(&text));
+        self.text.push_str(&own_lines::told_apart(&sanitize::text(&text)));
         if !text.is_empty() && !text.ends_with('\n') {
             self.text.push('\n');
         }

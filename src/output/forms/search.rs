@@ -11,7 +11,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
 use super::{TITLE_SEPARATOR, value};
-use crate::query::search::{self, Hit, HitDetail, Items};
+use crate::query::search::{self, Hit, HitDetail, Items, PassagePart};
 use crate::query::{List as _, Page};
 use crate::schema::schema_as;
 
@@ -71,7 +71,7 @@ impl Answer for search::SearchAnswer {
                         last.file == hit.file && last.heading_path == hit.heading_path
                     });
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
-                        writer.line(Style::Heading, hit.heading_path.join(TITLE_SEPARATOR));
+                        writer.titles(&hit.heading_path.join(TITLE_SEPARATOR));
                     }
                     hit.write_text(*from, *to, writer);
                 });
@@ -231,7 +231,12 @@ impl Hit {
             writer.piece(Style::Faint, format_args!("  {}", titles.join(TITLE_SEPARATOR)));
         }
         writer.end();
-        writer.content(self.passage_text().as_bytes());
+        for part in self.passage_parts() {
+            match part {
+                PassagePart::Lines(text) => writer.content(format!("{text}\n").as_bytes()),
+                PassagePart::Gap(_) => writer.plain(part),
+            }
+        }
         if !self.duplicates.is_empty() {
             let count = self.duplicates.len();
             let text = match (self.folder_of_duplicate(), count) {

@@ -380,8 +380,8 @@ fn every_format_is_valid_whatever_documents_contain() {
 fn text_shows_a_line_for_each_item() {
     let text = written(&matches("Title"), Format::Text);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "Title:1-3: # Title  heading:h1[0]");
-    assert_eq!(lines[1], "Title:1-3: ## Title  heading:h2[0]");
+    assert_eq!(lines[0], "Title:1-3: # Title  ::heading:h1[0]");
+    assert_eq!(lines[1], "Title:1-3: ## Title  ::heading:h2[0]");
     assert_eq!(lines[2], "warning: Title has changed since it was ingested");
     assert_eq!(lines[3], "warning: LOSSY: Title");
     let text = written(&trees("Title"), Format::Text);

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a hit whose passage or text was cut has the address of the rest.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -122,6 +123,24 @@ pub struct ContextLines {
     pub is_match_only: bool,
 }
 
+/// A part of a passage.
+#[derive(Clone, Copy, Debug)]
+pub enum PassagePart<'a> {
+    /// Lines of the document, without the last line end.
+    Lines(&'a str),
+    /// Lines that are left out before the line of this number, 1-based; at the end, the passage is cut.
+    Gap(usize),
+}
+
+impl fmt::Display for PassagePart<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lines(text) => formatter.write_str(text),
+            Self::Gap(next) => write!(formatter, "... {next}"),
+        }
+    }
+}
+
 impl Hit {
     /// Returns the numbers of units to which the passage can be cut so that enough of it remains.
     pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
@@ -200,23 +219,20 @@ impl Hit {
         self.rest = Some(lines_address(&self.file, first, last));
     }
 
-    /// Returns the passage as text: the windows in order. A line `... N` marks a gap, where `N` is the
-    /// number of the next line; it is also at the end if the passage is cut.
+    /// Returns the parts of the passage in order.
+    pub fn passage_parts(&self) -> impl Iterator<Item = PassagePart<'_>> {
+        let windows = self.passage.iter().enumerate().flat_map(|(index, window)| {
+            let is_after_gap = index > 0 && !window.is_adjacent;
+            let gap = is_after_gap.then_some(PassagePart::Gap(window.line_start));
+            let text = (!window.text.is_empty()).then_some(PassagePart::Lines(&window.text));
+            gap.into_iter().chain(text)
+        });
+        windows.chain(self.next_line.map(PassagePart::Gap))
+    }
+
+    /// Returns the passage as text, in which a line `... N` is a gap.
     pub fn passage_text(&self) -> String {
-        let mut text = String::new();
-        for (index, window) in self.passage.iter().enumerate() {
-            if index > 0 && !window.is_adjacent {
-                text.push_str(&format!("... {}\n", window.line_start));
-            }
-            text.push_str(&window.text);
-            if !window.text.is_empty() {
-                text.push('\n');
-            }
-        }
-        if let Some(next) = self.next_line {
-            text.push_str(&format!("... {next}\n"));
-        }
-        text
+        self.passage_parts().map(|part| format!("{part}\n")).collect()
     }
 
     /// Returns the address of the lines from the first to the last line of the passage.

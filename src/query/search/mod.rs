@@ -25,7 +25,7 @@ mod window;
 
 pub use answer::{Count, Explanation, Items, SearchAnswer};
 pub(super) use containers::types_of;
-pub use hit::{ContextLines, Hit, HitDetail, ScoreParts};
+pub use hit::{ContextLines, Hit, HitDetail, PassagePart, ScoreParts};
 pub use pattern::{PatternOptions, required_trigrams};
 pub use window::PassageWindow;
 

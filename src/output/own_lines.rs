@@ -1,0 +1,116 @@
+//! Tells lines of documents from the lines that this program writes around them, in text.
+//!
+//! Invariant: a line of a document never looks like the place of a hit, a mark of lines that are left out, or the line
+//! that says how to continue: such a line is indented by one space.
+
+use std::borrow::Cow;
+
+/// Returns `text` with one space before each line that looks like a line of an answer.
+pub(super) fn told_apart(text: &str) -> Cow<'_, str> {
+    if !text.split(['\n', '\r']).any(is_like_own) {
+        return Cow::Borrowed(text);
+    }
+    let mut result = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive(['\n', '\r']) {
+        if is_like_own(line.trim_end_matches(['\n', '\r'])) {
+            result.push(' ');
+        }
+        result.push_str(line);
+    }
+    Cow::Owned(result)
+}
+
+/// Returns whether a line of titles looks like `FILE:LINE:COLUMN:TEXT`, or like a line of its context.
+pub(super) fn is_like_match(titles: &str) -> bool {
+    let is_after_number = |mark: char| {
+        titles.split(mark).skip(1).any(|rest| digits(rest) > 0 && rest.len() == digits(rest))
+    };
+    is_after_number(':') || is_after_number('-')
+}
+
+fn is_like_own(line: &str) -> bool {
+    if line.starts_with(char::is_whitespace) {
+        return false;
+    }
+    if let Some(rest) = line.strip_prefix("... ") {
+        return digits(rest) == rest.len();
+    }
+    if let Some(rest) = line.strip_prefix("more: ") {
+        return rest.starts_with("--after ")
+            || rest.starts_with("after: \"")
+            || rest.contains("::");
+    }
+    if let Some(rest) = line.strip_prefix("same: ") {
+        let after = rest.get(digits(rest)..).unwrap_or_default();
+        return after.len() < rest.len() && after.starts_with(" more");
+    }
+    if let Some(rest) = line.strip_prefix("warning: ") {
+        let code = rest.split(": ").next().unwrap_or_default();
+        return code.len() < rest.len()
+            && code.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+    }
+    is_place(line) || line.ends_with(')') && line.contains("::") && line.contains(" (lines ")
+}
+
+/// Returns whether a line looks like `FILE:START-END`, or like that or `FILE:LINE` with titles behind it.
+fn is_place(line: &str) -> bool {
+    line.split(':').skip(1).any(|rest| {
+        let start = digits(rest);
+        let after = rest.get(start..).unwrap_or_default();
+        let end = after.strip_prefix('-').map_or(0, digits);
+        let behind = if end > 0 { after.get(1 + end..).unwrap_or_default() } else { after };
+        start > 0 && (behind.starts_with("  ") || end > 0 && behind.is_empty())
+    })
+}
+
+/// Returns the number of digits at the start of `text`.
+fn digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_look_like_those_of_an_answer_are_indented() {
+        for line in [
+            "a.md:3-9",
+            "a b.md:3-9  Title > Other",
+            "a.md:3  Title",
+            "... 12",
+            "more: --after 2-50",
+            "more: after: \"2-50\"",
+            "more: a.md::*?page=1",
+            "same: 3 more in docs",
+            "warning: STORE_CHANGED: the store changed",
+            "a.md::heading:h2[0] Title (lines 3-9, 12 words)",
+        ] {
+            assert_eq!(told_apart(&format!("x\n{line}\r\ny")), format!("x\n {line}\r\ny"));
+        }
+    }
+
+    #[test]
+    fn ordinary_lines_are_unchanged() {
+        for line in [
+            "",
+            "At 10:30",
+            "src/main.rs:10:5: error: no",
+            "more: true",
+            "same: value",
+            "warning: unused variable",
+            "... and so on",
+            "  a.md:3-9",
+            "localhost:8080",
+            "note: see a::b (below)",
+        ] {
+            assert!(matches!(told_apart(line), Cow::Borrowed(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn titles_like_matches_are_recognized() {
+        assert!(is_like_match("a.md:3:9:text") && is_like_match("a.md-3-text"));
+        assert!(!is_like_match("Install > 2.0: What is new") && !is_like_match("Chapter 3"));
+    }
+}
