@@ -112,7 +112,7 @@ fn the_documented_examples_work() {
     assert_eq!(content(&place, "doc::section[2]?full=true"), "# Three\n\nthree\n");
     // The suggestion block.
     let text = place.run(&["select", "doc::heading:h3[5]", "-f", "text"]).ends(1).text();
-    assert!(text.contains("Did you mean:\n- doc.md::heading:h3[1]\n"), "{text}");
+    assert!(text.contains("Did you mean:\n- doc.md::heading:h3[1]  Delta\n"), "{text}");
     let json = place.run(&["select", "doc::section[7]"]).ends(1).json();
     assert_eq!(json["unresolved_selectors"][0]["suggestions"][0], "doc.md::section[2]");
 }

@@ -119,10 +119,11 @@ impl From<String> for Suggestion {
 
 impl fmt::Display for Suggestion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(title) = &self.title {
-            write!(formatter, "{title}  ")?;
+        formatter.write_str(&self.address)?;
+        match &self.title {
+            Some(title) => write!(formatter, "  {title}"),
+            None => Ok(()),
         }
-        formatter.write_str(&self.address)
     }
 }
 

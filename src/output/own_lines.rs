@@ -1,12 +1,12 @@
-//! Tells lines of documents from the lines that this program writes around them, in text.
+//! Indents lines of documents that look like the lines that this program writes around them, in text.
 //!
 //! Invariant: a line of a document never looks like the place of a hit, a mark of lines that are left out, or the line
-//! that says how to continue: such a line is indented by one space.
+//! that says how to continue. Such a line is indented by one space.
 
 use std::borrow::Cow;
 
 /// Returns `text` with one space before each line that looks like a line of an answer.
-pub(super) fn told_apart(text: &str) -> Cow<'_, str> {
+pub(super) fn indented(text: &str) -> Cow<'_, str> {
     if !text.split(['\n', '\r']).any(is_like_own) {
         return Cow::Borrowed(text);
     }
@@ -52,14 +52,14 @@ fn is_like_own(line: &str) -> bool {
     is_place(line) || line.ends_with(')') && line.contains("::") && line.contains(" (lines ")
 }
 
-/// Returns whether a line looks like `FILE:START-END`, or like that or `FILE:LINE` with titles behind it.
+/// Returns whether a line looks like `FILE:START-END`, or like that or `FILE:LINE` with titles after it.
 fn is_place(line: &str) -> bool {
     line.split(':').skip(1).any(|rest| {
         let start = digits(rest);
         let after = rest.get(start..).unwrap_or_default();
         let end = after.strip_prefix('-').map_or(0, digits);
-        let behind = if end > 0 { after.get(1 + end..).unwrap_or_default() } else { after };
-        start > 0 && (behind.starts_with("  ") || end > 0 && behind.is_empty())
+        let rest = if end > 0 { after.get(1 + end..).unwrap_or_default() } else { after };
+        start > 0 && (rest.starts_with("  ") || end > 0 && rest.is_empty())
     })
 }
 
@@ -86,7 +86,7 @@ mod tests {
             "warning: STORE_CHANGED: the store changed",
             "a.md::heading:h2[0] Title (lines 3-9, 12 words)",
         ] {
-            assert_eq!(told_apart(&format!("x\n{line}\r\ny")), format!("x\n {line}\r\ny"));
+            assert_eq!(indented(&format!("x\n{line}\r\ny")), format!("x\n {line}\r\ny"));
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
             "localhost:8080",
             "note: see a::b (below)",
         ] {
-            assert!(matches!(told_apart(line), Cow::Borrowed(_)), "{line}");
+            assert!(matches!(indented(line), Cow::Borrowed(_)), "{line}");
         }
     }
 

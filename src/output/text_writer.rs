@@ -119,7 +119,7 @@ impl TextWriter {
     /// this program writes is indented.
     pub(super) fn content(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        self.text.push_str(&own_lines::told_apart(&sanitize::text(&text)));
+        self.text.push_str(&own_lines::indented(&sanitize::text(&text)));
         if !text.is_empty() && !text.ends_with('\n') {
             self.text.push('\n');
         }

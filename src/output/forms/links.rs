@@ -42,7 +42,7 @@ fn walked_line(walked: &WalkedEdge) -> String {
 /// Returns an edge of the node `root` on one line: the place of the link, which is an address, the title above it, and
 /// the target. It leaves out the end that is `root`, and the relation that most links have.
 fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String {
-    let titled = |address: &str| match titles.get(address) {
+    let title_of = |address: &str| match titles.get(address) {
         Some(title) if !title.is_empty() => format!("  {title}"),
         _ => String::new(),
     };
@@ -50,11 +50,11 @@ fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String 
     let is_from_root = from == root;
     let mut line = format!("{}:{}", file(edge), edge.link.line);
     if !is_from_root {
-        line += &titled(&from);
+        line += &title_of(&from);
     }
     match edge.target().map(ResolvedNode::address) {
         Some(to) if to == root && !is_from_root => {}
-        Some(to) => line += &format!(" -> {to}{}", titled(&to)),
+        Some(to) => line += &format!(" -> {to}{}", title_of(&to)),
         None => line += &format!(" -> {} (broken)", edge.link.target),
     }
     let kind = &edge.link.kind;
