@@ -39,11 +39,12 @@ fn walked_line(walked: &WalkedEdge) -> String {
     line_between(&walked.edge, walked.from(), walked.to())
 }
 
-/// Returns an edge of the node `root` on one line: the place of the link, which is an address, the title above it, and
-/// the target. It leaves out the end that is `root`, and the relation that most links have.
+/// Returns an edge of the node `root` on one line: the place of the link, which is an address, the title above it,
+/// and the target. It leaves out the end that is `root`, the relation that most links have, and the titles of
+/// documents, which have names.
 fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String {
     let title_of = |address: &str| match titles.get(address) {
-        Some(title) if !title.is_empty() => format!("  {title}"),
+        Some(title) if !title.is_empty() && !address.ends_with("::*") => format!("  {title}"),
         _ => String::new(),
     };
     let from = edge.from.address();
