@@ -88,4 +88,9 @@ fn values_of_documents_are_kept_in_compact_answers() {
     assert_eq!(meta["documents"][0]["meta"], expected);
     let tables = place.run(&["tables", "--compact"]).success().json();
     assert_eq!(tables["rows"][0]["row"], serde_json::json!({ "a": "1", "b": "" }));
+    // A column may be called like a field of an answer.
+    place.write("paths.md", "| path |\n| - |\n| `x` |\n");
+    place.run(&["ingest"]).success();
+    let tables = place.run(&["tables", "--under", "paths.md", "--compact"]).success().json();
+    assert_eq!(tables["rows"][0]["source"], serde_json::json!({ "path": "`x`" }));
 }

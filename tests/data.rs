@@ -27,6 +27,29 @@ fn all(place: &Place, arguments: &[&str], list: &str, field: &str) -> Vec<Value>
 }
 
 #[test]
+fn a_line_that_begins_another_block_is_no_header_of_a_table() {
+    let place = Place::ingested(&[(
+        "a.md",
+        "# Options\n|---|\n| a |\n\n## A | B\n|---|---|\n\n- x | y\n|---|---|\n\n1. x | y\n---|---\n\n\
+         > x | y\n---|---\n\ntext\nk | l\n--|--\n1 | 2\n",
+    )]);
+    let tables = place.run(&["tables"]).success().json();
+    let rows: Vec<&Value> =
+        tables["rows"].as_array().unwrap().iter().map(|row| &row["row"]).collect();
+    assert_eq!(rows, [&json!({"k": "1", "l": "2"})]);
+    place.run(&["read", "a.md::Options", "--no-children"]).success();
+    place.run(&["read", "a.md::A | B"]).success();
+}
+
+#[test]
+fn a_field_of_a_task_ends_with_its_line() {
+    let place = Place::ingested(&[("a.md", "- [ ] a\n  due:: 2026-02-02\n  see notes\n")]);
+    let tasks = place.run(&["tasks", "--where", "due = 2026-02-02"]).success().json();
+    assert_eq!(tasks["tasks"][0]["text"], "a due:: 2026-02-02 see notes");
+    assert_eq!(tasks["tasks"][0]["fields"], json!({"due": "2026-02-02"}));
+}
+
+#[test]
 fn code_is_listed_by_language_and_printed_without_what_is_around_it() {
     let place = place();
     let codes = |arguments: &[&str]| all(&place, arguments, "code", "code");

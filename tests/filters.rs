@@ -95,6 +95,21 @@ fn documents_are_listed_in_the_requested_order() {
 }
 
 #[test]
+fn numbers_are_sorted_as_they_compare() {
+    let prices = ["19.90", "3", "2.50", "10", "-1.0", "cheap"];
+    let files: Vec<(String, String)> = prices
+        .iter()
+        .map(|price| (format!("{price}.md"), format!("---\nprice: {price}\n---\n")))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+    let place = Place::ingested(&files);
+    let text = place.run(&["meta", "--sort", "price", "--get", "price", "-f", "text"]).text();
+    let sorted: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("  price: ")).collect();
+    assert_eq!(sorted, ["-1.0", "2.50", "3", "10", "19.90", "cheap"]);
+}
+
+#[test]
 fn a_list_is_no_sort_key_in_any_command() {
     let text = "# Title\n\n- [ ] needle\n\n```\ncode\n```\n\n| a |\n| - |\n| b |\n";
     let place = Place::ingested(&[

@@ -565,6 +565,16 @@ fn new_generations_are_visible_and_readers_do_not_block_a_writer() {
 }
 
 #[test]
+fn a_server_uses_the_options_of_the_last_ingest() {
+    let place = Place::ingested(&[("a.md", "# A\n\n[b](/b.md)\n"), ("site/b.md", "# B\n")]);
+    let mut server = Server::start(&place, &[]);
+    let links = json!({ "address": "a.md", "links": "out", "format": "text" });
+    assert!(server.body("neighbors", &links).contains("/b.md (broken)"));
+    place.run(&["ingest", "--site-root", "site"]).success();
+    assert!(server.body("neighbors", &links).contains("-> site/b.md::*"));
+}
+
+#[test]
 fn the_server_answers_while_an_ingest_runs() {
     let line = "the quick brown fox\n\n".repeat(200);
     let files: Vec<_> =

@@ -455,6 +455,23 @@ fn contexts_that_touch_are_printed_together() {
 }
 
 #[test]
+fn a_continuation_without_hits_ends_with_status_1() {
+    let place = Place::ingested(&[("a.md", "# A\n\nneedle\n")]);
+    for query in [&["needle"][..], &["-F", "needle"], &["needle", "-l"], &["-F", "needle", "-c"]] {
+        let rest = [&["search"], query, &["--after", "1-9", "-f", "text"]].concat();
+        assert_eq!(place.run(&rest).ends(1).text(), "", "{query:?}");
+    }
+}
+
+#[test]
+fn a_line_that_is_cut_says_so() {
+    let line = format!("{}needle{}\n", "a ".repeat(300), " b".repeat(300));
+    let place = Place::ingested(&[("a.md", &line)]);
+    let text = place.run(&["search", "-F", "needle", "-f", "text"]).success().text();
+    assert!(text.len() < 500 && text.ends_with(" b [...]\n"), "{text}");
+}
+
+#[test]
 fn filters_apply_before_the_limit() {
     let place = Place::new();
     for number in 0..60 {

@@ -1,4 +1,4 @@
-//! Folders below the root that are replaced by symbolic links while an ingest runs.
+//! Folders below the root that are replaced by symbolic links while a command runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -52,4 +52,28 @@ fn a_folder_replaced_by_a_link_ingests_nothing_from_outside() {
     let swaps = swaps.load(Ordering::Relaxed);
     eprintln!("{swaps} swaps during {ingests} ingests");
     assert!(ingests >= 5 && swaps > ingests, "{swaps} swaps during {ingests} ingests");
+}
+
+#[test]
+fn a_folder_replaced_by_a_link_puts_nothing_from_outside_into_a_pack() {
+    let place = Place::in_memory();
+    place.write("root/a.md", "# A\n\n![x](in/x.txt)\n");
+    place.write("root/in/x.txt", "inside");
+    place.write("outside/x.txt", "hunter2");
+    place.run_in("root", &["ingest"], "").success();
+    let longest = Duration::from_secs(repeats(6));
+    let (stop, swaps) = (&AtomicBool::new(false), &AtomicU64::new(0));
+    let (began, mut packs, mut outside) = (Instant::now(), 0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| swap(&place, stop, swaps));
+        while packs < repeats(400) && began.elapsed() < longest {
+            packs += 1;
+            let pack = place.run_in("root", &["dump", "--attachments"], "").success().text();
+            // The file from outside in base64.
+            outside += usize::from(pack.contains("aHVudGVyMg"));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(packs >= 5 && swaps.load(Ordering::Relaxed) > 5, "{packs} packs");
+    assert_eq!(outside, 0, "of {packs} packs");
 }

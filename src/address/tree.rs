@@ -118,6 +118,13 @@ impl Tree {
         }
     }
 
+    /// Returns the nodes that are within `span`, without the root.
+    pub fn nodes_within(&self, span: ByteSpan) -> impl Iterator<Item = &Node> {
+        let (from, to) = self.nodes_in(self.scope_of(span));
+        let nodes = self.outline.nodes.get(from..to).unwrap_or_default();
+        nodes.iter().filter(move |node| span.contains(node.bytes))
+    }
+
     /// Returns the scope of the nodes that begin within `span`.
     pub fn scope_of(&self, span: ByteSpan) -> StepScope {
         let before =

@@ -4,8 +4,10 @@
 //! paths of its documents begin with its name. Invariant: each path of a document means one file, in one folder.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::beneath::{Files, open_root};
 use super::paths::{is_really_below, relative, root_folder};
 use super::walk::{excluded, left_out};
 use super::{FileHandle, IngestOptions};
@@ -101,6 +103,22 @@ impl Roots {
             Some(root.path_of(full.strip_prefix(&folder)?.strip_prefix('/')?))
         })?;
         (self.of(&path).0.name != here.name).then_some(path)
+    }
+
+    /// Reads the regular file at `path`, of at most `most` bytes. Follows no symbolic link below the folder.
+    pub(crate) fn read(&self, path: &str, most: u64) -> io::Result<Vec<u8>> {
+        let (root, below) = self.of(path);
+        let folder = open_root(&root.folder)?;
+        let file = Files::new(&folder).open(below)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut bytes = Vec::new();
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes)
     }
 
     /// Returns whether the file of the document at `path` is really below its folder; see [`is_really_below`].

@@ -82,8 +82,10 @@ impl Contents {
             let info = block.info.as_deref().unwrap_or_default();
             CodeItem { language: language::of(info).0, block }
         });
-        let tasks = contents.tasks.into_iter().map(|item| {
+        let tasks = contents.tasks.into_iter().map(|mut item| {
             let fields = fields::of(&item.text);
+            // Only a field ends where its line does.
+            item.text = item.text.replace('\n', " ");
             TaskEntry { item, fields }
         });
         Self { code: code.collect(), tables: contents.tables, tasks: tasks.collect() }

@@ -29,7 +29,7 @@ const TEXT_MARKS: [(char, &str); 3] = [('🔁', "repeat"), ('🆔', "id"), ('⛔
 const PRIORITIES: [(char, &str); 5] =
     [('🔺', "highest"), ('⏫', "high"), ('🔼', "medium"), ('🔽', "low"), ('⏬', "lowest")];
 
-/// Returns the fields of the text of a task.
+/// Returns the fields of the text of a task, whose lines end with a line feed.
 pub fn of(text: &str) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     let end = text.floor_char_boundary(limits::MAX_FIELD_BYTES);
@@ -96,7 +96,7 @@ fn field_at(text: &str, first: char, is_start: bool) -> Option<(String, String, 
     }
     let (key, after) = key_at(text)?;
     if let Some(value) = after.strip_prefix("::") {
-        let value = value.strip_prefix([' ', '\t'])?.trim_start();
+        let value = value.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']);
         let end = end_of_value(value);
         let trimmed = value.get(..end)?.trim_end();
         return Some((key.to_owned(), trimmed.to_owned(), text.len() - value.len() + end));
@@ -133,10 +133,10 @@ fn bracketed(text: &str, open: char, close: char) -> Option<(String, String, usi
     let key = key.trim();
     let is_key = !key.is_empty()
         && key.chars().all(|scalar| scalar.is_alphanumeric() || "_- ".contains(scalar));
-    is_key.then(|| (key.to_owned(), value.trim().to_owned(), end + 1))
+    is_key.then(|| (key.to_owned(), value.trim().replace('\n', " "), end + 1))
 }
 
-/// Returns the length of a value that ends before the next field.
+/// Returns the length of a value that ends before the next field or at the end of its line.
 fn end_of_value(text: &str) -> usize {
     let mut is_start = true;
     for (at, scalar) in text.char_indices() {
@@ -144,6 +144,7 @@ fn end_of_value(text: &str) -> usize {
         let begins_field = match scalar {
             '[' | '(' => field_at(rest, scalar, is_start).is_some(),
             '#' => is_start && field_at(rest, scalar, true).is_some(),
+            '\n' => return at,
             _ if is_mark(scalar) => true,
             _ => is_start && key_at(rest).is_some_and(|(_, after)| after.starts_with(":: ")),
         };
@@ -169,6 +170,10 @@ mod tests {
         for (text, expected) in [
             ("pay rent due:2026-01-31", vec![("due", "2026-01-31")]),
             ("due:: 2026-01-31 owner:: Ann Lee", vec![("due", "2026-01-31"), ("owner", "Ann Lee")]),
+            (
+                "due:: 2026-01-31\nsee notes [with:: Bob\nLee]",
+                vec![("due", "2026-01-31"), ("with", "Bob Lee")],
+            ),
             (
                 "call [due:: 2026-01-31] (with:: Bob (the builder))",
                 vec![("due", "2026-01-31"), ("with", "Bob (the builder)")],

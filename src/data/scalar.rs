@@ -26,16 +26,24 @@ impl Number {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a float on the other side is no more precise")]
-    fn compare(self, other: Self) -> Option<Ordering> {
-        let float = |number| match number {
+    fn float(self) -> f64 {
+        match self {
             Self::Integer(integer) => integer as f64,
             Self::Float(float) => float,
-        };
-        match (self, other) {
-            (Self::Integer(one), Self::Integer(other)) => Some(one.cmp(&other)),
-            (one, other) => float(one).partial_cmp(&float(other)),
         }
     }
+
+    fn compare(self, other: Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Integer(one), Self::Integer(other)) => Some(one.cmp(&other)),
+            (one, other) => one.float().partial_cmp(&other.float()),
+        }
+    }
+}
+
+/// Returns the number that a text is, if it is one.
+pub fn number(text: &str) -> Option<f64> {
+    Number::of(text).map(Number::float)
 }
 
 /// A date or a date with a time (ISO 8601).

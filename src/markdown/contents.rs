@@ -204,7 +204,7 @@ pub struct TaskItem {
     pub mark: usize,
     /// Whether the character is an x.
     pub is_done: bool,
-    /// The source text of its first paragraph on one line, without the brackets.
+    /// The source text of its first paragraph, without the brackets and the indentation.
     pub text: String,
     /// The number of task items that contain it.
     pub depth: usize,

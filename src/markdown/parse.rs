@@ -235,7 +235,7 @@ impl Adapter<'_> {
         let is_task = rest.starts_with([' ', '\t', '\u{A0}']) && !rest.trim().is_empty();
         let is_there = self.file.get(offset) == Some(&b'[');
         if is_task && is_there {
-            let text = rest.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            let text = rest.lines().map(str::trim).collect::<Vec<_>>().join("\n");
             let text = text.trim().to_owned();
             let (node, mark) = (block + 1, offset + 1);
             self.contents.tasks.push(TaskItem { node, mark, is_done, text, depth });

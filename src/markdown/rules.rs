@@ -82,7 +82,8 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
         parser.block.add_rule::<MdxBlock>();
     }
     html_block::add(&mut parser);
-    parser.block.add_rule::<TableRule>().before::<BoundedList>().before::<HeadingRule>();
+    // A line that begins another block is no header of a table (GFM, section 4.10).
+    parser.block.add_rule::<TableRule>().after::<BoundedList>().after::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
     parser.block.add_rule::<NodeBound>().before_all();
     // At this level the tokenizer drops the rest of a container. The wrapped rules stop one level

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 /// Fields whose values come from documents.
-const FROM_DOCUMENTS: [&str; 4] = ["meta", "row", "fields", "value"];
+const FROM_DOCUMENTS: [&str; 6] = ["attributes", "fields", "meta", "row", "source", "value"];
 /// Fields with an address.
 const ADDRESSES: [&str; 2] = ["selector", "section"];
 /// Other addresses of the section that `selector` names.

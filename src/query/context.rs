@@ -17,6 +17,7 @@ use super::page::longest;
 use super::place::{ResolvedNode, Target};
 use super::resolve::{NodeRange, resolve, resolve_one};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
+use super::steps::expansion_cut;
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents};
 use crate::address::{AddressError, Params};
 use crate::data::CodeItem;
@@ -371,6 +372,7 @@ impl Bundle<'_> {
         for address in &self.request.addresses {
             let resolution = resolve(self.library, address, window)?;
             self.warnings.extend(resolution.warnings);
+            self.warnings.extend(resolution.has_more.then(|| expansion_cut(address)));
             self.faults.extend(resolution.fault);
             for place in resolution.places {
                 self.add(place, None);

@@ -92,16 +92,10 @@ fn sources(value: &Value) -> Vec<String> {
 
 /// Reads the file at `path`, or returns `None` if it is not a readable file below the root.
 fn attachment(library: &DocumentCache<'_>, path: String) -> Option<Attachment> {
-    let roots = &library.roots;
-    if !is_safe_path(&path) || !roots.is_really_below(&path) {
+    if !is_safe_path(&path) {
         return None;
     }
-    let file = roots.file(&path);
-    let metadata = file.symlink_metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > limits::MAX_DOCUMENT_BYTES as u64 {
-        return None;
-    }
-    let bytes = std::fs::read(&file).ok()?;
+    let bytes = library.roots.read(&path, limits::MAX_DOCUMENT_BYTES as u64).ok()?;
     let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
     let content_type = content_type(&name).to_owned();
     Some(Attachment { path, name, content_type, bytes })

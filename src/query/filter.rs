@@ -12,7 +12,7 @@ use super::library::{DocumentCache, OpenDocument};
 use super::resolve::{NodeRange, resolve};
 use super::search::types_of;
 use crate::address::AddressError;
-use crate::data::Expression;
+use crate::data::{Expression, scalar};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
 use crate::limits;
@@ -139,17 +139,21 @@ enum SortKey {
 impl SortKey {
     fn of(value: &Value) -> Option<Self> {
         match value {
-            Value::Number(number) => {
-                let bits = number.as_f64()?.to_bits();
-                // The bits of positive numbers sort as the numbers do; those of negative numbers sort in
-                // reverse.
-                let is_negative = bits >> 63 == 1;
-                Some(Self::Number(if is_negative { !bits } else { bits | 1 << 63 }))
+            Value::Number(number) => number.as_f64().map(Self::of_number),
+            // A number whose text JSON would change, such as 1.10, is stored as text.
+            Value::String(text) => {
+                Some(scalar::number(text).map_or_else(|| Self::of_text(text), Self::of_number))
             }
-            Value::String(text) => Some(Self::of_text(text)),
             Value::Bool(is_so) => Some(Self::Text(is_so.to_string())),
             Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
+    }
+
+    fn of_number(number: f64) -> Self {
+        let bits = number.to_bits();
+        // The bits of positive numbers sort as the numbers do; those of negative numbers sort in reverse.
+        let is_negative = bits >> 63 == 1;
+        Self::Number(if is_negative { !bits } else { bits | 1 << 63 })
     }
 
     fn of_text(text: &str) -> Self {
@@ -373,10 +377,10 @@ impl Filter {
     pub(super) fn takes_type_in(&self, document: &OpenDocument, own: ByteSpan) -> bool {
         self.types.is_empty()
             || self.takes_type(BlockType::Heading.name())
-            || document.tree.outline().nodes.iter().any(|node| {
-                own.contains(node.bytes)
-                    && type_name(node.kind).is_some_and(|name| self.takes_type(name))
-            })
+            || document
+                .tree
+                .nodes_within(own)
+                .any(|node| type_name(node.kind).is_some_and(|name| self.takes_type(name)))
     }
 
     /// Returns whether blocks of the type with that name match.

@@ -248,7 +248,9 @@ impl<'a> DocumentCache<'a> {
                 let is_same = is_same_state
                     || (is_file
                         && state.size == stored.state.size
-                        && std::fs::read(root.folder.join(below))
+                        && self
+                            .roots
+                            .read(&stored.path, stored.state.size)
                             .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
                 Freshness { is_stale: !is_same, is_missing: false }
             }

@@ -12,6 +12,7 @@ use super::library::{DocumentCache, OpenDocument};
 use super::locate::{self, Located, locate, locate_first};
 use super::place::{ResolvedNode, Target};
 use super::section_path::SectionPath;
+use super::steps::expansion_cut;
 use super::suggestion::of_corrections;
 use crate::address::{
     AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace, cells,
@@ -19,6 +20,7 @@ use crate::address::{
 };
 use crate::error::{Result, Warning};
 use crate::limits;
+use crate::markdown::contents::Table;
 use crate::query::NameMatch;
 use crate::store::Lookup;
 
@@ -92,11 +94,20 @@ pub fn resolve(
         return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
     }
     let (mut places, mut first_fault, mut warnings) = (Vec::new(), None, found.warnings);
+    if found.has_more {
+        warnings.push(expansion_cut(&table));
+    }
+    // The tables of the document of the last place.
+    let mut known: Option<(i64, Vec<Table>)> = None;
     for place in &found.places {
-        let tables = library.reader.tables(&place.document.stored)?;
+        let stored = &place.document.stored;
+        let (_, tables) = match known.take_if(|(id, _)| *id == stored.id) {
+            Some(same) => known.insert(same),
+            None => known.insert((stored.id, library.reader.tables(stored)?)),
+        };
         // If the bytes cannot be read, reading the place fails too.
         let bytes = |span| library.content(&place.document, span).unwrap_or_default();
-        match narrow(place, &steps, &tables, &bytes, &mut warnings) {
+        match narrow(place, &steps, tables, &bytes, &mut warnings) {
             Ok(found) => places.extend(found),
             Err(fault) => first_fault = first_fault.or(Some(fault.of(address))),
         }

@@ -72,9 +72,7 @@ pub(super) fn follow(
     let mut located = Located::default();
     if nodes.len() > limits::MAX_EXPANSION {
         nodes.truncate(limits::MAX_EXPANSION);
-        let message =
-            format!("{path}: {written} matches more nodes than the limit expansion allows");
-        located.warnings.push(Warning::new("EXPANSION_CUT", message));
+        located.warnings.push(expansion_cut(&format!("{path}: {written}")));
     }
     let before_last = steps.get(..steps.len().saturating_sub(1)).unwrap_or_default();
     let is_unindexed = |step: &&Step| step.ordinal == Ordinal::All && step.kind != StepKind::Root;
@@ -99,4 +97,10 @@ pub(super) const RANGE_PAST_END: &str = "RANGE_PAST_END";
 /// Returns steps as they are written in an address.
 pub(super) fn joined(steps: &[Step]) -> String {
     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
+}
+
+/// Returns the warning that `what` names more nodes than are followed.
+pub(super) fn expansion_cut(what: &str) -> Warning {
+    let message = format!("{what} matches more nodes than the limit expansion allows");
+    Warning::new("EXPANSION_CUT", message)
 }

@@ -332,8 +332,9 @@ impl Planner<'_> {
             }
         }
         for (index, section) in self.old.markup().sections.iter().enumerate() {
-            let is_gone = !new.markup().sections.iter().any(|kept| kept.id == section.id);
-            if is_gone && splice.at.contains(section.span) {
+            if splice.at.contains(section.span)
+                && !new.markup().sections.iter().any(|kept| kept.id == section.id)
+            {
                 is_itself |= self.target == EditTarget::Ldmd(index);
                 removed.push(format!("ldmd:{}", section.id));
             }

@@ -3,6 +3,7 @@
 //! Invariant: two links lead to the same target if the second leads to where the edit put the target of the
 //! first.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -18,6 +19,7 @@ use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::links::graph::{Destination, Graph, block_id};
 use crate::query::place::{ResolvedNode, Target};
+use crate::store::StoredDocument;
 
 /// A place: the id of its document, and its part of the document.
 pub(super) type PlaceKey = (i64, Target);
@@ -38,6 +40,8 @@ pub(super) struct LinkTargets<'a> {
     pub(super) after: &'a Graph<'a>,
     pub(super) versions: &'a BTreeMap<i64, NewVersion>,
     pub(super) moved: &'a MovedPlaces,
+    /// The titles of documents before the edit, which several links lead to.
+    pub(super) titles: RefCell<HashMap<i64, Option<String>>>,
 }
 
 impl LinkTargets<'_> {
@@ -231,6 +235,15 @@ impl LinkTargets<'_> {
         Ok(expected == found)
     }
 
+    fn title_before(&self, stored: &StoredDocument) -> Result<Option<String>> {
+        if let Some(title) = self.titles.borrow().get(&stored.id) {
+            return Ok(title.clone());
+        }
+        let title = self.library.reader.links(stored)?.title;
+        self.titles.borrow_mut().insert(stored.id, title.clone());
+        Ok(title)
+    }
+
     /// Returns the texts that a link to `place` could have, the nearest to how it was `written` first.
     fn proposals(
         &self,
@@ -239,19 +252,18 @@ impl LinkTargets<'_> {
         before: &StoredLink,
         link: &StoredLink,
     ) -> Result<Vec<String>> {
-        let reader = self.library.reader;
         let Some((id, target)) = self.now(place, &before.target)? else { return Ok(Vec::new()) };
         let version = self.versions.get(&id);
         let document = version.map_or(&place.document, |version| version.document());
-        let outgoing = match version {
-            Some(version) => version.links().clone(),
-            None => reader.links(&document.stored)?,
-        };
         let old = &place.document;
         let stored = &old.stored;
         let name = link.target.split('#').next().unwrap_or_default().trim();
         let is_path = is_named(&stored.path, split_extension(&fold(name)).0);
-        let old_title = reader.links(&old.stored)?.title;
+        let old_title = self.title_before(&old.stored)?;
+        let title = match version {
+            Some(version) => version.links().title.clone(),
+            None => old_title.clone(),
+        };
         let is_titled = !is_path && old_title.is_some_and(|title| fold(&title) == fold(name));
         let section = match target {
             Target::Node(node) => document.tree.section(node),
@@ -263,7 +275,7 @@ impl LinkTargets<'_> {
         let to = NewTarget {
             path,
             on_disk: on_disk.as_ref().map(|(from, path)| (folder_of(from), path.as_str())),
-            title: outgoing.title.as_deref(),
+            title: title.as_deref(),
             is_titled,
             is_here: id == source.new.stored.id && stored.id != source.old.stored.id,
             section: section.map(|section| (section.title.as_str(), section.anchor())),

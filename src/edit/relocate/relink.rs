@@ -4,6 +4,7 @@
 //! its own style. Invariant: in the versions that are returned, every link leads where it led before, and only
 //! targets of links differ.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
@@ -41,8 +42,14 @@ pub(super) fn relink(
         let renamed = versions.values().filter(|version| version.is_renamed);
         let changed = renamed.map(NewVersion::changed).collect();
         let after = Graph::new(library, EdgeFilter::default()).with(changed);
-        let targets =
-            LinkTargets { library, before: &before, after: &after, versions: &versions, moved };
+        let targets = LinkTargets {
+            library,
+            before: &before,
+            after: &after,
+            versions: &versions,
+            moved,
+            titles: RefCell::default(),
+        };
         let mut round = Round { targets, edited: Vec::new(), failed: Vec::new() };
         let keys = round.keys()?;
         let mut rewritten = Vec::new();

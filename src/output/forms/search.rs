@@ -295,7 +295,11 @@ impl Hit {
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
         if self.line_end.is_none() {
             writer.piece(Style::Faint, &place);
-            writer.line(Style::Plain, self.text.trim_end_matches(['\r', '\n']));
+            writer.piece(Style::Plain, self.text.trim_end_matches(['\r', '\n']));
+            if self.text_cut {
+                writer.piece(Style::Faint, " [...]");
+            }
+            writer.end();
         } else {
             let text = self.text.replace("\r\n", "\n");
             let lines = (self.line..).zip(text.split(['\n', '\r']));

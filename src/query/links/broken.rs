@@ -149,9 +149,9 @@ pub(crate) fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> 
     let marked =
         (0..sections.len()).map(|section| format!("ldmd:{}", document.markup.name(section)));
     let called = links.names().map(|(kind, name)| format!("{kind:?} {name}"));
-    let blocks = memchr::memchr_iter(b'^', bytes).filter_map(|at| {
-        let rest = bytes.get(at..)?;
-        let id = rest.split(|byte| matches!(byte, b'\n' | b'\r')).next()?.trim_ascii_end();
+    // The id of a block ends a line, so only the last mark of a line can begin one.
+    let blocks = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(|line| {
+        let id = line.get(memchr::memrchr(b'^', line)?..)?.trim_ascii_end();
         let is_id = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
         let is_block = id.len() > 1 && id.get(1..)?.iter().all(is_id);
         is_block.then(|| String::from_utf8_lossy(id).into_owned())

@@ -239,7 +239,6 @@ impl Collector {
     }
 
     pub(super) fn finish(self) -> FoundItems {
-        let has_hit = self.total > 0;
         let counted = (self.form == OutputMode::Counts).then_some(self.total);
         let given = self.counts.into_iter().skip(self.skip);
         let items = match self.form {
@@ -248,6 +247,11 @@ impl Collector {
             OutputMode::Files | OutputMode::Existence => {
                 Items::Files(given.map(|count| count.file).collect())
             }
+        };
+        let has_hit = match &items {
+            Items::Hits(hits) => !hits.is_empty(),
+            Items::Counts(counts) => !counts.is_empty(),
+            Items::Files(files) => !files.is_empty(),
         };
         FoundItems { items, total: counted, has_more: self.has_more, has_hit }
     }

@@ -162,6 +162,7 @@ impl Search<'_> {
                 collector.has_more = true;
                 self.warn("LIMIT", limits::exceeded("search-hits"));
             }
+            let mut texts = DocumentTexts { search: self, cache: HashMap::new(), size: 0 };
             for candidate in candidates {
                 if !known.insert(candidate.found.place) {
                     continue;
@@ -169,8 +170,7 @@ impl Search<'_> {
                 let is_hit = !self.filter.looks_inside()
                     || match self.section(&candidate)? {
                         Some(section) => {
-                            let bytes =
-                                self.library.content(&section.document, section.document.span())?;
+                            let bytes = texts.of(&section.document)?;
                             let occurrences = highlighter.occurrences(&bytes, section.own);
                             self.best(&section, &bytes, &highlighter, &occurrences).is_some()
                         }
@@ -252,11 +252,12 @@ impl Search<'_> {
                 break;
             }
         }
+        let folds_twins = !self.request.keeps_duplicates;
         // A lower section with nearly the same text is a duplicate of a taken hit, even if no more hits are taken.
         let mut twins: Vec<(usize, &RankedCandidate)> = Vec::new();
         for candidate in rest {
             let is_twin = |found: &&Ranked| found.is_near_duplicate(&candidate.found);
-            let twin = taken.iter().position(is_twin).filter(|_| !self.request.keeps_duplicates);
+            let twin = if folds_twins { taken.iter().position(is_twin) } else { None };
             if let Some(twin) = twin {
                 twins.extend(twin.checked_sub(skipped).map(|index| (index, candidate)));
                 continue;

@@ -156,7 +156,8 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
     // A filter that is not understood is the reason why nothing was found.
-    if answer.outcome() == Outcome::None && filter.faults.is_empty() {
+    let is_first = request.after.is_none();
+    if is_first && answer.outcome() == Outcome::None && filter.faults.is_empty() {
         let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
         if unknown.is_empty() && request.form == OutputMode::Hits {
             answer.advice = Some(advice(request, library.reader.totals()?.sections));

@@ -265,7 +265,7 @@ impl Pieces {
         let size_of =
             |(piece, is_open): (&Piece, &bool)| if *is_open { chars(slice(piece.span)) } else { 0 };
         let sizes: Vec<usize> = self.list.iter().zip(&is_open).map(size_of).collect();
-        let room = most * EXCESS.0 / EXCESS.1;
+        let room = most.saturating_mul(EXCESS.0) / EXCESS.1;
         let ranks =
             self.chosen(question, &sizes, is_open, (most, room), |header| chars(slice(header)));
         let mut windows: Vec<PassageWindow> = Vec::new();

@@ -355,10 +355,10 @@ impl DocumentTexts<'_> {
 /// Returns the `title` line of front matter; the title counts for all sections.
 fn title_line(front_matter: &[u8]) -> Option<String> {
     let mut lines = front_matter.split(|byte| matches!(byte, b'\n' | b'\r'));
-    let line = lines.find(|line| {
+    let rest = lines.find_map(|line| {
         let key = line.strip_prefix(b"\"").unwrap_or(line);
-        key.strip_prefix(b"title")
-            .is_some_and(|rest| matches!(rest.first(), Some(b':' | b' ' | b'"')))
+        let rest = key.strip_prefix(b"title")?;
+        matches!(rest.first(), Some(b':' | b' ' | b'"')).then_some(rest)
     })?;
-    Some(String::from_utf8_lossy(line.get("title".len()..).unwrap_or_default()).into_owned())
+    Some(String::from_utf8_lossy(rest).into_owned())
 }

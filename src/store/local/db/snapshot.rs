@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{Type, Value};
@@ -97,6 +97,8 @@ pub(in crate::store) struct Snapshot {
     identity: String,
     lineage: Lineage,
     has_current_parser: bool,
+    /// The checksum of the root and the options, read when the generation is released.
+    seal: OnceLock<Option<Value>>,
     /// The ids of the documents without checksums whose bytes were compared with their hash.
     pub(super) checked: Mutex<HashSet<i64>>,
     /// The documents of the texts that were last looked for among the titles.
@@ -161,6 +163,7 @@ impl Snapshot {
             identity: String::new(),
             lineage: Lineage::default(),
             has_current_parser: false,
+            seal: OnceLock::new(),
             checked: Mutex::default(),
             titles: RememberedTitles::default(),
             statement_began,
@@ -196,6 +199,10 @@ impl Snapshot {
     /// Releases the generation, so that a writer can write the log back. Call [`Self::renew`]
     /// before the next query.
     pub(in crate::store) fn release(&self) -> Result<()> {
+        if self.seal.get().is_none() {
+            let seal = self.wrap(meta::value(&self.statement(), "seal"))?;
+            self.seal.get_or_init(|| seal);
+        }
         self.wrap(self.statement().execute_batch("ROLLBACK"))
     }
 
@@ -205,16 +212,16 @@ impl Snapshot {
     }
 
     /// Pins the newest generation after [`Self::release`]. Returns whether it is the same
-    /// generation of the same file. If not, the store must be opened again.
+    /// generation of the same file, with the same root and options. If not, the store must be opened again.
     pub(in crate::store) fn renew(&self) -> Result<bool> {
         if self.file.is_none() || self.file != FileIdentity::of(&self.path) {
             return Ok(false);
         }
         self.wrap(self.statement().execute_batch("BEGIN"))?;
         let generation: Option<Value> = self.wrap(meta::value(&self.statement(), "generation"))?;
-        Ok(
-            matches!(generation, Some(Value::Integer(number)) if number.unsigned_abs() == self.generation),
-        )
+        let seal: Option<Value> = self.wrap(meta::value(&self.statement(), "seal"))?;
+        let is_same_generation = matches!(generation, Some(Value::Integer(number)) if number.unsigned_abs() == self.generation);
+        Ok(is_same_generation && self.seal.get() == Some(&seal))
     }
 
     pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
