@@ -3,11 +3,12 @@
 //! Invariant: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
 //! rule of the first kind with a match decides.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::Match;
@@ -27,34 +28,65 @@ pub(crate) struct Rules {
     kinds: [Option<Gitignore>; IGNORE_FILES.len()],
 }
 
-impl Rules {
-    /// The rules that apply to `start`: those of the folders above it, from the folder that contains `.git`
-    /// down, or from the root if there is no such folder. `failed` gets the ignore files that are not read
-    /// completely, and why.
-    pub(crate) fn above(
-        root: &Path,
-        start: &Path,
-        failed: &mut dyn FnMut(&Path, String),
-    ) -> Arc<Self> {
-        let mut rules = Arc::new(Self::default());
+/// The rules of the folders above given paths, each read once.
+pub(crate) struct RulesAbove<'a> {
+    /// The folder of the highest rules: the nearest one at or above the root that contains `.git`, else the root.
+    top: &'a Path,
+    /// The rules of the repository, which has no folder of its own.
+    exclude: Option<Arc<Rules>>,
+    has_repository: bool,
+    known: HashMap<PathBuf, Arc<Rules>>,
+}
+
+impl<'a> RulesAbove<'a> {
+    pub(crate) fn new(root: &'a Path) -> Self {
         let repository = root.ancestors().find(|folder| folder.join(".git").exists());
-        if let Some(repository) = repository {
-            let info = repository.join(".git/info");
-            let exclude = File::open(&info)
-                .ok()
-                .and_then(|folder| parsed(repository, folder, &info.join("exclude"), failed));
-            rules = Self::below(&rules, [None, None, exclude]);
+        Self {
+            top: repository.unwrap_or(root),
+            exclude: None,
+            has_repository: repository.is_some(),
+            known: HashMap::new(),
         }
-        let top = repository.unwrap_or(root);
-        let folders: Vec<&Path> =
-            start.ancestors().skip(1).take_while(|folder| folder.starts_with(top)).collect();
-        for folder in folders.into_iter().rev() {
-            let Ok(opened) = File::open(folder) else { continue };
-            rules = Self::of_folder(&rules, &opened, folder, &IGNORE_FILES, failed);
+    }
+
+    /// The rules that apply to `start`: those of the folders above it, from the folder that contains `.git`
+    /// down, or from the root if there is no such folder. `failed` gets the ignore files that are read now and not
+    /// completely, and why.
+    pub(crate) fn of(&mut self, start: &Path, failed: &mut dyn FnMut(&Path, String)) -> Arc<Rules> {
+        let folders = start.ancestors().skip(1).take_while(|folder| folder.starts_with(self.top));
+        let mut unknown = Vec::new();
+        let mut rules = None;
+        for folder in folders {
+            rules = self.known.get(folder).cloned();
+            if rules.is_some() {
+                break;
+            }
+            unknown.push(folder);
+        }
+        let mut rules = rules.unwrap_or_else(|| self.of_repository(failed));
+        for folder in unknown.into_iter().rev() {
+            if let Ok(opened) = File::open(folder) {
+                rules = Rules::of_folder(&rules, &opened, folder, &IGNORE_FILES, failed);
+            }
+            self.known.insert(folder.to_owned(), Arc::clone(&rules));
         }
         rules
     }
 
+    fn of_repository(&mut self, failed: &mut dyn FnMut(&Path, String)) -> Arc<Rules> {
+        let (top, has_repository) = (self.top, self.has_repository);
+        let mut read = || {
+            let info = top.join(".git/info");
+            let folder = File::open(&info).ok().filter(|_| has_repository)?;
+            parsed(top, folder, &info.join("exclude"), failed)
+        };
+        let exclude =
+            self.exclude.get_or_insert_with(|| Rules::below(&Arc::default(), [None, None, read()]));
+        Arc::clone(exclude)
+    }
+}
+
+impl Rules {
     fn below(above: &Arc<Self>, kinds: [Option<Gitignore>; 3]) -> Arc<Self> {
         if kinds.iter().all(Option::is_none) {
             return Arc::clone(above);

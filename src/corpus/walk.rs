@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::beneath::{Files, is_not_a_folder, open_below, open_folder, open_root};
 use super::paths::root_from_store;
-use super::rules::{IGNORE_FILES, Rules};
+use super::rules::{IGNORE_FILES, Rules, RulesAbove};
 use super::state::state_in;
 use super::{FileState, IngestOptions};
 use crate::error::{Error, Result};
@@ -137,8 +137,9 @@ impl Walk<'_> {
         let root = Arc::new(root);
         let queue = &FolderQueue::default();
         let mut walked = WalkResult::default();
+        let mut above = RulesAbove::new(self.root);
         for scope in scopes {
-            self.begin(&root, scope, queue, &mut walked);
+            self.begin(&root, scope, &mut above, queue, &mut walked);
         }
         let threads = crate::parallel::cores();
         std::thread::scope(|scope| {
@@ -167,6 +168,7 @@ impl Walk<'_> {
         &self,
         root: &Arc<OwnedFd>,
         scope: &str,
+        above: &mut RulesAbove<'_>,
         queue: &FolderQueue,
         walked: &mut WalkResult,
     ) {
@@ -174,9 +176,7 @@ impl Walk<'_> {
         let rules = if self.options.no_ignore {
             Arc::default()
         } else {
-            Rules::above(self.root, &start, &mut |file, reason| {
-                self.skip_rules(file, reason, walked);
-            })
+            above.of(&start, &mut |file, reason| self.skip_rules(file, reason, walked))
         };
         let path = scope.as_bytes().to_vec();
         if scope.is_empty() {
@@ -264,10 +264,7 @@ impl Walk<'_> {
         let path = root_from_store(file, &self.root.join("x"));
         let path = path.unwrap_or_else(|_| file.display().to_string());
         let skipped = Skipped { file: path, reason };
-        // An ignore file above several scopes is read for each of them.
-        if !walked.skipped.contains(&skipped) {
-            walked.skipped.push(skipped);
-        }
+        walked.skipped.push(skipped);
     }
 
     /// Adds a file to the found files, or to the skipped files with a reason.
@@ -303,6 +300,7 @@ impl Walk<'_> {
     pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<String> {
         let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
         let mut full = self.root.to_owned();
+        let mut above = RulesAbove::new(self.root);
         while let Some(part) = parts.next() {
             let folder = full.clone();
             full.push(part);
@@ -314,7 +312,7 @@ impl Walk<'_> {
             let rules = if self.options.no_ignore {
                 Arc::default()
             } else {
-                Rules::above(self.root, &full, &mut |_, _| ())
+                above.of(&full, &mut |_, _| ())
             };
             let is_folder = is_folder || parts.peek().is_some();
             if self.is_left_out(&folder, part.as_bytes(), is_folder, &rules) {
