@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::EdgeFilter;
-use super::graph::{Destination, Graph};
+use super::graph::{Destination, Graph, block_ids};
 use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::markdown::outline::Section;
@@ -149,12 +149,8 @@ pub(crate) fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> 
     let marked =
         (0..sections.len()).map(|section| format!("ldmd:{}", document.markup.name(section)));
     let called = links.names().map(|(kind, name)| format!("{kind:?} {name}"));
-    // The id of a block ends a line, so only the last mark of a line can begin one.
-    let blocks = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(|line| {
-        let id = line.get(memchr::memrchr(b'^', line)?..)?.trim_ascii_end();
-        let is_id = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-        let is_block = id.len() > 1 && id.get(1..)?.iter().all(is_id);
-        is_block.then(|| String::from_utf8_lossy(id).into_owned())
-    });
+    let is_id = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    let blocks = block_ids(bytes).filter(|(id, _)| id.iter().all(is_id));
+    let blocks = blocks.map(|(id, _)| format!("^{}", String::from_utf8_lossy(id)));
     anchors.chain(headings).chain(marked).chain(called).chain(blocks).collect()
 }

@@ -4,7 +4,7 @@
 //! documents whose target is in that node.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::broken::Changed;
@@ -138,12 +138,20 @@ pub struct Graph<'a> {
     filter: EdgeFilter,
     /// The types of all links seen so far, recorded only if the filter names types.
     types_seen: RefCell<BTreeSet<String>>,
+    /// The offset of the first block with each id, for the documents to whose blocks links lead.
+    blocks: RefCell<HashMap<i64, HashMap<Vec<u8>, usize>>>,
 }
 
 impl<'a> Graph<'a> {
     /// Returns the graph of the edges that `filter` accepts.
     pub fn new(library: &'a DocumentCache<'a>, filter: EdgeFilter) -> Self {
-        Self { library, targets: Targets::new(library), filter, types_seen: RefCell::default() }
+        Self {
+            library,
+            targets: Targets::new(library),
+            filter,
+            types_seen: RefCell::default(),
+            blocks: RefCell::default(),
+        }
     }
 
     /// Returns the graph with some documents replaced by their versions after an edit.
@@ -259,18 +267,21 @@ impl<'a> Graph<'a> {
 
     /// Returns the offset of the marker of a block (`^id`), which is at the end of a line.
     fn block(&self, document: &OpenDocument, id: &str) -> Result<Option<usize>> {
-        let changed = self.targets.changed(document.stored.id);
-        let bytes = match changed {
+        let key = document.stored.id;
+        if let Some(known) = self.blocks.borrow().get(&key) {
+            return Ok(known.get(id.as_bytes()).copied());
+        }
+        let bytes = match self.targets.changed(key) {
             Some(changed) => changed.bytes.to_vec(),
             None => self.library.content(document, document.span())?,
         };
-        let mark = format!("^{id}");
-        let mut marks = memchr::memmem::find_iter(&bytes, mark.as_bytes());
-        Ok(marks.find(|&at| {
-            let after = bytes.get(at + mark.len()..).unwrap_or_default();
-            let line = after.split(|byte| matches!(byte, b'\n' | b'\r')).next();
-            line.is_none_or(|line| line.trim_ascii().is_empty())
-        }))
+        let mut known = HashMap::new();
+        for (id, offset) in block_ids(&bytes) {
+            known.entry(id.to_vec()).or_insert(offset);
+        }
+        let offset = known.get(id.as_bytes()).copied();
+        self.blocks.borrow_mut().insert(key, known);
+        Ok(offset)
     }
 
     /// Returns the target of a link of `document`, or `None` for a link to another site or protocol.
@@ -333,6 +344,19 @@ impl<'a> Graph<'a> {
 /// Returns the block id in an Obsidian target: the text after `#^`.
 pub(crate) fn block_id(target: &str) -> Option<&str> {
     target.rsplit_once("#^").map(|(_, id)| id.trim()).filter(|id| !id.is_empty())
+}
+
+/// Returns the id of each block (`^id` at the end of a line) with the offset of the mark before it.
+pub(super) fn block_ids(bytes: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    let mut start = 0;
+    bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(move |line| {
+        let line_start = start;
+        start += line.len() + 1;
+        // The id ends the line, so only the last mark can begin one.
+        let mark = memchr::memrchr(b'^', line)?;
+        let id = line.get(mark + 1..)?.trim_ascii_end();
+        (!id.is_empty()).then_some((id, line_start + mark))
+    })
 }
 
 /// Returns the innermost section that contains a link, or the document for a link in front matter.
