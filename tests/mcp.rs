@@ -647,6 +647,9 @@ fn documents_are_resources() {
     let part = json!({ "uri": "mdsel:///guide.md%3A%3Aheading%3Ah2%5B0%5D" });
     let answer = server.request("resources/read", &part);
     assert!(answer["result"]["contents"][0]["text"].as_str().unwrap().starts_with("## Install"));
+    let several = json!({ "uri": "mdsel:///guide.md%3A%3Aheading%3Ah2" });
+    let answer = server.request("resources/read", &several);
+    assert_eq!(answer["error"]["data"]["code"], "AMBIGUOUS", "{answer}");
 }
 
 #[test]

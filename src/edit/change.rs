@@ -97,7 +97,7 @@ pub struct Done {
     pub file: String,
     /// The address of the place, before this edit.
     pub selector: String,
-    /// The name of the operation: `replace`, `insert` or `delete`.
+    /// The name of the operation, as the command line and batches have it.
     pub operation: &'static str,
     /// The bytes that were removed, before this edit.
     pub old_content: Vec<u8>,

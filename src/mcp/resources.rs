@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::query::ask;
+use crate::query::resolve::resolve_one;
 use crate::query::{DocumentCache, prime, select};
 use crate::store::{Lookup, Purpose, Store, StoredDocument};
 
@@ -76,17 +77,23 @@ pub(super) fn read(
         Error::new(ErrorKind::Usage, format!("{uri_read:?} is not a resource of this server"))
             .with_hint("write mdsel:///ADDRESS, percent-encoded")
     })?;
-    let request = select::SelectRequest {
-        addresses: vec![address],
-        max_words: 0,
-        limit: Some(1),
-        after: None,
-        room: None,
+    let answer = ask(&options.store, Purpose::Read, |library| {
+        if let Err(fault) = resolve_one(library, &address)? {
+            return Ok(Err(fault));
+        }
+        let request = select::SelectRequest {
+            addresses: vec![address],
+            max_words: 0,
+            limit: Some(1),
+            after: None,
+            room: None,
+        };
+        select::select(library, &request).map(Ok)
+    })?;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(fault) => return Ok(Err(fault)),
     };
-    let answer = ask(&options.store, Purpose::Read, |library| select::select(library, &request))?;
-    if let Some(fault) = answer.page.unresolved_selectors.first() {
-        return Ok(Err(fault.clone()));
-    }
     let form = ReplyOptions {
         format: Format::Json,
         max_chars: options.max_chars,

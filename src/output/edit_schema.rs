@@ -62,7 +62,7 @@ pub(crate) enum OneOrManyEdits {
 #[derive(JsonSchema)]
 #[schemars(rename = "{Effect}")]
 pub(crate) struct OneOf<Effect> {
-    /// The operation: `replace`, `insert` or `delete`.
+    /// The operation: `replace`, `insert`, `delete`, or a change of a task or of front matter.
     operation: String,
     /// The path of the document, if the batch is of several.
     #[schemars(skip_serializing_if = "Option::is_none")]

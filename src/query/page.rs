@@ -139,8 +139,8 @@ pub trait List: Clone {
         self.count().min(1)
     }
 
-    /// Returns the first `count` items, with a cursor for the others. The cost is proportional to
-    /// `count`.
+    /// Returns the first `count` items, with a cursor for the others. The cost of a list that may be
+    /// long is proportional to `count`.
     #[must_use]
     fn first(&self, count: usize) -> Self;
 

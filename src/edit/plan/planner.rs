@@ -23,7 +23,8 @@ use crate::position::ByteSpan;
 /// produces.
 ///
 /// Parses the new file once; once more if definitions must be kept, and once more if blank lines must be
-/// added. Takes time linear in the size of file and content.
+/// added. Takes time linear in the size of file and content, unless many LDMD sections
+/// are removed.
 pub fn plan(
     old: &Version,
     target: EditTarget,
