@@ -95,6 +95,16 @@ fn documents_are_listed_in_the_requested_order() {
 }
 
 #[test]
+fn a_folder_is_found_by_the_name_that_it_has_on_disk() {
+    let place = Place::ingested(&[("My%20Notes/a.md", "# A\n\ntext\n"), ("b.md", "# B\n\ntext\n")]);
+    for name in ["My%20Notes", "My%20Notes/", "My%2520Notes", "./My%20Notes"] {
+        let found = place.run(&["search", "-F", "text", "--under", name]).success().json();
+        assert_eq!(files(&found), ["My%20Notes/a.md"], "{name}");
+        place.run(&["toc", name]).success();
+    }
+}
+
+#[test]
 fn numbers_are_sorted_as_they_compare() {
     let prices = ["19.90", "3", "2.50", "10", "-1.0", "cheap"];
     let files: Vec<(String, String)> = prices

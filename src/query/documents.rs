@@ -206,16 +206,16 @@ fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Re
     };
     let folder = match by_name(library, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None if admitted.under.is_none() => folder_path(name),
+        NameMatch::None if admitted.under.is_none() => folder(library, name)?,
         NameMatch::None | NameMatch::Many(..) => None,
     };
     Ok(match folder {
         Some(root) if root.is_empty() => Meaning::Documents(admitted),
-        Some(folder) if library.reader.is_folder(&folder)? => {
+        Some(folder) => {
             let under = Under { folders: vec![folder], ..Under::default() };
             Meaning::Documents(DocumentFilter { under: Some(under), ..admitted })
         }
-        _ => Meaning::Names,
+        None => Meaning::Names,
     })
 }
 
@@ -241,22 +241,26 @@ pub fn one(
     })
 }
 
-/// Returns the path of the folder called `name`, which may begin with `./`. The root is the empty path.
-/// Returns `None` if `name` cannot be a folder.
-pub(super) fn folder_path(name: &str) -> Option<String> {
+/// Returns the path of the folder called `name`, which may begin with `./`: decoded, else as it is written. The
+/// root is the empty path.
+pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<String>> {
     let decoded = namespace::decode(name);
-    let is_root = ["./", "."].contains(&&*decoded);
-    let folder = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
-    match folder {
-        "" | "." if !is_root => None,
-        "." => Some(String::new()),
-        folder => Some(folder.to_owned()),
+    if ["./", "."].contains(&&*decoded) {
+        return Ok(Some(String::new()));
     }
+    let written = (decoded != name).then_some(name);
+    for name in [&*decoded].into_iter().chain(written) {
+        let folder = name.strip_prefix("./").unwrap_or(name).trim_end_matches('/');
+        if !matches!(folder, "" | ".") && library.reader.is_folder(folder)? {
+            return Ok(Some(folder.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the documents in the folder called `name` and its subfolders.
 pub(super) fn below(library: &DocumentCache<'_>, name: &str) -> Result<Vec<StoredDocument>> {
-    match folder_path(name).as_deref() {
+    match folder(library, name)?.as_deref() {
         None => Ok(Vec::new()),
         Some("") => library.reader.all(&Lookup::All),
         Some(folder) => library.reader.all(&Lookup::Folder(folder)),

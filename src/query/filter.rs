@@ -283,16 +283,16 @@ impl Filter {
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
             // A folder takes precedence over a section whose title contains the name.
-            match documents::folder_path(address) {
+            match documents::folder(library, address)? {
                 Some(root) if root.is_empty() => under = None,
-                Some(folder) if library.reader.is_folder(&folder)? => {
+                Some(folder) => {
                     if let Some(under) = &mut under
                         && is_in_collection(&folder)
                     {
                         under.folders.push(folder);
                     }
                 }
-                _ => filter.add_under(library, address, &is_in_collection)?,
+                None => filter.add_under(library, address, &is_in_collection)?,
             }
         }
         if !collections.is_empty() {
