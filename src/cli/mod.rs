@@ -376,9 +376,11 @@ impl Global {
     }
 
     /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
-    /// output was still open. Adds the given `--db` to the commands that its messages name.
+    /// output was still open. Adds the given `--db` to the commands that its messages name, unless it is a server:
+    /// its answers are those of a store file.
     fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
-        if let Some(in_store) = self.in_store() {
+        let is_file = self.db.as_ref().is_some_and(|name| store::url_of_server(name).is_none());
+        if let Some(in_store) = self.in_store().filter(|_| is_file) {
             for message in answer.messages_mut() {
                 *message = in_store(message);
             }

@@ -27,13 +27,18 @@ pub(super) enum Location {
     Server(String),
 }
 
+/// Returns `name` as the URL of a server, if it is one.
+pub(super) fn url_of_server(name: &Path) -> Option<&str> {
+    let is_url = |text: &&str| {
+        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+    };
+    name.to_str().filter(is_url)
+}
+
 impl Location {
     /// Returns the place that a name on the command line means.
     pub(super) fn named(name: PathBuf) -> Result<Self> {
-        let is_server = |url: &&str| {
-            ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme))
-        };
-        match name.to_str().filter(is_server) {
+        match url_of_server(&name) {
             Some(url) => Ok(Self::Server(url.to_owned())),
             None => Ok(Self::File(current_folder()?.join(name))),
         }
