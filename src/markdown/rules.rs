@@ -82,7 +82,7 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
         parser.block.add_rule::<MdxBlock>();
     }
     html_block::add(&mut parser);
-    // A line that begins another block is no header of a table (GFM, section 4.10).
+    // A line that begins another block is not the header row of a table (GFM, section 4.10).
     parser.block.add_rule::<TableRule>().after::<BoundedList>().after::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
     parser.block.add_rule::<NodeBound>().before_all();

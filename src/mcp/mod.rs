@@ -2,9 +2,9 @@
 //!
 //! Offers the requests and answers of the command line as tools, and documents as resources. The only
 //! module that uses rmcp. Invariants: a message that cannot be parsed, or is too long, gets an error and
-//! has no other effect; an answer stays within the budget, frame included; text from documents is framed with a mark that no document can predict; without
-//! `allow_write`, no tool that writes is offered. A cancelled call makes room for another one at
-//! once; if it only reads, its work ends soon.
+//! has no other effect; an answer stays within the budget, frame included; text from documents is framed
+//! with a mark that no document can predict; without `allow_write`, no tool that writes is offered. A
+//! cancelled call makes room for another one at once; if it only reads, its work ends soon.
 
 mod calls;
 mod fault;

@@ -235,6 +235,7 @@ impl LinkTargets<'_> {
         Ok(expected == found)
     }
 
+    /// Returns the title that a document had before the edit.
     fn title_before(&self, stored: &StoredDocument) -> Result<Option<String>> {
         if let Some(title) = self.titles.borrow().get(&stored.id) {
             return Ok(title.clone());
