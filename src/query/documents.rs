@@ -5,9 +5,7 @@ use std::path::Path;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::filter::{DocumentOrder, Filter};
-use super::name::{NameMatch, document_named};
-use super::resolve::Resolver;
-use super::suggestion::similar_documents;
+use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
 use crate::error::{Result, shell_path, shell_word};

@@ -1,8 +1,7 @@
 //! `read`: returns one node in full.
 
-use super::locate::{Located, with_its_part};
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::{Resolver, resolve_one};
+use super::resolve::{Located, Resolver, resolve_one, with_its_part};
 use super::{DocumentCache, List, Outcome, Page, documents};
 use crate::address::{AddressError, SectionPart, namespace, parse_places};
 use crate::error::Result;

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::library::OpenDocument;
-use super::locate::{ldmd_section, missing_ldmd_section};
+use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
 use crate::address::AddressError;
 use crate::error::{Result, Warning, shell_path};

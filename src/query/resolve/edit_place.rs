@@ -5,18 +5,18 @@
 //! candidates resolves. Only `ns::*` names a whole document. A part of a title matches only on request
 //! (`--fuzzy`).
 
-use super::documents;
-use super::library::{DocumentCache, OpenDocument};
 use super::locate::{locate, locate_first};
-use super::place::ResolvedNode;
-use super::resolve::{Resolver, resolve_one, too_long};
 use super::section_path::SectionPath;
+use super::{Resolver, resolve_one, too_long};
 use crate::address::{
     AddressError, Candidate, CellSteps, FaultCode, Interpretation, Locator, Params, ParsedPlace,
     cells, interpretations, parse_params, parse_places, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
+use crate::query::documents;
+use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::place::ResolvedNode;
 use crate::store::{Lookup, StoredDocument};
 
 /// A node as an edit names it, before its document is read.

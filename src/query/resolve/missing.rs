@@ -2,9 +2,8 @@
 //!
 //! Invariant: the fault is about the interpretation that matched most, and each suggestion resolves.
 
-use super::documents;
+use super::Resolver;
 use super::locate::{self, Located, locate};
-use super::resolve::Resolver;
 use super::suggestion::similar_documents;
 use crate::address::{
     AddressError, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections, interpretations,
@@ -13,6 +12,7 @@ use crate::address::{
 use crate::error::Result;
 use crate::limits;
 use crate::query::NameMatch;
+use crate::query::documents;
 use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {

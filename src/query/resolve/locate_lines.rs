@@ -4,13 +4,13 @@
 
 use std::rc::Rc;
 
-use super::library::OpenDocument;
 use super::locate::{Located, fault};
-use super::place::{ResolvedNode, Target};
 use super::steps::RANGE_PAST_END;
 use crate::address::{AddressError, FaultCode, Params};
 use crate::error::Warning;
 use crate::position::LineSpan;
+use crate::query::library::OpenDocument;
+use crate::query::place::{ResolvedNode, Target};
 
 /// Returns the section whose heading is on the line, or else the node that contains the line.
 pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located {

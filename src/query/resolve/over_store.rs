@@ -6,13 +6,13 @@
 use std::rc::Rc;
 
 use super::locate::{self, Located, locate};
-use super::place::{ResolvedNode, Target};
-use super::resolve::{NodeRange, Resolution, ResolvedSections, Resolver};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{self, RANGE_PAST_END};
+use super::{NodeRange, Resolution, ResolvedSections, Resolver};
 use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace, namespace};
 use crate::error::{Result, Warning};
 use crate::limits;
+use crate::query::place::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {

@@ -15,10 +15,10 @@ use crate::limits;
 use crate::markdown::outline::BlockType;
 use crate::store::{Lookup, StoredDocument};
 
-use super::library::{DocumentCache, OpenDocument};
 use super::locate::locate;
-use super::place::ResolvedNode;
 use super::steps::joined;
+use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::place::ResolvedNode;
 
 /// Returns the fault for the step of `steps` that named nothing, with similar steps that exist.
 pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd) -> AddressError {
@@ -162,7 +162,10 @@ pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<St
 }
 
 /// Returns the addresses of the documents whose names are similar to `name`.
-pub(super) fn similar_documents(library: &DocumentCache<'_>, name: &str) -> Result<Vec<String>> {
+pub(in crate::query) fn similar_documents(
+    library: &DocumentCache<'_>,
+    name: &str,
+) -> Result<Vec<String>> {
     let components = name.split('/').count();
     let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));
     let shortened: Vec<(String, String)> = library

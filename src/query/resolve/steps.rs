@@ -5,11 +5,11 @@
 use std::rc::Rc;
 
 use super::locate::{Located, fault, with_its_part};
-use super::place::{ResolvedNode, Target};
 use super::suggestion;
 use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope};
 use crate::error::Warning;
 use crate::limits;
+use crate::query::place::{ResolvedNode, Target};
 
 /// Returns the nodes that steps name from a place.
 pub(super) fn continued(base: &ResolvedNode, steps: &[Step], params: Params) -> Located {
@@ -100,7 +100,7 @@ pub(super) fn joined(steps: &[Step]) -> String {
 }
 
 /// Returns the warning that `what` names more nodes than are followed.
-pub(super) fn expansion_cut(what: &str) -> Warning {
+pub(in crate::query) fn expansion_cut(what: &str) -> Warning {
     let message = format!("{what} matches more nodes than the limit expansion allows");
     Warning::new("EXPANSION_CUT", message)
 }

@@ -9,7 +9,7 @@ use crate::markdown::slug::{comparable, slug};
 
 /// How exactly a text names a section, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
+pub(super) enum Tier {
     /// The text is the whole slug path.
     SlugPath,
     /// The text is the end of the slug path.
@@ -22,7 +22,7 @@ pub enum Tier {
 
 /// A section path in the normalized forms that are compared.
 #[derive(Debug)]
-pub struct SectionPath {
+pub(super) struct SectionPath {
     parts: Vec<PathPart>,
     is_slug_path: bool,
     title: String,
@@ -41,7 +41,7 @@ struct PathPart {
 
 impl SectionPath {
     /// Parses a section path. A leading `/` only marks the text as a section path.
-    pub fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let title_with_slash = text.starts_with('/').then(|| comparable(text.trim()));
         let text = text.strip_prefix('/').unwrap_or(text);
         let title = comparable(text.trim());
@@ -66,7 +66,7 @@ impl SectionPath {
     /// same slug as `C#`, and the first of two sections titled `Setup` has the slug path `setup`. A text
     /// that is written as slugs is tried as a path first, then as a title before the end of a path:
     /// `loc` before `class/~loc`.
-    pub fn tiers(&self) -> [Tier; 4] {
+    pub(super) fn tiers(&self) -> [Tier; 4] {
         if self.is_slug_path {
             [Tier::SlugPath, Tier::Title, Tier::PathSuffix, Tier::Substring]
         } else {
@@ -75,14 +75,14 @@ impl SectionPath {
     }
 
     /// Returns the tiers without [`Tier::Substring`], in the order in which they are tried.
-    pub fn exact_tiers(&self) -> [Tier; 3] {
+    pub(super) fn exact_tiers(&self) -> [Tier; 3] {
         let [first, second, third, _] = self.tiers();
         [first, second, third]
     }
 
     /// Returns the keys to look up: a section that this names exactly has one of them as its title or
     /// path part.
-    pub fn exact_keys(&self) -> Vec<&str> {
+    pub(super) fn exact_keys(&self) -> Vec<&str> {
         std::iter::once(self.last_part())
             .chain(self.titles())
             .filter(|key| !key.is_empty())
@@ -95,22 +95,22 @@ impl SectionPath {
     }
 
     /// Returns whether the path has one part.
-    pub fn is_one_part(&self) -> bool {
+    pub(super) fn is_one_part(&self) -> bool {
         self.parts.len() == 1
     }
 
     /// Returns the text as a title, with and without the leading `/`.
-    pub fn titles(&self) -> Vec<&str> {
+    pub(super) fn titles(&self) -> Vec<&str> {
         std::iter::once(self.title.as_str()).chain(self.title_with_slash.as_deref()).collect()
     }
 
     /// Returns the text as a slug, if conversion to a slug loses nothing.
-    pub fn slug(&self) -> Option<&str> {
+    pub(super) fn slug(&self) -> Option<&str> {
         self.slug.as_deref()
     }
 
     /// Returns the sections of `tree` that the path names in `tier`, as nodes in document order.
-    pub fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
+    pub(super) fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
         let sections = || tree.outline().sections.iter();
         let nodes = |is_hit: &dyn Fn(&Section) -> bool| {
             sections().filter(|section| is_hit(section)).map(|section| section.node).collect()

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::place::{Cells, ResolvedNode, Target};
 use super::steps::RANGE_PAST_END;
 use crate::address::{
     AddressError, CellStep, CellSteps, FaultCode, Ordinal, Params, RowStep, Step, StepKind,
@@ -17,6 +16,7 @@ use crate::limits;
 use crate::markdown::contents::{Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
+use crate::query::place::{Cells, ResolvedNode, Target};
 
 /// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document,
 /// and `bytes` returns bytes of it. Adds a warning if they name more than exists, or more than one row on the

@@ -4,9 +4,7 @@
 
 use std::rc::Rc;
 
-use super::library::OpenDocument;
 use super::locate_lines::{at_line, at_lines};
-use super::place::{ResolvedNode, Target};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
 use super::suggestion;
@@ -18,19 +16,21 @@ use crate::error::{Warning, shell_path};
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
+use crate::query::library::OpenDocument;
+use crate::query::place::{ResolvedNode, Target};
 
 /// The result of a locator: nodes, or a fault.
 #[derive(Debug, Default)]
-pub(super) struct Located {
-    pub(super) places: Vec<ResolvedNode>,
-    pub(super) fault: Option<AddressError>,
+pub(in crate::query) struct Located {
+    pub(in crate::query) places: Vec<ResolvedNode>,
+    pub(in crate::query) fault: Option<AddressError>,
     /// The nodes that the longest resolving prefix names.
-    pub(super) partial: Vec<ResolvedNode>,
-    pub(super) warnings: Vec<Warning>,
+    pub(in crate::query) partial: Vec<ResolvedNode>,
+    pub(in crate::query) warnings: Vec<Warning>,
 }
 
 impl Located {
-    pub(super) fn place(place: ResolvedNode) -> Self {
+    pub(in crate::query) fn place(place: ResolvedNode) -> Self {
         Self { places: vec![place], ..Self::default() }
     }
 
@@ -306,13 +306,13 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
 }
 
 /// Returns the LDMD section with that id, as written or percent-decoded once.
-pub(super) fn ldmd_section(document: &OpenDocument, id: &str) -> Option<usize> {
+pub(in crate::query) fn ldmd_section(document: &OpenDocument, id: &str) -> Option<usize> {
     let markup = &document.markup;
     markup.named(id).or_else(|_| markup.named(&namespace::decode(id))).ok()
 }
 
 /// Returns the fault that a document has no LDMD section with that id, or several.
-pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> AddressError {
+pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> AddressError {
     let same = document.markup.named(&namespace::decode(id)).err().unwrap_or_default();
     let mut suggestions: Vec<String> =
         same.into_iter().map(|section| document.address_of_ldmd(section)).collect();
@@ -335,7 +335,7 @@ pub(super) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> Address
 }
 
 /// Returns the nodes, or a fault if one of them does not have the requested part.
-pub(super) fn with_its_part(located: Located) -> Located {
+pub(in crate::query) fn with_its_part(located: Located) -> Located {
     let is_split = |place: &&ResolvedNode| {
         let has_children = |section| place.document.markup.children(section).next().is_some();
         place.params.part == Some(SectionPart::Own)

@@ -6,12 +6,12 @@
 use std::rc::Rc;
 
 use super::edit_place::{NamedNode, exact_sections, fault, not_exact, unique, without_params};
-use super::library::OpenDocument;
 use super::locate::{Located, locate, locate_first, missing};
-use super::place::{ResolvedNode, Target};
-use super::resolve::several_places;
+use super::several_places;
 use super::suggestion::of_corrections;
 use crate::address::{AddressError, FaultCode, Locator, Ordinal, Params, Selector, StepKind};
+use crate::query::library::OpenDocument;
+use crate::query::place::{ResolvedNode, Target};
 
 /// Locates the named node in `document`, which may have changed since it was named. A selector with all
 /// its indices and its document, as every command prints addresses, has only one meaning.

@@ -4,24 +4,41 @@
 //! Invariant: if one node is required and several match, the result is an ambiguity error whose
 //! candidates resolve. The resolver never picks one because it is first.
 
+mod cells;
+mod edit_node;
+mod edit_place;
+mod locate;
+mod locate_lines;
+mod missing;
+mod name;
+mod over_store;
+mod section_path;
+mod steps;
+mod suggestion;
+
+pub(crate) use cells::narrow;
+pub(crate) use edit_node::locate_for_edit;
+pub(crate) use edit_place::{NamedNode, named};
+pub(super) use locate::{Located, ldmd_section, missing_ldmd_section, with_its_part};
+pub use name::{NameMatch, document_named};
+pub(super) use steps::expansion_cut;
+pub(super) use suggestion::similar_documents;
+
 use std::rc::Rc;
 
-use super::cells::narrow;
-use super::documents;
-use super::library::{DocumentCache, OpenDocument};
-use super::locate::{self, Located, locate, locate_first};
-use super::place::{ResolvedNode, Target};
-use super::section_path::SectionPath;
-use super::steps::expansion_cut;
-use super::suggestion::of_corrections;
+use self::locate::{locate, locate_first};
+use self::section_path::SectionPath;
+use self::suggestion::of_corrections;
 use crate::address::{
-    AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace, cells,
+    self, AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace,
     interpretations, namespace,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::contents::Table;
-use crate::query::NameMatch;
+use crate::query::documents;
+use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::place::{ResolvedNode, Target};
 use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.
@@ -82,7 +99,7 @@ pub fn resolve(
     address: &str,
     window: NodeRange,
 ) -> Result<Resolution> {
-    let Some((table, steps)) = cells::split(address) else {
+    let Some((table, steps)) = address::cells::split(address) else {
         return resolve_node(library, address, window);
     };
     let all = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
