@@ -288,6 +288,13 @@ pub(crate) fn reader(path: &Path) -> Result<Box<dyn Reader>> {
     store(path).reader(Purpose::Search)
 }
 
+/// Runs `sql` in the store file, which checks no foreign keys.
+pub(crate) fn tampered(place: &Place, sql: &str) {
+    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    store.pragma_update(None, "foreign_keys", false).unwrap();
+    store.execute_batch(sql).unwrap();
+}
+
 /// Ingests the folder `root` into `store`.
 pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
     let request = ingest::IngestRequest {

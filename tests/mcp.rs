@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{PROGRAM, Place};
+use crate::harness::{PROGRAM, Place, tampered};
 
 /// A server under test that was initialized.
 struct Server {
@@ -572,6 +572,19 @@ fn a_server_uses_the_options_of_the_last_ingest() {
     assert!(server.body("neighbors", &links).contains("/b.md (broken)"));
     place.run(&["ingest", "--site-root", "site"]).success();
     assert!(server.body("neighbors", &links).contains("-> site/b.md::*"));
+}
+
+#[test]
+fn a_reply_says_that_an_interrupted_edit_was_finished() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    tampered(
+        &place,
+        "INSERT INTO edit_intent VALUES (1, 'a.md', '.mdsel-edit-0', zeroblob(32), x'')",
+    );
+    let mut server = Server::start(&place, &[]);
+    let read = json!({ "addresses": "a.md", "format": "text" });
+    assert!(server.body("read", &read).contains("warning: EDIT_RECOVERED: a.md: "));
+    assert!(!server.body("read", &read).contains("EDIT_RECOVERED"));
 }
 
 #[test]

@@ -10,8 +10,8 @@ use mdsel::query::search::{PatternOptions, Query};
 use mdsel::query::{DocumentCache, search};
 use serde_json::json;
 
-use crate::harness::{Answer, Place, copy, reader, repeats, search_request};
-use crate::verify::{dumped, random, rounds, tampered, verified};
+use crate::harness::{Answer, Place, copy, reader, repeats, search_request, tampered};
+use crate::verify::{dumped, random, rounds, verified};
 use mdsel::store::Lookup;
 
 /// Commands that only read.

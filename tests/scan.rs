@@ -12,8 +12,7 @@ use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::corpus;
-use crate::harness::{Place, ingest, reader, search_request, store};
-use crate::verify::tampered;
+use crate::harness::{Place, ingest, reader, search_request, store, tampered};
 
 /// Ingests a folder into a store in it.
 fn ingested(folder: &Path) {

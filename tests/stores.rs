@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::harness::{Place, reader, words};
+use crate::harness::{Place, reader, tampered, words};
 
 #[test]
 fn the_nearest_store_upwards_is_used_unless_one_is_named() {
@@ -51,11 +51,6 @@ fn a_file_that_is_not_a_store_is_refused_and_left_alone() {
     }
     std::fs::create_dir(place.join("folder.db")).unwrap();
     assert_eq!(place.run(&["status", "--db", "folder.db"]).ends(2).code(), "STORE_FOREIGN");
-}
-
-fn tampered(place: &Place, sql: &str) {
-    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
-    store.execute_batch(sql).unwrap();
 }
 
 #[test]

@@ -11,14 +11,8 @@ use mdsel::query::{DocumentCache, dump, search};
 use mdsel::verify;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, PROGRAM, Place, copy, reader, repeats, search_request};
+use crate::harness::{Answer, PROGRAM, Place, copy, reader, repeats, search_request, tampered};
 use mdsel::store::Lookup;
-
-pub(crate) fn tampered(place: &Place, sql: &str) {
-    let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
-    store.pragma_update(None, "foreign_keys", false).unwrap();
-    store.execute_batch(sql).unwrap();
-}
 
 #[test]
 fn a_document_of_an_earlier_version_is_compared_with_its_hash() {

@@ -4,13 +4,14 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::output::Format;
 use crate::query::page::fitting;
 use crate::query::search::PassageChars;
-use crate::query::{FilterRequest, ask, context};
+use crate::query::{FilterRequest, context};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]

@@ -4,11 +4,12 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, ask, find};
+use crate::query::{FilterRequest, find};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]

@@ -19,6 +19,21 @@ use super::ServerOptions;
 use super::reply::Reply;
 use super::tools::ToolName;
 use crate::error::Result;
+use crate::query::{DocumentCache, List};
+use crate::store::{Purpose, Store};
+
+/// Answers a question about the store. If an interrupted edit was finished first, the answer begins with a warning.
+fn ask<T: List>(
+    store: &Store,
+    purpose: Purpose,
+    question: impl FnOnce(&DocumentCache<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut answer = crate::query::ask(store, purpose, question)?;
+    if let Some(page) = answer.page_mut() {
+        page.warnings.splice(0..0, store.take_warnings());
+    }
+    Ok(answer)
+}
 
 /// Answers the call of a tool.
 pub(super) fn call(

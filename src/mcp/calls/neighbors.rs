@@ -4,12 +4,13 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{cursor, parse};
+use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, ask, neighbors};
+use crate::query::{FilterRequest, neighbors};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]

@@ -4,12 +4,13 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::output::has_addresses;
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, Outcome, ask, ldmd, prime, toc};
+use crate::query::{FilterRequest, Outcome, ldmd, prime, toc};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]

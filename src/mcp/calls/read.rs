@@ -4,9 +4,10 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::ask;
 use crate::error::Result;
 use crate::mcp::reply::{Reply, ReplyOptions};
-use crate::query::{ask, select};
+use crate::query::select;
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]

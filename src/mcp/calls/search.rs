@@ -4,14 +4,15 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::FilterRequest;
 use crate::query::search::{
     ContextLines, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer, SearchRequest,
     search,
 };
-use crate::query::{FilterRequest, ask};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
