@@ -207,6 +207,25 @@ fn a_file_that_changed_since_the_ingest_is_a_conflict_and_nothing_changes() {
 }
 
 #[test]
+fn links_that_were_added_since_the_ingest_are_found_with_refresh() {
+    let files = [("a.md", "# A\n\n## Old\n"), ("b.md", "# B\n"), ("c.md", "# C\n")];
+    let rename = ["rename", "a.md::Old", "--title", "New", "-f", "json"];
+    for is_refresh in [false, true] {
+        let place = Place::ingested(&files);
+        place.write("b.md", "# B\n\n[old](a.md#old)\n");
+        let refresh: &[&str] = if is_refresh { &["--refresh"] } else { &[] };
+        let report = place.run(&[&rename[..], refresh].concat()).success().json();
+        assert_eq!(text(&place, "b.md").contains("a.md#new"), is_refresh);
+        let warning = &report["warnings"][0];
+        assert_eq!(warning["code"] == "STALE_DOCUMENTS", !is_refresh, "{report}");
+        if !is_refresh {
+            let message = warning["message"].as_str().unwrap();
+            assert!(message.starts_with("b.md has changed") && message.contains("--refresh"));
+        }
+    }
+}
+
+#[test]
 fn a_moved_document_that_would_take_the_name_of_another_leaves_its_links() {
     let place = Place::ingested(&[
         ("a/Note.md", "# A\n"),

@@ -259,11 +259,15 @@ impl<'a> DocumentCache<'a> {
         freshness
     }
 
+    /// What [`Self::warning_of_changes`] says of an answer that an ingest would correct.
+    pub(super) const INGEST_UPDATES: &'static str = "`mdsel ingest` updates the store";
+
     /// Returns a warning if the files of some of `documents` have changed or are gone, for an answer that is
-    /// computed from the stored documents and does not mark each of them.
-    pub(super) fn warning_of_changes<'d>(
+    /// computed from the stored documents and does not mark each of them. The warning ends with `consequence`.
+    pub(crate) fn warning_of_changes<'d>(
         &self,
         documents: impl IntoIterator<Item = &'d StoredDocument>,
+        consequence: &str,
     ) -> Option<Warning> {
         let mut changed = documents.into_iter().filter(|document| {
             let freshness = self.freshness(document);
@@ -275,7 +279,7 @@ impl<'a> DocumentCache<'a> {
             1 => format!("{} and another file have changed or are", first.path),
             others => format!("{} and {others} other files have changed or are", first.path),
         };
-        let message = format!("{what} gone since the ingest; `mdsel ingest` updates the store");
+        let message = format!("{what} gone since the ingest; {consequence}");
         Some(Warning::new("STALE_DOCUMENTS", message))
     }
 }

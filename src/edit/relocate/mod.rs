@@ -31,7 +31,7 @@ use crate::position::ByteSpan;
 use crate::query::node::short_hash;
 use crate::query::place::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named};
-use crate::store::{Purpose, Reader, Store};
+use crate::store::{Lookup, Purpose, Reader, Store};
 use document::moved;
 use link_targets::MovedPlaces;
 use new_version::NewVersion;
@@ -215,6 +215,11 @@ pub fn relocate(
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
         versions = relink(&library, versions, &moved)?;
+        if !request.is_refresh {
+            let documents = reader.all(&Lookup::All)?;
+            let consequence = "pass --refresh to find links that were added";
+            warnings.extend(library.warning_of_changes(&documents, consequence));
+        }
     }
     // The edited document comes first, and the sort keeps the order of the others.
     versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
@@ -230,19 +235,18 @@ pub fn relocate(
     files.retain(|file| file.from != file.file || file.before != file.after);
     let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
-    let mut report = RelocateReport { operation, from, to, files, effects, warnings: Vec::new() };
+    let mut report = RelocateReport { operation, from, to, files, effects, warnings };
     if is_written {
         (request.confirm)(&report)?;
     }
     let roots = reader.roots();
     drop(library);
     drop(reader);
-    warnings.extend(if is_written {
+    report.warnings.extend(if is_written {
         files::write(request.store, writer, &roots, changes)?
     } else {
         writer.close()?
     });
-    report.warnings = warnings;
     Ok(Ok(report))
 }
 

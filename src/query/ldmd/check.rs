@@ -24,6 +24,9 @@ pub fn check(
     }
     let generation = library.reader.generation();
     let mut findings = Findings::new(findings, found.faults, after, generation);
-    findings.page.warnings.extend(library.warning_of_changes(&found.documents));
+    findings
+        .page
+        .warnings
+        .extend(library.warning_of_changes(&found.documents, DocumentCache::INGEST_UPDATES));
     Ok(findings)
 }

@@ -68,7 +68,10 @@ pub fn check(
     let generation = library.reader.generation();
     let mut findings = Findings::new(findings, faults, after, generation);
     findings.page.warnings.extend(filter.warnings);
-    findings.page.warnings.extend(library.warning_of_changes(&documents));
+    findings
+        .page
+        .warnings
+        .extend(library.warning_of_changes(&documents, DocumentCache::INGEST_UPDATES));
     Ok(findings)
 }
 

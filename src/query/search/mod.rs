@@ -210,7 +210,8 @@ impl Search<'_> {
     /// its own.
     fn warn_of_changes<'d>(&mut self, listed: impl IntoIterator<Item = &'d StoredDocument>) {
         if matches!(self.request.form, OutputMode::Counts | OutputMode::Files) {
-            self.warnings.extend(self.library.warning_of_changes(listed));
+            self.warnings
+                .extend(self.library.warning_of_changes(listed, DocumentCache::INGEST_UPDATES));
         }
     }
 }
