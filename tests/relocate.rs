@@ -207,6 +207,39 @@ fn a_file_that_changed_since_the_ingest_is_a_conflict_and_nothing_changes() {
 }
 
 #[test]
+fn a_document_that_becomes_mdx_keeps_the_targets_of_its_links() {
+    // In MDX the lines of the export are no paragraphs, so later sections have other positions in the tree.
+    let guide = "# Guide\n\nexport const meta = {\n\n  a: 1\n\n}\n\n## Install\n\nx\n\n## Usage\n\n## FAQ\n";
+    let links = "[i](g.md#install) [u](g.md#usage) [[g#FAQ]]\n";
+    let place = Place::ingested(&[("g.md", guide), ("b.md", links)]);
+    place.run(&["move", "g.md", "g.mdx"]).success();
+    assert_eq!(text(&place, "b.md"), "[i](g.mdx#install) [u](g.mdx#usage) [[g#FAQ]]\n");
+    place.assert_in_step();
+}
+
+#[test]
+fn a_section_that_would_lose_sections_in_another_dialect_is_not_moved() {
+    let section = "# A\n\n## S\n\n{/*\nnote\n\n### In comment\n*/}\n\n### T\n\n### U\n";
+    let files = [("a.md", section), ("m.mdx", "# M\n"), ("b.md", "[t](a.md#t)\n")];
+    let place = Place::ingested(&files);
+    let moves = ["move", "a.md::s", "--to", "m.mdx::m", "--position", "last_child"];
+    assert_eq!(place.run(&moves).ends(2).code(), "EDIT_REFUSED");
+    assert_eq!(text(&place, "b.md"), files[2].1);
+}
+
+#[test]
+fn a_link_to_a_folder_stays_one() {
+    let home = ("docs/README.md", "# Home\n");
+    let place = Place::ingested(&[home, ("docs/guide/page.md", "[h](../) [t](../#home)\n")]);
+    place.run(&["move", "docs/guide/page.md", "docs/page.md"]).success();
+    assert_eq!(text(&place, "docs/page.md"), "[h](./) [t](./#home)\n");
+    let place = Place::ingested(&[("docs/index.md", "# Home\n"), ("docs/n.md", "[h](./)\n")]);
+    place.run(&["move", "docs/index.md", "index.md"]).success();
+    assert_eq!(text(&place, "docs/n.md"), "[h](../)\n");
+    place.assert_in_step();
+}
+
+#[test]
 fn links_that_were_added_since_the_ingest_are_found_with_refresh() {
     let files = [("a.md", "# A\n\n## Old\n"), ("b.md", "# B\n"), ("c.md", "# C\n")];
     let rename = ["rename", "a.md::Old", "--title", "New", "-f", "json"];

@@ -151,10 +151,11 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
     if decoded.is_empty() {
         // A link within a document has no style for paths.
     } else if decoded.ends_with('/') {
-        if is_index {
-            paths.push(format!("{}/", folder_of(to)));
-        }
-        paths.push(format!("{stem}/"));
+        paths.push(match (is_index, folder_of(to)) {
+            (false, _) => format!("{stem}/"),
+            (true, "") => String::new(),
+            (true, folder) => format!("{folder}/"),
+        });
     } else if ["html", "htm"].iter().any(|html| old_extension.eq_ignore_ascii_case(html)) {
         paths.push(format!("{stem}.{old_extension}"));
     } else if !is_markdown(old_extension) && is_markdown(extension) {
@@ -215,7 +216,7 @@ fn notes(old: &str, folder: &str, to: &NewTarget<'_>) -> Vec<String> {
 }
 
 /// Returns the path from `folder` to `path`. It begins with `./` if `is_explicit` and it does not begin with `../`,
-/// or if it would look like a scheme.
+/// or if it would look like a scheme or be empty, which is another target.
 fn relative(folder: &str, path: &str, is_explicit: bool) -> String {
     let from: Vec<&str> = folder.split_terminator('/').collect();
     let to: Vec<&str> = path.split('/').collect();
@@ -227,7 +228,8 @@ fn relative(folder: &str, path: &str, is_explicit: bool) -> String {
     let below = to.get(shared..).unwrap_or_default().join("/");
     let is_scheme =
         above.is_empty() && below.split('/').next().is_some_and(|first| first.contains(':'));
-    let start = if above.is_empty() && (is_explicit || is_scheme) { "./" } else { "" };
+    let is_short = is_explicit || is_scheme || below.is_empty();
+    let start = if above.is_empty() && is_short { "./" } else { "" };
     format!("{start}{above}{below}")
 }
 

@@ -14,6 +14,7 @@ use super::{
     Allow, EditScope, EditTarget, Operation, Plan, Position, Refusal, Renumbered, Splice, plan,
 };
 use crate::markdown::links::LinkKind;
+use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 
 /// Where to move a section.
@@ -163,6 +164,9 @@ impl Joining<'_> {
         let within = |start| is_in(self.section, start);
         let carried =
             pairs(self.from, within, &self.inserted.version, |start| is_in(splice.inserted, start));
+        if !self.has_same_sections(&carried) {
+            return Err(Refusal::ChangesSection);
+        }
         let deletion = &self.deleted.splice;
         let rest = outside(self.base, deletion, left);
         let mut places = HashMap::new();
@@ -209,6 +213,21 @@ impl Joining<'_> {
             new_labels: Vec::new(),
             renumbered,
         })
+    }
+
+    /// Whether the section has the same sections in its new place. A file of another dialect may have others: a
+    /// comment of MDX is Markdown elsewhere.
+    fn has_same_sections(&self, carried: &Pairs) -> bool {
+        let new = &self.inserted.version;
+        let is_same = |section: &Section| {
+            let Some(MovedPlace::Node(node)) = carried.get(&MovedPlace::Node(section.node)) else {
+                return false;
+            };
+            new.outline().sections.iter().any(|it| it.node == *node && it.title == section.title)
+        };
+        let sections: Vec<&Section> = self.from.sections_in(self.section).collect();
+        sections.len() == new.sections_in(self.inserted.splice.inserted).count()
+            && sections.into_iter().all(is_same)
     }
 
     /// Whether a place of the old file is in the section.

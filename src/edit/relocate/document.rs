@@ -2,6 +2,8 @@
 //!
 //! Invariant: the new path is one that an ingest takes, and nothing is there.
 
+use std::collections::HashMap;
+
 use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects};
@@ -9,7 +11,30 @@ use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
+use crate::query::library::OpenDocument;
+use crate::query::place::Target;
 use crate::store::{Store, StoredDocument};
+
+/// Returns where the nodes of a document are after the same bytes were parsed as another dialect. A node begins where
+/// it began, or is gone.
+fn same_places(old: &OpenDocument, new: &OpenDocument) -> MovedPlaces {
+    let mut moved = MovedPlaces::new();
+    if Dialect::of(&old.stored.path) == Dialect::of(&new.stored.path) {
+        return moved;
+    }
+    let nodes = &new.tree.outline().nodes;
+    let mut starts: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (index, node) in nodes.iter().enumerate().skip(1) {
+        starts.entry(node.bytes.start).or_default().push(index);
+    }
+    let place = |index| (old.stored.id, Target::Node(index));
+    for (index, node) in old.tree.outline().nodes.iter().enumerate().skip(1) {
+        let there = starts.get(&node.bytes.start).into_iter().flatten();
+        let is_same = |now: &&usize| nodes.get(**now).is_some_and(|now| now.kind == node.kind);
+        moved.insert(place(index), there.copied().find(|now| is_same(&now)).map(place));
+    }
+    moved
+}
 
 /// Gives the document `stored` the path `path`.
 pub(super) fn moved(
@@ -42,6 +67,7 @@ pub(super) fn moved(
     let version = Version::read_as(bytes, Dialect::of(path));
     let version = NewVersion::new(library, &old, path, version)?;
     let (from, to) = (old.address("*"), version.document().address("*"));
-    let (versions, moved) = (vec![version], MovedPlaces::new());
+    let moved = same_places(&old, version.document());
+    let versions = vec![version];
     Ok(Plan { versions, moved, section: None, from, to, effects: RelocateEffects::default() })
 }
