@@ -326,3 +326,57 @@ fn a_long_line_with_a_match_in_each_word_takes_bounded_time() {
     assert!(reply(&place, &["word"]).contains("word word"));
     assert!(began.elapsed().as_secs() < 20);
 }
+
+#[test]
+fn sections_without_own_text_are_the_same_only_if_their_subsections_are() {
+    let changelog =
+        |change: &str| format!("# Changelog\n\n## 0.14.0\n\n### Changes\n\n- {change}\n");
+    let wombat = changelog("Increased the wombat");
+    let files =
+        [("x/C.md", wombat.clone()), ("y/C.md", changelog("Fixed a crash")), ("z/C.md", wombat)];
+    let place = Place::new();
+    for (file, text) in &files {
+        place.write(file, text);
+    }
+    place.run(&["ingest"]).success();
+    let reply = reply(&place, &["0.14.0", "--limit", "0"]);
+    assert!(reply.contains("Increased the wombat") && reply.contains("Fixed a crash"), "{reply}");
+    assert_eq!(reply.matches("Increased the wombat").count(), 1, "{reply}");
+}
+
+#[test]
+fn duplicates_are_below_the_hit_that_they_repeat() {
+    let words = |seed: usize, count: usize| {
+        let word = |index: usize| format!("w{}", (seed * 7919 + index * 104_729) % 5003);
+        (0..count).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let place = Place::new();
+    // The children are shown with their parents, so they are no hits of their own.
+    for index in 0..5 {
+        let (own, child) = (words(index, 3), words(index + 50, 8));
+        let text =
+            format!("# Policy {index}\n\nThe policy {own}.\n\n## Child\n\nSome policy {child}.\n");
+        place.write(&format!("a{index}.md"), text);
+    }
+    for index in 0..40 {
+        let text = format!("# M{index}\n\npolicy {}\n", words(index + 100, 20 + index));
+        place.write(&format!("m{index}.md"), text);
+    }
+    let twin = format!("# Zed\n\npolicy {}\n", words(400, 90));
+    for name in ["z0.md", "z1.md", "z2.md"] {
+        place.write(name, &twin);
+    }
+    for index in 0..10 {
+        let text = format!("# Last{index}\n\npolicy {}\n", words(index + 500, 200 + index));
+        place.write(&format!("zz{index}.md"), text);
+    }
+    place.run(&["ingest"]).success();
+    let answer = place.run(&["search", "policy", "--limit", "0", "-f", "json"]).success().json();
+    let with_twins: Vec<(&str, usize)> = answer["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|hit| Some((hit["file"].as_str()?, hit["duplicates"].as_array()?.len())))
+        .collect();
+    assert_eq!(with_twins, [("z0.md", 2)]);
+}

@@ -12,7 +12,7 @@ use super::StoredDocument;
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression};
 use crate::glob::Globs;
-use crate::terms::{is_near, is_similar};
+use crate::terms::is_near;
 
 /// The bits of [`SectionId::to_number`] for the level and for the number of the section.
 const LEVEL_BITS: u32 = 3;
@@ -78,12 +78,6 @@ impl Ranked {
     /// document.
     pub fn is_near_duplicate(&self, other: &Self) -> bool {
         is_near(self.fingerprint, other.fingerprint)
-    }
-
-    /// Returns whether the texts of both sections have about half of their word pairs in common, or
-    /// more. Two sections without words are similar.
-    pub fn is_similar(&self, other: &Self) -> bool {
-        is_similar(self.fingerprint, other.fingerprint)
     }
 }
 

@@ -19,7 +19,7 @@ mod tokens;
 mod trigram_set;
 mod trigrams;
 
-pub(crate) use fingerprint::{is_near, is_similar};
+pub(crate) use fingerprint::{Fingerprint, is_near, is_similar};
 pub(crate) use leaves::{QueryLeaf, TEXT_WEIGHTS, TEXTS, TermMatch};
 pub(crate) use numbers::has_number;
 pub(crate) use query::Clause;

@@ -214,10 +214,12 @@ impl Search<'_> {
         let is_ahead = sum(0) > LEAD * sum(1);
         let mut is_first = true;
         let skipped = collector.skip;
-        let mut taken: Vec<&Ranked> = first.iter().map(|scored| &scored.candidate.found).collect();
+        // The hits, with those that were skipped.
+        let mut taken: Vec<&Ranked> = Vec::new();
         // The spans of each document that were shown.
         let mut shown: HashMap<i64, Vec<ByteSpan>> = HashMap::new();
         let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
+        // Returns whether more hits are needed, and whether this is one.
         let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
             let PassageChars { leading, other } = self.request.passage;
             let leads = std::mem::take(&mut is_first) && is_ahead;
@@ -225,7 +227,7 @@ impl Search<'_> {
             let of_document = shown.entry(scored.candidate.document.id).or_default();
             // The titles of a hit name the sections above it, and its passage has the headings below it.
             if folds && scored.pieces.are_in(of_document) {
-                return true;
+                return (true, false);
             }
             let mut hit = self.section_hit(&scored, question, bytes, most, of_document);
             if folds {
@@ -242,12 +244,16 @@ impl Search<'_> {
             if queries > 1 {
                 hit.queries.clone_from(&scored.candidate.queries);
             }
-            collector.take_hit(hit)
+            let is_taken = collector.take_hit(hit);
+            (is_taken, is_taken)
         };
         let mut is_full = false;
         for scored in first {
             let bytes = texts.of(&scored.section.document)?;
-            is_full = !take(scored, &bytes);
+            let found = &scored.candidate.found;
+            let (is_open, is_hit) = take(scored, &bytes);
+            taken.extend(is_hit.then_some(found));
+            is_full = !is_open;
             if is_full {
                 break;
             }
@@ -268,8 +274,9 @@ impl Search<'_> {
             let Some(mut scored) = self.scored(candidate, question, &mut texts)? else { continue };
             scored.parts.ranking = rounded(candidate.score / best).min(least);
             let bytes = texts.of(&scored.section.document)?;
-            is_full = !take(scored, &bytes);
-            taken.push(&candidate.found);
+            let (is_open, is_hit) = take(scored, &bytes);
+            taken.extend(is_hit.then_some(&candidate.found));
+            is_full = !is_open;
         }
         twins.retain(|(index, _)| *index < collector.hits.len());
         self.library.open_together(twins.iter().map(|(_, twin)| &*twin.document))?;

@@ -18,6 +18,7 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
 use crate::store::StoredDocument;
+use crate::terms::{Fingerprint, is_similar};
 
 /// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 24;
@@ -27,6 +28,8 @@ const COVERAGE: f32 = 2.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.6;
+/// The beginning of the subsections, in bytes, by which two sections without own text are compared.
+const BELOW_BYTES: usize = 4 << 10;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
@@ -56,6 +59,8 @@ pub(super) struct ScoredSection<'a> {
     pub(super) parts: ScoreParts,
     /// The addresses of sections with nearly the same text.
     pub(super) duplicates: Vec<String>,
+    /// The fingerprint of its own text, or of its subsections if it has no own text.
+    fingerprint: u64,
 }
 
 impl Search<'_> {
@@ -161,8 +166,18 @@ impl Search<'_> {
         let best = self.best(&section, &bytes, question.highlighter, &occurrences);
         let Some(span) = best else { return Ok(None) };
         let pieces = texts.pieces(&section, question, &occurrences)?;
-        let parts = ScoreParts::default();
-        Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates: Vec::new() }))
+        let (parts, duplicates) = (ScoreParts::default(), Vec::new());
+        let fingerprint = match candidate.found.fingerprint {
+            0 => {
+                let end = section.end.min(section.body + BELOW_BYTES);
+                let mut below = Fingerprint::new();
+                let text = bytes.get(section.body..end).unwrap_or_default();
+                below.add(&String::from_utf8_lossy(text));
+                below.finish()
+            }
+            own => own,
+        };
+        Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates, fingerprint }))
     }
 
     /// Returns the factor on the score of a section: less than 1 if the text is in another language than
@@ -251,9 +266,9 @@ impl ScoredSection<'_> {
     /// Returns whether both texts are nearly the same, or both are the same section of two editions of a
     /// file.
     fn is_twin(&self, other: &Self) -> bool {
-        let (one, other_found) = (&self.candidate.found, &other.candidate.found);
-        one.is_near_duplicate(other_found)
-            || one.is_similar(other_found) && self.section.edition() == other.section.edition()
+        self.candidate.found.is_near_duplicate(&other.candidate.found)
+            || is_similar(self.fingerprint, other.fingerprint)
+                && self.section.edition() == other.section.edition()
     }
 }
 
