@@ -687,6 +687,32 @@ fn a_page_is_the_same_in_every_command() {
 }
 
 #[test]
+fn parameters_of_lines_are_about_these_lines() {
+    let place = Place::ingested(&[("a.md", "# T\n\none\n\n## A\n\ntwo\n\nthree\n")]);
+    for (address, content) in [
+        ("a.md:3-7", "one\n\n## A\n\ntwo\n"),
+        ("a.md:3-7?head=1", "one\n"),
+        ("a.md:3-7?tail=2", "\ntwo\n"),
+        ("a.md:3-7?head=3&tail=1", "## A\n"),
+        ("a.md:7-9?head=9", "two\n\nthree\n"),
+    ] {
+        assert_eq!(place.run(&["read", address, "-f", "raw"]).success().text(), content);
+    }
+    for part in ["heading", "own", "all"] {
+        let answer = place.run(&["select", &format!("a.md:7-9?part={part}")]).ends(1).json();
+        assert_eq!(answer["unresolved_selectors"][0]["code"], "MALFORMED_QUERY", "{part}");
+    }
+}
+
+#[test]
+fn repeated_slashes_and_dots_in_a_path_do_not_matter() {
+    let place = Place::ingested(&[("in/o.md", "# O\n")]);
+    for name in ["in//o.md", "in/./o.md", "./in//./o.md"] {
+        place.run(&["select", name]).success();
+    }
+}
+
+#[test]
 fn the_lines_of_a_passage_are_read_from_the_file_that_was_found() {
     let names = [
         "a b.md",

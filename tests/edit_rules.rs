@@ -397,6 +397,26 @@ fn a_batch_names_the_line_that_fails() {
 }
 
 #[test]
+fn a_key_that_an_operation_would_ignore_is_refused() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    for (operation, key, value) in [
+        ("delete", "position", json!("after")),
+        ("replace", "to", json!("doc.md::Beta")),
+        ("replace", "relevel", json!(true)),
+        ("insert", "no_children", json!(true)),
+        ("done", "no_keep_heading", json!(true)),
+    ] {
+        let mut edit = json!({ "operation": operation, "section": "Alpha" });
+        edit[key] = value;
+        let edit = edit.to_string();
+        let answer = place.run_in("", &["edit", "doc.md", "--batch", "-"], &edit).ends(2);
+        assert_eq!(answer.code(), "USAGE", "{edit}");
+        assert!(answer.text().contains(&format!("{key} has no meaning for {operation}")));
+        assert_eq!(file(&place, "doc.md"), DOC);
+    }
+}
+
+#[test]
 fn front_matter_is_added_to_a_file_that_has_none() {
     let place = Place::ingested(&[("doc.md", DOC), ("mark.md", "\u{feff}text\r\n")]);
     let add = |document, content| ["replace", document, "@frontmatter", "--content", content];

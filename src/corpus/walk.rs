@@ -233,8 +233,10 @@ impl Walk<'_> {
         let mut tasks = Vec::new();
         for (name, mut kind) in entries.iter() {
             let is_taken = self.options.takes(Path::new(OsStr::from_bytes(name)));
+            let may_be_folder =
+                matches!(kind, FileType::Directory | FileType::Symlink | FileType::Unknown);
             // Checked first, because it is cheap and excludes most files.
-            if !matches!(kind, FileType::Directory | FileType::Unknown) && !is_taken {
+            if !may_be_folder && !is_taken {
                 continue;
             }
             if kind == FileType::Unknown {
@@ -243,7 +245,9 @@ impl Walk<'_> {
                 };
                 kind = FileType::from_raw_mode(stat.st_mode);
             }
-            if !kind.is_dir() && !is_taken || self.is_left_out(&full, name, kind.is_dir(), &rules) {
+            if self.is_left_out(&full, name, kind.is_dir(), &rules)
+                || !kind.is_dir() && !is_taken && !is_link_to_folder(&folder, name, kind)
+            {
                 continue;
             }
             let path =
@@ -298,7 +302,7 @@ impl Walk<'_> {
     /// Returns the reason why a hidden name or an ignore file excludes the file or folder at `path`, relative to
     /// the root.
     pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<String> {
-        let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+        let mut parts = path.split('/').filter(|part| !["", "."].contains(part)).peekable();
         let mut full = self.root.to_owned();
         let mut above = RulesAbove::new(self.root);
         while let Some(part) = parts.next() {
@@ -376,7 +380,14 @@ fn entries_of(folder: OwnedFd) -> std::io::Result<(OwnedFd, Entries)> {
     Ok((folder, entries))
 }
 
-/// The reason to skip a file with a matching extension, if any.
+/// Whether an entry of `folder` is a symbolic link that leads to a folder.
+fn is_link_to_folder(folder: &OwnedFd, name: &[u8], kind: FileType) -> bool {
+    kind.is_symlink()
+        && rustix::fs::statat(folder, name, AtFlags::empty())
+            .is_ok_and(|state| FileType::from_raw_mode(state.st_mode).is_dir())
+}
+
+/// The reason to skip a file with a matching extension, or a link to a folder, if any.
 fn refusal(path: &str, kind: FileType) -> Option<&'static str> {
     if path.len() > limits::MAX_PATH_BYTES {
         return Some("its path is longer than the limit path-bytes");

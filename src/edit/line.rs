@@ -6,7 +6,7 @@
 //! `section` the title in `content`, and `move` the document `section` the path in `content`, or the section `section`
 //! to the place `to`; they stand alone.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::change::{Edit, Operation};
 use super::content::checked_content;
@@ -48,7 +48,7 @@ pub struct BatchLine {
     fuzzy: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum OperationName {
     Replace,
@@ -71,9 +71,35 @@ impl OperationName {
 }
 
 impl BatchLine {
+    /// Returns an error if a key has no meaning for the operation: an edit that ignores it is another edit than the
+    /// one that was meant.
+    fn check_keys(&self) -> Result<()> {
+        use OperationName::{Delete, Insert, Move, Replace};
+        let operation = self.operation;
+        let moves_section = matches!(operation, Move) && self.to.is_some();
+        let is_placed = matches!(operation, Insert) || moves_section;
+        for (key, is_given, has_meaning) in [
+            ("to", self.to.is_some(), matches!(operation, Move)),
+            ("position", self.position.is_some(), is_placed),
+            ("relevel", self.relevel, is_placed),
+            ("no_children", self.no_children, matches!(operation, Replace | Delete)),
+            ("no_keep_heading", self.no_keep_heading, matches!(operation, Replace)),
+            ("content", moves_section && self.content.is_some(), false),
+        ] {
+            if is_given && !has_meaning {
+                let name = serde_json::to_value(operation).unwrap_or_default();
+                let message = format!("{key} has no meaning for {}", name.as_str().unwrap_or(""));
+                return Err(Error::new(ErrorKind::Usage, message)
+                    .with_hint(format!("leave out {key}, or use another operation")));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns what the object renames or moves; `None` for an edit of one file. `document` is the document
     /// of the call.
     pub fn relocation(&self, document: Option<&String>) -> Result<Option<Relocation>> {
+        self.check_keys()?;
         let document = self.document.as_ref().or(document);
         let content = |what: &str| {
             let content = self.content.clone().filter(|content| !content.is_empty());
@@ -137,6 +163,7 @@ impl BatchLine {
     /// Converts the object to an edit, which messages call `origin`. If `is_fuzzy`, a unique part of a title
     /// may name the place even without the key `fuzzy`.
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
+        self.check_keys()?;
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
         let scope = if self.no_children { EditScope::Own } else { EditScope::Subtree };
         let allow = self.allow();

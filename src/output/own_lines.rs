@@ -46,10 +46,27 @@ fn is_like_own(line: &str) -> bool {
     }
     if let Some(rest) = line.strip_prefix("warning: ") {
         let code = rest.split(": ").next().unwrap_or_default();
-        return code.len() < rest.len()
-            && code.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+        return rest.ends_with(" since it was ingested")
+            || code.len() < rest.len() && is_code(code);
     }
-    is_place(line) || line.ends_with(')') && line.contains("::") && line.contains(" (lines ")
+    if line == "Did you mean:" || line.starts_with("It may be") && line.ends_with(':') {
+        return true;
+    }
+    is_place(line)
+        || is_fault(line)
+        || line.ends_with(')') && line.contains("::") && line.contains(" (lines ")
+}
+
+/// Returns whether a line looks like `SELECTOR: CODE: MESSAGE` or `SELECTOR: CODE at OFFSET: MESSAGE`. Codes of one
+/// word are those of documents, too, except this one.
+fn is_fault(line: &str) -> bool {
+    let codes = line.split(": ").skip(1).map(|part| part.split(" at ").next().unwrap_or_default());
+    let mut codes = codes.filter(|code| *code == "AMBIGUOUS" || code.contains('_'));
+    codes.any(|code| is_code(code) && !line.ends_with(code))
+}
+
+fn is_code(text: &str) -> bool {
+    text.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
 }
 
 /// Returns whether a line looks like `FILE:START-END`, or like that or `FILE:LINE` with titles after it.
@@ -84,6 +101,10 @@ mod tests {
             "more: a.md::*?page=1",
             "same: 3 more in docs",
             "warning: STORE_CHANGED: the store changed",
+            "warning: a.md has changed since it was ingested",
+            "a.md::X: SELECTOR_NOT_FOUND at 6: a.md has no section named \"X\"",
+            "X: AMBIGUOUS: several sections have this name",
+            "Did you mean:",
             "a.md::heading:h2[0] Title (lines 3-9, 12 words)",
         ] {
             assert_eq!(indented(&format!("x\n{line}\r\ny")), format!("x\n {line}\r\ny"));
@@ -99,6 +120,8 @@ mod tests {
             "more: true",
             "same: value",
             "warning: unused variable",
+            "status: OK: all is well",
+            "The limit is set by: MAX_SIZE",
             "... and so on",
             "  a.md:3-9",
             "localhost:8080",

@@ -59,7 +59,7 @@ impl Answer for context::ContextAnswer {
                 ContextItem::Place(place) => {
                     place.answer.write_text(writer);
                     if let Some(summary) = place.node.summary.as_ref().filter(|_| !self.with_body) {
-                        writer.line(Style::Plain, summary);
+                        writer.content(summary.as_bytes());
                     }
                 }
                 ContextItem::Outside(outside) => {

@@ -79,8 +79,8 @@ impl Answer for code::CodeAnswer {
             if let Some(written) = &code.written {
                 writer.line(Style::Plain, format_args!("  {written}"));
             }
-            for line in code.code.iter().flat_map(|code| code.lines()) {
-                writer.line(Style::Plain, line);
+            if let Some(code) = &code.code {
+                writer.content(code.as_bytes());
             }
         }
     }

@@ -43,11 +43,16 @@ pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) 
     Located::place(place)
 }
 
-/// Returns exactly these lines, as part of the innermost section that contains them.
+/// Returns exactly these lines, as part of the innermost section that contains them. With `head` or `tail`, returns
+/// the first or last of these lines.
 pub(super) fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Params) -> Located {
     let outline = document.tree.outline();
     if lines.start == 0 || lines.start > lines.end || lines.start > outline.lines {
         return fault(FaultCode::IndexOutOfRange, out_of_range(document, lines));
+    }
+    if params.part.is_some() {
+        let message = "part is of a section, and lines are none; leave out part";
+        return fault(FaultCode::MalformedQuery, message);
     }
     let past_end = (lines.end > outline.lines).then(|| {
         let LineSpan { start, end } = lines;
@@ -64,12 +69,12 @@ pub(super) fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Par
         outline.sections.iter().rev().map(|section| section.node).chain([0]).find(contains);
     let first_line = innermost.map_or(1, |node| span_of(node).start);
     let target = innermost.map_or(Target::Document, Target::Node);
+    let count = lines.end + 1 - lines.start;
+    let head = params.head.map_or(count, |head| head.min(count));
+    let tail = params.tail.map_or(head, |tail| tail.min(head));
     // The lines are the tail of the head, so a page of them has an address like any other.
-    let params = Params {
-        head: Some(lines.end + 1 - first_line),
-        tail: Some(lines.end + 1 - lines.start),
-        ..params
-    };
+    let head = Some(lines.start - first_line + head);
+    let params = Params { head, tail: Some(tail), ..params };
     let mut place = ResolvedNode::new(Rc::clone(document), target, params);
     place.resolved = Some("lines");
     let mut located = Located::place(place);

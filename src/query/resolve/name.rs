@@ -2,6 +2,8 @@
 //!
 //! Invariant: the first tier with a match decides, and a tier with several matches is an ambiguity.
 
+use std::borrow::Cow;
+
 use crate::error::Result;
 use crate::limits;
 use crate::links::split_extension;
@@ -22,6 +24,7 @@ pub enum NameMatch {
 
 /// Finds the document called `name`.
 pub fn document_named(reader: &dyn Reader, name: &str) -> Result<NameMatch> {
+    let name = &*simplified(name);
     let path = name.strip_prefix("./").unwrap_or(name);
     if let Some(document) = reader.document_at(path)? {
         return Ok(NameMatch::One(document));
@@ -29,6 +32,16 @@ pub fn document_named(reader: &dyn Reader, name: &str) -> Result<NameMatch> {
     let names = [stem(path), path];
     let names = if stem(path) == path { &names[..1] } else { &names[..] };
     Ok(choose(name, reader.all(&Lookup::Names(names))?))
+}
+
+/// Returns `name` without empty components and without `.`, except at its start.
+fn simplified(name: &str) -> Cow<'_, str> {
+    if !name.contains("//") && !name.contains("/./") {
+        return Cow::Borrowed(name);
+    }
+    let parts = name.split('/').enumerate();
+    let kept = parts.filter(|(index, part)| *index == 0 || !["", "."].contains(part));
+    Cow::Owned(kept.map(|(_, part)| part).collect::<Vec<_>>().join("/"))
 }
 
 fn stem(path: &str) -> &str {
