@@ -1,9 +1,10 @@
 //! Finds the files of a corpus.
 //!
 //! Owns the rules for which files are ingested: extension, ignore files, hidden names, symbolic links, file
-//! types, and the store's own files. Invariant: no path outside the root is accessed, folders are opened one
-//! by one, no symbolic link is followed, and no document is opened. A file with a matching extension that is
-//! left out is reported, unless an ignore file or a hidden name excludes it and the user did not name it.
+//! types, and the store's own files. Invariant: nothing outside the root is opened or read, folders are opened
+//! one by one, no symbolic link is followed, except to ask whether it leads to a folder, and no document is
+//! opened. A file with a matching extension, or a link to a folder, that is left out is reported, unless an
+//! ignore file or a hidden name excludes it and the user did not name it.
 
 use std::ffi::OsStr;
 use std::io::Read as _;

@@ -6,7 +6,7 @@
 //! `section` the title in `content`, and `move` the document `section` the path in `content`, or the section `section`
 //! to the place `to`; they stand alone.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::change::{Edit, Operation};
 use super::content::checked_content;
@@ -48,7 +48,7 @@ pub struct BatchLine {
     fuzzy: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OperationName {
     Replace,
@@ -87,8 +87,8 @@ impl BatchLine {
             ("content", moves_section && self.content.is_some(), false),
         ] {
             if is_given && !has_meaning {
-                let name = serde_json::to_value(operation).unwrap_or_default();
-                let message = format!("{key} has no meaning for {}", name.as_str().unwrap_or(""));
+                let name = format!("{operation:?}").to_ascii_lowercase();
+                let message = format!("{key} has no meaning for {name}");
                 return Err(Error::new(ErrorKind::Usage, message)
                     .with_hint(format!("leave out {key}, or use another operation")));
             }

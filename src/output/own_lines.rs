@@ -1,7 +1,7 @@
 //! Indents lines of documents that look like the lines that this program writes around them, in text.
 //!
-//! Invariant: a line of a document never looks like the place of a hit, a mark of lines that are left out, or the line
-//! that says how to continue. Such a line is indented by one space.
+//! Invariant: a line of a document never looks like the place of a hit, a mark of lines that are left out, a warning, a
+//! fault, or the line that says how to continue. Such a line is indented by one space.
 
 use std::borrow::Cow;
 

@@ -14,7 +14,6 @@ use super::{
     Allow, EditScope, EditTarget, Operation, Plan, Position, Refusal, Renumbered, Splice, plan,
 };
 use crate::markdown::links::LinkKind;
-use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 
 /// Where to move a section.
@@ -219,15 +218,12 @@ impl Joining<'_> {
     /// comment of MDX is Markdown elsewhere.
     fn has_same_sections(&self, carried: &Pairs) -> bool {
         let new = &self.inserted.version;
-        let is_same = |section: &Section| {
-            let Some(MovedPlace::Node(node)) = carried.get(&MovedPlace::Node(section.node)) else {
-                return false;
-            };
-            new.outline().sections.iter().any(|it| it.node == *node && it.title == section.title)
-        };
-        let sections: Vec<&Section> = self.from.sections_in(self.section).collect();
-        sections.len() == new.sections_in(self.inserted.splice.inserted).count()
-            && sections.into_iter().all(is_same)
+        let before = self
+            .from
+            .sections_in(self.section)
+            .map(|section| (carried.get(&MovedPlace::Node(section.node)).copied(), &section.title));
+        let after = new.sections_in(self.inserted.splice.inserted);
+        before.eq(after.map(|section| (Some(MovedPlace::Node(section.node)), &section.title)))
     }
 
     /// Whether a place of the old file is in the section.

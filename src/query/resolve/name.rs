@@ -22,7 +22,7 @@ pub enum NameMatch {
     Many(Vec<String>, usize),
 }
 
-/// Finds the document called `name`.
+/// Finds the document called `name`. Repeated slashes, and `.` between slashes, do not matter.
 pub fn document_named(reader: &dyn Reader, name: &str) -> Result<NameMatch> {
     let name = &*simplified(name);
     let path = name.strip_prefix("./").unwrap_or(name);
