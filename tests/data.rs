@@ -360,6 +360,34 @@ fn a_row_that_is_wider_than_its_table_is_refused() {
         .success();
 }
 
+#[test]
+fn a_row_that_is_wider_than_its_table_can_be_given_back() {
+    let table = "| a |\n|---|\n| 1 | 2 |\n";
+    let place = Place::ingested(&[("a.md", table)]);
+    let row = "a.md::root/block:table[0]/row[0]";
+    let answer = place.run(&["replace", row, "--content", "| 1 | 2 |\n"]).success().json();
+    assert_eq!(answer["old_content"], "| 1 | 2 |");
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), table);
+}
+
+#[test]
+fn json_front_matter_is_given_back_and_made() {
+    let place = Place::ingested(&[("a.md", ";;;\n{\"a\": 1}\n;;;\n# A\n"), ("b.md", "# B\n")]);
+    let text = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();
+    let replace = |name: &str, content: &str| {
+        let address = format!("{name}::@frontmatter");
+        place.run(&["replace", &address, "--content", content]).success();
+    };
+    replace("a.md", ";;;\n{\"a\": 1}\n;;;\n");
+    assert_eq!(text("a.md"), ";;;\n{\"a\": 1}\n;;;\n# A\n");
+    replace("a.md", ";;;\n{\"a\": 2}\n;;;\n");
+    assert_eq!(text("a.md"), ";;;\n{\"a\": 2}\n;;;\n# A\n");
+    replace("b.md", ";;;\n{\"b\": 1}\n;;;\n");
+    assert_eq!(text("b.md"), ";;;\n{\"b\": 1}\n;;;\n\n# B\n");
+    let answer = place.run(&["meta", "-f", "json"]).success().json();
+    assert_eq!(answer["documents"][1]["meta"], json!({"b": 1}), "{answer}");
+}
+
 /// Each kind of front matter, and its keys and values; `None` if it cannot be read.
 #[test]
 fn front_matter_of_every_kind_is_read_and_changed_in_place() {

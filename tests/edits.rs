@@ -272,6 +272,67 @@ fn file_mode_byte_order_mark_and_line_ends_are_kept() {
     assert!(left.is_empty());
 }
 
+/// The extended attribute of an access control list (acl(5)): a version, then entries of a tag, rights and an
+/// identifier.
+#[cfg(target_os = "linux")]
+fn access_list(entries: [(u16, u16, u32); 5]) -> Vec<u8> {
+    let entries = entries.map(|(tag, rights, id)| {
+        [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat()
+    });
+    [&2_u32.to_le_bytes()[..], &entries.concat()].concat()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn extended_attributes_are_kept_access_control_lists_included() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let place = doc();
+    let path = place.join("doc.md");
+    let list =
+        access_list([(1, 6, !0), (2, 4, 12_345), (4, 0, !0), (16, 4, !0), (32, 0, !0)]);
+    let attributes =
+        [("user.origin", &b"https://example.org"[..]), ("system.posix_acl_access", &list)];
+    for (name, value) in attributes {
+        if setxattr(&path, name, value, XattrFlags::empty()).is_err() {
+            // The file system of the temporary folder has no extended attributes.
+            return;
+        }
+    }
+    let mode = std::fs::metadata(&path).unwrap().mode();
+    let check = |name: &str| {
+        let path = place.join(name);
+        for (name, value) in attributes {
+            let mut found = [0; 1000];
+            let length = getxattr(&path, name, &mut found[..]).unwrap();
+            assert_eq!(&found[..length], value, "{name}");
+        }
+        assert_eq!(std::fs::metadata(&path).unwrap().mode(), mode);
+    };
+    place.run(&["ingest"]).success();
+    place.run(&["replace", "doc.md", "Two", "--content", "2"]).success();
+    check("doc.md");
+    place.run(&["move", "doc.md", "new.md"]).success();
+    check("new.md");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_edit_gives_nobody_the_rights_that_a_folder_gives_to_new_files() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let place = doc();
+    let list =
+        access_list([(1, 7, !0), (2, 7, 12_345), (4, 7, !0), (16, 7, !0), (32, 5, !0)]);
+    let folder = "system.posix_acl_default";
+    if setxattr(place.path(), folder, &list, XattrFlags::empty()).is_err() {
+        return;
+    }
+    place.run(&["replace", "doc.md", "Two", "--content", "2"]).success();
+    let mut found = [0; 1000];
+    let path = place.join("doc.md");
+    assert!(getxattr(&path, "system.posix_acl_access", &mut found[..]).is_err());
+    assert_eq!(text(&place).matches("\n2\n").count(), 1);
+}
+
 #[test]
 fn attacks_neither_leave_the_root_nor_tear_a_file() {
     let place = doc();

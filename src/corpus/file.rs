@@ -10,7 +10,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
+use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
@@ -65,14 +66,14 @@ impl<'a> FileHandle<'a> {
         for part in folders.split_terminator('/') {
             if is_made {
                 match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(Error::io(Path::new(path), error.into())),
                 }
             }
             folder = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
                 .map_err(|error| match error {
-                    rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => outside(path),
-                    rustix::io::Errno::NOENT => gone(path),
+                    Errno::LOOP | Errno::NOTDIR => outside(path),
+                    Errno::NOENT => gone(path),
                     error => Error::io(Path::new(path), error.into()),
                 })?;
         }
@@ -95,13 +96,13 @@ impl<'a> FileHandle<'a> {
         let opened = rustix::fs::openat(&self.folder, self.name.as_str(), flags, Mode::empty());
         let file = match opened {
             Ok(file) => File::from(file),
-            Err(rustix::io::Errno::LOOP) => {
+            Err(Errno::LOOP) => {
                 return Err(self.refused(
                     "it is a symbolic link",
                     "edit the file that it leads to, if that is a document of the store",
                 ));
             }
-            Err(rustix::io::Errno::NOENT) => return Err(gone(&self.path.to_string_lossy())),
+            Err(Errno::NOENT) => return Err(gone(&self.path.to_string_lossy())),
             Err(error) => return Err(self.io(error)),
         };
         let metadata = file.metadata().map_err(|error| self.io(error))?;
@@ -142,20 +143,18 @@ impl<'a> FileHandle<'a> {
     /// Returns whether there is nothing of this name.
     pub(crate) fn is_free(&self) -> bool {
         rustix::fs::statat(&self.folder, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)
-            .is_err_and(|error| error == rustix::io::Errno::NOENT)
+            .is_err_and(|error| error == Errno::NOENT)
     }
 
-    /// Writes `bytes` to the file `temporary` in the same folder, with the owner and mode of the file `model`
-    /// if there is one, and syncs it.
+    /// Writes `bytes` to the file `temporary` in the same folder, with the owner, the mode and the extended
+    /// attributes (access control list included) of the file `model` if there is one, and syncs it.
     pub(crate) fn stage(
         &self,
         temporary: &str,
         bytes: &[u8],
         model: Option<&FileHandle<'_>>,
     ) -> Result<()> {
-        let metadata =
-            |model: &FileHandle<'_>| model.file()?.metadata().map_err(|error| self.io(error));
-        let old = model.map(metadata).transpose()?;
+        let old = model.map(FileHandle::file).transpose()?;
         failpoint!(EDIT_NOTED);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -168,10 +167,12 @@ impl<'a> FileHandle<'a> {
         failpoint!(EDIT_TEMPORARY_MADE);
         new.write_all(bytes).map_err(|error| self.io(error))?;
         if let Some(old) = old {
+            let metadata = old.metadata().map_err(|error| self.io(error))?;
             // Without the right to change the owner, the current user owns the new file.
-            let owner = (Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
+            let owner = (Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
             rustix::fs::fchown(&new, owner.0, owner.1).ok();
-            rustix::fs::fchmod(&new, Mode::from_raw_mode(old.mode() & 0o7777))
+            copy_attributes(&old, &new).map_err(|error| self.io(error))?;
+            rustix::fs::fchmod(&new, Mode::from_raw_mode(metadata.mode() & 0o7777))
                 .map_err(|error| self.io(error))?;
         }
         failpoint!(EDIT_TEMPORARY_WRITTEN);
@@ -202,13 +203,13 @@ impl<'a> FileHandle<'a> {
         let flags = RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.folder, temporary, &self.folder, name, flags) {
             // A file system without this flag.
-            Err(rustix::io::Errno::INVAL) if self.is_free() => {
+            Err(Errno::INVAL) if self.is_free() => {
                 rustix::fs::renameat(&self.folder, temporary, &self.folder, name)
             }
             result => result,
         }
         .map_err(|error| match error {
-            rustix::io::Errno::EXIST => {
+            Errno::EXIST => {
                 conflict(format!("{}: the file was created during the edit", self.path.display()))
             }
             error => self.io(error),
@@ -235,6 +236,44 @@ impl<'a> FileHandle<'a> {
             rustix::fs::unlinkat(&self.folder, temporary, AtFlags::empty()).ok();
         }
     }
+}
+
+/// The extended attribute that holds the access control list of a file (POSIX.1e, acl(5)).
+const ACCESS_LIST: &str = "system.posix_acl_access";
+
+/// Gives the file `new` the extended attributes of `old`, and the access control list of `old` instead of
+/// the one that it got from its folder. Attributes of security modules are left to the system, because only
+/// privileged processes set them.
+fn copy_attributes(old: &File, new: &File) -> rustix::io::Result<()> {
+    let names = match attribute(|buffer| rustix::fs::flistxattr(old, buffer)) {
+        // The file system has no extended attributes.
+        Err(Errno::NOTSUP) => return Ok(()),
+        names => names?,
+    };
+    let mut names: Vec<_> = names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+    if !names.contains(&ACCESS_LIST.as_bytes()) {
+        match rustix::fs::fremovexattr(new, ACCESS_LIST) {
+            Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
+            error => return error,
+        }
+    }
+    names.retain(|name| !name.starts_with(b"security.") && !name.starts_with(b"trusted."));
+    for name in names {
+        let value = attribute(|buffer| rustix::fs::fgetxattr(old, name, buffer))?;
+        rustix::fs::fsetxattr(new, name, &value, XattrFlags::empty())?;
+    }
+    Ok(())
+}
+
+/// Returns the bytes that `read` writes, with a buffer that is large enough for them.
+fn attribute(
+    read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>,
+) -> rustix::io::Result<Vec<u8>> {
+    // The largest size of a value on Linux (xattr(7)).
+    let mut buffer = vec![0; 64 << 10];
+    let length = read(&mut buffer)?;
+    buffer.truncate(length);
+    Ok(buffer)
 }
 
 /// Returns the error for a file that is not the one that the edit was made for.

@@ -64,8 +64,14 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         Detail::Cell(place, cell, content) => cell_splice(old, place, cell, content)?,
         Detail::Row(place, content) => {
             let (table, row) = row_of(old, place)?;
-            let text = row_text(table, content)?;
-            (row.span, text.into_bytes(), Wanted::Row(place))
+            let given = one_line(content)?.into_bytes();
+            // The row as it is may have more cells than the header.
+            let text = if given == slice(old.bytes(), row.span).trim_ascii() {
+                slice(old.bytes(), row.span).to_vec()
+            } else {
+                row_text(table, content)?.into_bytes()
+            };
+            (row.span, text, Wanted::Row(place))
         }
         Detail::InsertRow(place, is_before, content) => {
             row_insertion(old, place, is_before, content)?

@@ -68,7 +68,7 @@ struct TargetBytes<'a> {
 
 /// Whether `content` begins with a front matter delimiter.
 fn is_delimited(content: &[u8]) -> bool {
-    content.starts_with(b"---") || content.starts_with(b"+++")
+    [b"---", b"+++", b";;;"].iter().any(|delimiter| content.starts_with(*delimiter))
 }
 
 /// Makes drafts of edits of one file.
