@@ -181,6 +181,16 @@ fn every_address_and_link_leads_to_the_same_place() {
             Ok((places, found.fault.map(|fault| format!("{fault:?}"))))
         });
     }
+    let folders = documents.iter().flat_map(|path| {
+        let parts: Vec<&str> = path.split('/').collect();
+        (1..parts.len()).map(move |end| parts[end.min(1)..=end].join("/")).collect::<Vec<_>>()
+    });
+    for name in folders.chain(["o".to_owned(), "%".to_owned()]) {
+        same(&engines, &name, |library| {
+            let documents = library.reader.all(&Lookup::FolderSuffix(&name))?;
+            Ok(documents.into_iter().map(|document| document.path).collect::<Vec<_>>())
+        });
+    }
     let problems = same(&engines, "links check", |library| {
         let checked = check_links(library, &[], &FilterRequest::default(), None)?;
         Ok(checked.findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>())

@@ -105,6 +105,66 @@ fn a_folder_is_found_by_the_name_that_it_has_on_disk() {
 }
 
 #[test]
+fn a_folder_is_found_by_the_end_of_its_path() {
+    let place = Place::ingested(&[
+        ("site/guides/install/a.md", "# A\n\ntext\n\n## Guides\n\ntext\n"),
+        ("site/guides/b.md", "# B\n\ntext\n"),
+        ("site/old/install/c.md", "# C\n\ntext\n"),
+        ("site/old/setup.md", "# D\n\ntext\n"),
+        ("site/setup/e.md", "# E\n\ntext\n"),
+    ]);
+    for (name, expected) in [
+        ("guides", &["site/guides/b.md", "site/guides/install/a.md"][..]),
+        ("guides/", &["site/guides/b.md", "site/guides/install/a.md"]),
+        ("guides/install", &["site/guides/install/a.md"]),
+        // A document has that name.
+        ("setup", &["site/old/setup.md"]),
+    ] {
+        let found = place.run(&["search", "-F", "text", "--under", name]).success().json();
+        let mut files = files(&found);
+        files.dedup();
+        assert_eq!(files, expected, "{name}");
+    }
+    assert_eq!(place.run(&["index", "guides", "-f", "jsonl"]).success().text().lines().count(), 2);
+    for command in [&["search", "-F", "text", "--under", "install"][..], &["toc", "install"]] {
+        let fault = place.run(command).ends(1).json()["unresolved_selectors"][0].clone();
+        assert_eq!(fault["code"], "AMBIGUOUS");
+        let folders = fault["suggestions"].as_array().unwrap();
+        assert_eq!(folders[..], ["site/guides/install", "site/old/install"], "{fault}");
+    }
+    // A part of a name is not its end, and a path from the root is whole.
+    for name in ["stall", "./guides"] {
+        place.run(&["search", "-F", "text", "--under", name]).ends(1);
+    }
+}
+
+#[test]
+fn an_empty_answer_says_that_no_document_passes_the_filters() {
+    let place = Place::ingested(&[("a.md", "---\ntags: [x]\n---\n# A\n\ntext\n")]);
+    for command in [&["search", "text"][..], &["search", "-e", "text"], &["find", "A"]] {
+        let filtered = [command, &["--tag", "other", "-f", "text"]].concat();
+        let advice = place.run(&filtered).ends(1).text();
+        assert!(advice.starts_with("0 of 1 documents pass the filters."), "{advice}");
+        place.run(&[command, &["--tag", "x"]].concat()).success();
+        // The filter of blocks leaves the document.
+        let filtered = [command, &["--level", "3", "-f", "text"]].concat();
+        assert!(!place.run(&filtered).ends(1).text().contains("documents pass"));
+    }
+}
+
+#[test]
+fn an_empty_answer_explains_wildcards() {
+    let place = Place::ingested(&[("a.md", "# A\n\norganization\n")]);
+    place.run(&["search", "organi*"]).success();
+    for words in ["*zation", "org*zation", "organi?ation"] {
+        let advice = place.run(&["search", words, "-f", "text"]).ends(1).text();
+        assert!(advice.contains("Only a * at the end of a word"), "{words}: {advice}");
+    }
+    let advice = place.run(&["search", "kangaroo?", "-f", "text"]).ends(1).text();
+    assert!(advice.contains("--also"), "{advice}");
+}
+
+#[test]
 fn numbers_are_sorted_as_they_compare() {
     let prices = ["19.90", "3", "2.50", "10", "-1.0", "cheap"];
     let files: Vec<(String, String)> = prices

@@ -1,4 +1,5 @@
-//! Finds documents by name: first a path or unique suffix, then a folder, then a glob.
+//! Finds documents by name: first a path or unique suffix, then a folder, then a glob, then a unique suffix of a
+//! folder.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -132,7 +133,19 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
                 result.faults.push(fault.of(name));
                 continue;
             }
-            NameMatch::None => below_or_like(library, name, plain)?,
+            NameMatch::None => match below_or_like(library, name, plain)? {
+                none if none.is_empty() => match folder_by_suffix(library, plain)? {
+                    Ok(folder) => {
+                        let folder = folder.as_deref().map(Lookup::Folder);
+                        folder.map_or(Ok(Vec::new()), |folder| library.reader.all(&folder))?
+                    }
+                    Err(fault) => {
+                        result.faults.push(fault.of(name));
+                        continue;
+                    }
+                },
+                found => found,
+            },
         };
         if found.is_empty() {
             result.faults.push(not_found(library, plain)?.of(name));
@@ -204,7 +217,11 @@ fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Re
     };
     let folder = match by_name(library, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None if admitted.under.is_none() => folder(library, name)?,
+        NameMatch::None if admitted.under.is_none() => {
+            let exact = folder(library, name)?;
+            let or_suffix = || Ok(folder_by_suffix(library, name)?.unwrap_or_default());
+            exact.map_or_else(or_suffix, |folder| Ok(Some(folder)))?
+        }
         NameMatch::None | NameMatch::Many(..) => None,
     };
     Ok(match folder {
@@ -254,6 +271,38 @@ pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<S
         }
     }
     Ok(None)
+}
+
+/// Returns the path of the only folder that ends with `/` and `name`, if any. The inner error lists the folders if
+/// there are several.
+pub(super) fn folder_by_suffix(
+    library: &DocumentCache<'_>,
+    name: &str,
+) -> Result<std::result::Result<Option<String>, AddressError>> {
+    let decoded = namespace::decode(name);
+    let suffix = decoded.trim_end_matches('/');
+    if suffix.is_empty() || suffix.starts_with("./") {
+        return Ok(Ok(None));
+    }
+    let (which, part) = (Lookup::FolderSuffix(suffix), format!("/{suffix}/"));
+    let mut folders: Vec<String> = Vec::new();
+    while folders.len() <= limits::MAX_CANDIDATES_SHOWN {
+        // `0` is the character after `/`, so the documents of the last folder are skipped.
+        let after = folders.last().map(|last| format!("{last}0"));
+        let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
+        let Some((above, _)) = found.as_ref().and_then(|found| found.path.split_once(&part)) else {
+            break;
+        };
+        folders.push(format!("{above}/{suffix}"));
+    }
+    if folders.len() < 2 {
+        return Ok(Ok(folders.pop()));
+    }
+    let is_more = folders.len() > limits::MAX_CANDIDATES_SHOWN;
+    folders.truncate(limits::MAX_CANDIDATES_SHOWN);
+    let count = if is_more { "more than ".to_owned() } else { String::new() };
+    let message = format!("{count}{} folders are named {suffix:?}", folders.len());
+    Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
 }
 
 /// Returns the documents in the folder called `name` and its subfolders.

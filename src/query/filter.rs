@@ -7,9 +7,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::batches::{Candidates, DocumentBatches};
 use super::documents;
 use super::library::{DocumentCache, OpenDocument};
-use super::resolve::{NodeRange, resolve};
+use super::resolve::{NameMatch, NodeRange, resolve};
 use super::search::types_of;
 use crate::address::AddressError;
 use crate::data::{Expression, scalar};
@@ -282,8 +283,22 @@ impl Filter {
         };
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
-            // A folder takes precedence over a section whose title contains the name.
-            match documents::folder(library, address)? {
+            // A folder takes precedence over a section whose title contains the name, a document over a folder
+            // that has the name without being the whole path.
+            let mut folder = documents::folder(library, address)?;
+            if folder.is_none()
+                && !address.contains("::")
+                && matches!(documents::by_name(library, address)?, NameMatch::None)
+            {
+                match documents::folder_by_suffix(library, address)? {
+                    Ok(by_suffix) => folder = by_suffix,
+                    Err(fault) => {
+                        filter.faults.push(fault.of(address));
+                        continue;
+                    }
+                }
+            }
+            match folder {
                 Some(root) if root.is_empty() => under = None,
                 Some(folder) => {
                     if let Some(under) = &mut under
@@ -338,6 +353,20 @@ impl Filter {
             self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
         }
         Ok(())
+    }
+
+    /// Returns the text for an empty answer whose reason is that no document passes the filters.
+    pub(super) fn advice(&self, library: &DocumentCache<'_>) -> Result<Option<String>> {
+        let mut passing =
+            DocumentBatches::new(library, self.documents.clone(), None, Candidates::All)?;
+        if passing.next().transpose()?.is_some() {
+            return Ok(None);
+        }
+        let documents = library.reader.totals()?.documents;
+        Ok(Some(format!(
+            "0 of {documents} documents pass the filters. Leave out a filter, or see `mdsel index`, which lists \
+             the documents."
+        )))
     }
 
     /// Keeps the documents in which hits can match.

@@ -181,7 +181,7 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
     if result.matches.is_empty() && result.page.part.start() == 0 && filter.faults.is_empty() {
         let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
         if unknown.is_empty() {
-            result.advice = Some(advice(request));
+            result.advice = filter.advice(library)?.or_else(|| Some(advice(request)));
         }
         result.page.warnings.extend(unknown);
     }

@@ -80,6 +80,8 @@ pub enum Lookup<'a> {
     Paths(&'a [&'a str]),
     /// The documents in this folder and its subfolders.
     Folder(&'a str),
+    /// The documents in a folder whose path ends with `/` and this text, and in its subfolders.
+    FolderSuffix(&'a str),
     /// The documents whose folded path without extension is one of these names without regard to
     /// case, or ends with `/` and one of them.
     Names(&'a [&'a str]),

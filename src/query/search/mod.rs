@@ -160,7 +160,9 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     if is_first && answer.outcome() == Outcome::None && filter.faults.is_empty() {
         let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
         if unknown.is_empty() && request.form == OutputMode::Hits {
-            answer.advice = Some(advice(request, library.reader.totals()?.sections));
+            let sections = library.reader.totals()?.sections;
+            answer.advice =
+                filter.advice(library)?.or_else(|| Some(advice(request, sections)));
         }
         answer.page.warnings.extend(unknown);
     }
@@ -171,6 +173,10 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
 fn advice(request: &SearchRequest, sections: usize) -> String {
     let allowed = if request.filter.is_empty() { "" } else { " and pass the filters" };
     match &request.query {
+        Query::Words(texts) if texts.iter().any(|text| has_wildcard(text)) => format!(
+            "0 of {sections} sections have these words{allowed}. Only a * at the end of a word stands for \
+             other letters; -e searches for a regular expression."
+        ),
         Query::Words(_) => format!(
             "0 of {sections} sections have these words{allowed}. Try fewer or other words, --also 'OTHER \
              WORDING', or `mdsel find 'PART OF A TITLE'`."
@@ -183,6 +189,14 @@ fn advice(request: &SearchRequest, sections: usize) -> String {
             )
         }
     }
+}
+
+/// Returns whether a word of `text` has a `*` or a `?` before its last letter.
+fn has_wildcard(text: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        let end = word.rfind(char::is_alphanumeric).unwrap_or(0);
+        word.get(..end).is_some_and(|before| before.contains(['*', '?']))
+    })
 }
 
 /// A search that is being executed.

@@ -71,6 +71,7 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
         Lookup::Folder(folder) => {
             path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
         }
+        Lookup::FolderSuffix(name) => path.contains(&format!("/{name}/")),
         Lookup::Names(names) => names.iter().any(|name| key.starts_with(&name_key(name))),
         Lookup::LikeName(name) => {
             key.chars().next() == name_key(split_extension(name).0).chars().next()

@@ -129,6 +129,9 @@ impl State {
                 question.text.push_str(" AND ");
                 within(&mut question, folder);
             }
+            Lookup::FolderSuffix(name) => {
+                question.with(" AND position(", format!("/{name}/"), Type::TEXT, " IN d.path) > 0");
+            }
             Lookup::Names(names) => {
                 any_of(&mut question, names, |question, name| {
                     let key = name_key(name);
