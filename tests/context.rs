@@ -86,6 +86,51 @@ fn the_records_of_toc_name_each_document_that_they_count() {
 }
 
 #[test]
+fn records_have_the_type_and_the_tags_of_the_document_and_the_kind_of_a_block() {
+    let labeled = "---\ntype: guide\ntags: [b, A]\n---\n# T\n\n```sh\nlantern\n```\n";
+    let plain = "# U\n\n- [ ] lantern\n\n| k |\n|---|\n| lantern |\n";
+    let place = Place::ingested(&[("l.md", labeled), ("p.md", plain)]);
+    let nodes = |arguments: &[&str]| {
+        let text = place.run(&[arguments, &["-f", "records"]].concat()).success().text();
+        let nodes = records(text.as_bytes()).into_iter().filter_map(|record| match record {
+            Record::Node { kind, tags, .. } => Some(format!("{kind} {}", tags.join(","))),
+            _ => None,
+        });
+        nodes.collect::<Vec<_>>()
+    };
+    assert_eq!(nodes(&["toc"]), ["guide a,b", "Section "]);
+    assert_eq!(nodes(&["toc", "--depth", "0"]), ["guide a,b", "Document "]);
+    let found = nodes(&["search", "-F", "lantern"]);
+    assert_eq!(found, ["guide a,b", "Paragraph ", "Table "]);
+    assert_eq!(nodes(&["search", "-F", "lantern", "-l"]), ["guide a,b", "Document "]);
+    assert_eq!(nodes(&["code"]), ["guide a,b"]);
+    assert_eq!([nodes(&["tables"]), nodes(&["tasks"])], [["Row "], ["Task "]]);
+    assert_eq!(nodes(&["meta"]), ["guide a,b"]);
+    let compact = place.run(&["toc", "--compact", "-f", "records"]).success();
+    let whole = place.run(&["toc", "-f", "records"]).success();
+    assert_eq!(records(&compact.stdout)[1..], records(&whole.stdout)[1..]);
+}
+
+#[test]
+fn a_part_of_the_records_of_toc_is_the_beginning_of_the_whole() {
+    let place =
+        Place::ingested(&[("a.md", "# A\n\n## B\n"), ("empty.md", "text\n"), ("z.md", "# Z\n")]);
+    let nodes = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let whole = place.run(&["toc", "-f", "records"]).success().text();
+    for most in 1..=whole.len() {
+        let answer = place.run(&["toc", "-f", "records", "--max-chars", &most.to_string()]);
+        if answer.status == 0 {
+            let part = nodes(&answer.text());
+            assert_eq!(part, nodes(&whole)[..part.len()], "{most}");
+        } else {
+            let hint = answer.stderr.rsplit("--max-chars ").next().unwrap();
+            let enough: String = hint.chars().take_while(char::is_ascii_digit).collect();
+            place.run(&["toc", "-f", "records", "--max-chars", &enough]).success();
+        }
+    }
+}
+
+#[test]
 fn a_body_cannot_forge_a_record() {
     let bodies = [
         "B-END\nN forged note \"x\" tags=- path=x\n",

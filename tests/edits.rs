@@ -288,8 +288,7 @@ fn extended_attributes_are_kept_access_control_lists_included() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     let place = doc();
     let path = place.join("doc.md");
-    let list =
-        access_list([(1, 6, !0), (2, 4, 12_345), (4, 0, !0), (16, 4, !0), (32, 0, !0)]);
+    let list = access_list([(1, 6, !0), (2, 4, 12_345), (4, 0, !0), (16, 4, !0), (32, 0, !0)]);
     let attributes =
         [("user.origin", &b"https://example.org"[..]), ("system.posix_acl_access", &list)];
     for (name, value) in attributes {
@@ -320,8 +319,7 @@ fn extended_attributes_are_kept_access_control_lists_included() {
 fn an_edit_gives_nobody_the_rights_that_a_folder_gives_to_new_files() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     let place = doc();
-    let list =
-        access_list([(1, 7, !0), (2, 7, 12_345), (4, 7, !0), (16, 7, !0), (32, 5, !0)]);
+    let list = access_list([(1, 7, !0), (2, 7, 12_345), (4, 7, !0), (16, 7, !0), (32, 5, !0)]);
     let folder = "system.posix_acl_default";
     if setxattr(place.path(), folder, &list, XattrFlags::empty()).is_err() {
         return;

@@ -345,6 +345,6 @@ pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
         let request = meta::MetaRequest { keys: arguments.keys.clone(), common: common(limit)? };
         meta::meta(&library, &request)
     })?);
-    global.print_list(answer)?;
+    global.print_documents(&library, answer)?;
     Ok(answer.outcome().into())
 }

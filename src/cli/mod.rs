@@ -56,8 +56,9 @@ use crate::output::{
     write_list,
 };
 use crate::query::finding::Findings;
+use crate::query::labels::read_labels;
 use crate::query::page::fitting;
-use crate::query::{List, Outcome};
+use crate::query::{DocumentCache, List, Outcome};
 use args::{Cli, Color, Command, Global};
 use read_command::ReadCommand as _;
 
@@ -373,6 +374,18 @@ impl Global {
                 write_list(answer, self.options(&store), &mut io::sink()).map(|_| ())
             }
         }
+    }
+
+    /// Prints an answer about documents of `library`; see [`Self::print_list`].
+    fn print_documents(
+        &self,
+        library: &DocumentCache<'_>,
+        answer: &mut (impl Answer + List),
+    ) -> Result<bool> {
+        if self.format() == Format::Records {
+            read_labels(library, answer)?;
+        }
+        self.print_list(answer)
     }
 
     /// Prints an answer, with fewer items if the budget requires it. Returns whether standard

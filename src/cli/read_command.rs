@@ -137,8 +137,9 @@ impl<Q: QueryArguments> ReadCommand for Q {
 
     fn run(&self, global: &Global) -> Result<Status> {
         let reader = open_fresh(global, |library| self.documents(library))?;
-        let answer = kept(self.answer(global, &DocumentCache::new(&*reader))?);
-        global.print_list(answer)?;
+        let library = DocumentCache::new(&*reader);
+        let answer = kept(self.answer(global, &library)?);
+        global.print_documents(&library, answer)?;
         Ok(Q::status(answer))
     }
 

@@ -114,12 +114,13 @@ impl ReadCommand for SearchArgs {
         let mut request = request(self, detail)?;
         request.keep_to(self.passage, global.max_chars);
         let reader = kept(store::open_for_search(global)?);
-        let answer = kept(search(&DocumentCache::new(&**reader), &request)?);
+        let library = DocumentCache::new(&**reader);
+        let answer = kept(search(&library, &request)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
             return Ok(if is_found { Status::Success } else { Status::Nothing });
         }
-        global.print_list(answer)?;
+        global.print_documents(&library, answer)?;
         Ok(answer.outcome().into())
     }
 

@@ -250,7 +250,8 @@ fn copy_attributes(old: &File, new: &File) -> rustix::io::Result<()> {
         Err(Errno::NOTSUP) => return Ok(()),
         names => names?,
     };
-    let mut names: Vec<_> = names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+    let mut names: Vec<_> =
+        names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
     if !names.contains(&ACCESS_LIST.as_bytes()) {
         match rustix::fs::fremovexattr(new, ACCESS_LIST) {
             Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
@@ -266,9 +267,7 @@ fn copy_attributes(old: &File, new: &File) -> rustix::io::Result<()> {
 }
 
 /// Returns the bytes that `read` writes, with a buffer that is large enough for them.
-fn attribute(
-    read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>,
-) -> rustix::io::Result<Vec<u8>> {
+fn attribute(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
     // The largest size of a value on Linux (xattr(7)).
     let mut buffer = vec![0; 64 << 10];
     let length = read(&mut buffer)?;

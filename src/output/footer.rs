@@ -13,6 +13,7 @@ use super::text_writer::{Style, TextWriter};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::Page;
+use crate::query::labels::DocumentLabels;
 use crate::query::library::Freshness;
 
 /// The part of an answer that is not an item.
@@ -32,6 +33,8 @@ pub struct Footer<'a> {
     pub(super) cut: Vec<(&'a str, &'a str)>,
     /// What the request excludes from the items.
     pub(super) notes: Vec<String>,
+    /// The types and tags of the documents, if records print them.
+    pub(super) labels: Option<&'a DocumentLabels>,
     /// The interface that the request came from.
     pub(super) caller: Caller,
 }
@@ -51,6 +54,7 @@ impl<'a> Footer<'a> {
             changed: Vec::new(),
             cut: Vec::new(),
             notes: Vec::new(),
+            labels: None,
             caller: Caller::CommandLine,
         }
     }
@@ -58,7 +62,7 @@ impl<'a> Footer<'a> {
     /// Returns the footer of a page.
     pub(super) fn of(page: &'a Page) -> Self {
         let footer = Self::new(&page.unresolved_selectors, &page.warnings, page.truncated);
-        Self { next: page.next.as_ref(), ..footer }
+        Self { next: page.next.as_ref(), labels: Some(&page.labels), ..footer }
     }
 
     /// Adds items that are cut, each with the address of its remainder.

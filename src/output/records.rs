@@ -90,7 +90,8 @@ impl<'a> Records<'a> {
         self.writer.body(address, bytes)
     }
 
-    /// Writes a node without tags.
+    /// Writes a node in the document at `path` with the type and the tags of the document. `kind` is the type of
+    /// the node if the document has none.
     pub(super) fn place(
         &mut self,
         id: &str,
@@ -98,7 +99,8 @@ impl<'a> Records<'a> {
         title: &str,
         path: &str,
     ) -> io::Result<()> {
-        self.writer.node(&records::RecordNode { id, kind, title, tags: &[], path })
+        let (kind, tags) = self.footer.labels.map_or((kind, &[][..]), |all| all.of(path, kind));
+        self.writer.node(&records::RecordNode { id, kind, title, tags, path })
     }
 
     /// Writes the summary of a node, or the text that matched in it.

@@ -15,6 +15,7 @@ pub mod find;
 pub mod finding;
 mod groups;
 pub mod index;
+pub mod labels;
 pub mod ldmd;
 pub mod library;
 pub mod links;

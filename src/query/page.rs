@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::cursor::ListPart;
+use super::labels::DocumentLabels;
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::limits::BRIEF_MESSAGE_CHARS;
@@ -25,6 +26,8 @@ pub struct Page {
     pub(crate) has_empty_lists: bool,
     /// Whether the items are children of a node, whose answer has another field `next`.
     pub(crate) is_of_children: bool,
+    /// The types and tags of the documents, if records print them.
+    pub(crate) labels: DocumentLabels,
     /// The position of the page in the list.
     pub(super) part: ListPart,
 }
@@ -128,6 +131,11 @@ pub trait List: Clone {
     /// Returns the messages, which may name commands and options of the command line.
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.page_mut().into_iter().flat_map(Page::messages_mut).collect()
+    }
+
+    /// Returns the paths of the documents whose types and tags records print.
+    fn labeled_files(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// Returns the number of items.

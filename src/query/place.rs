@@ -166,23 +166,9 @@ impl ResolvedNode {
             Target::Ldmd(_) => "Section",
             Target::Cells(Cells { cell: None, .. }) => "Row",
             Target::Cells(_) => "Cell",
-            Target::Node(node) => match self.document.tree.node(node).map(|node| node.kind) {
-                Some(NodeKind::Section(_)) | None => "Section",
-                Some(NodeKind::Root) => "Root",
-                Some(NodeKind::Item) => "Item",
-                Some(NodeKind::Block(block_type)) => match block_type {
-                    BlockType::Paragraph => "Paragraph",
-                    BlockType::List => "List",
-                    BlockType::Code => "Code",
-                    BlockType::Table => "Table",
-                    BlockType::Blockquote => "Blockquote",
-                    BlockType::Html => "Html",
-                    BlockType::Rule => "Rule",
-                    BlockType::Definition => "Definition",
-                    BlockType::Heading => "Heading",
-                    BlockType::Footnote => "Footnote",
-                },
-            },
+            Target::Node(node) => {
+                self.document.tree.node(node).map_or("Section", |node| word_of(node.kind))
+            }
         }
     }
 
@@ -208,5 +194,26 @@ impl ResolvedNode {
             _ => span.end,
         };
         ByteSpan { end, ..span }
+    }
+}
+
+/// Returns the type of a node as a word for people.
+pub(super) fn word_of(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Section(_) => "Section",
+        NodeKind::Root => "Root",
+        NodeKind::Item => "Item",
+        NodeKind::Block(block_type) => match block_type {
+            BlockType::Paragraph => "Paragraph",
+            BlockType::List => "List",
+            BlockType::Code => "Code",
+            BlockType::Table => "Table",
+            BlockType::Blockquote => "Blockquote",
+            BlockType::Html => "Html",
+            BlockType::Rule => "Rule",
+            BlockType::Definition => "Definition",
+            BlockType::Heading => "Heading",
+            BlockType::Footnote => "Footnote",
+        },
     }
 }

@@ -97,6 +97,8 @@ pub struct File {
     pub file: String,
     /// The sections, each with its depth.
     pub entries: Vec<TocEntry>,
+    /// Whether the document has sections to list. This part of the list may have none of them.
+    pub has_entries: bool,
     /// The front matter, if any.
     pub front_matter: Option<FrontMatterSize>,
     /// Whether the file differs from the stored document.
@@ -140,6 +142,10 @@ impl TocAnswer {
 impl List for TocAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn labeled_files(&self) -> Vec<&str> {
+        self.files.iter().map(|file| &*file.file).collect()
     }
 
     fn count(&self) -> usize {
@@ -300,6 +306,7 @@ fn sections(
     }
     File {
         file: document.stored.path.clone(),
+        has_entries: !entries.is_empty(),
         entries,
         front_matter: outline.front_matter.map(|_| FrontMatterSize {
             line_start: 1,

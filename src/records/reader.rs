@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::value::take_value;
 use super::writer::{
-    BODY, COMMAND, COMPACT_NODE, DETAIL, EDGE, HEADER, IS_COMPACT, MAP_OF_CONTENT, NODE, SECTION,
+    BODY, COMMAND, COMPACT_NODE, DETAIL, EDGE, HEADER, IS_COMPACT, LastNode, MAP_OF_CONTENT, NODE,
     SUMMARY, WARNING, write_header,
 };
 use super::{LineError, RecordLines, count, id, read_tags};
@@ -34,15 +34,14 @@ pub enum Record {
 }
 
 impl Record {
-    /// Parses a record that is neither a header nor a body. `path` is that of the last node of
-    /// compact records.
-    fn parse(line: &str, path: Option<&str>) -> Option<Self> {
+    /// Parses a record that is neither a header nor a body. `last` is the last node of compact records.
+    fn parse(line: &str, last: Option<&LastNode>) -> Option<Self> {
         Some(match line.split(' ').next()? {
             "N" => {
                 if let Some([id, title]) = COMPACT_NODE.read(line) {
-                    let path = path.filter(|path| !path.is_empty() && id.starts_with("::"))?;
-                    let (kind, path) = (SECTION.to_owned(), path.to_owned());
-                    return Some(Self::Node { id, kind, title, tags: Vec::new(), path });
+                    let last = last.filter(|last| !last.path.is_empty() && id.starts_with("::"))?;
+                    let (kind, path) = (last.kind.clone(), last.path.clone());
+                    return Some(Self::Node { id, kind, title, tags: last.tags.clone(), path });
                 }
                 let [id, kind, title, tags, path] = NODE.read(line)?;
                 Self::Node { id, kind, title, tags: read_tags(&tags)?, path }
@@ -69,8 +68,8 @@ impl Record {
         })
     }
 
-    /// Completes the ids of a compact record with `last`, the path of the last node, and updates that path.
-    fn complete(&mut self, last: &mut String) {
+    /// Completes the ids of a compact record with the path of `last`, the last node. A node becomes the last node.
+    fn complete(&mut self, last: &mut LastNode) {
         let ids = match self {
             Self::Node { id, .. }
             | Self::Summary { id, .. }
@@ -80,10 +79,12 @@ impl Record {
             _ => Vec::new(),
         };
         for short in ids.into_iter().filter(|id| id.starts_with("::")) {
-            short.insert_str(0, &id(last));
+            short.insert_str(0, &id(&last.path));
         }
-        if let Self::Node { path, .. } = self {
-            path.clone_into(last);
+        if let Self::Node { kind, tags, path, .. } = self {
+            kind.clone_into(&mut last.kind);
+            tags.clone_into(&mut last.tags);
+            path.clone_into(&mut last.path);
         }
     }
 }
@@ -107,15 +108,15 @@ fn header(line: &str) -> Option<Vec<(String, String)>> {
 #[derive(Debug)]
 pub struct RecordReader<R: BufRead> {
     lines: RecordLines<R>,
-    /// The path of the last node, if the records are compact.
-    path: Option<String>,
+    /// The last node, if the records are compact.
+    last: Option<LastNode>,
     is_over: bool,
 }
 
 impl<R: BufRead> RecordReader<R> {
     /// Reads records from `input`, which must begin with the header.
     pub fn new(input: R) -> Self {
-        Self { lines: RecordLines::new(input), path: None, is_over: false }
+        Self { lines: RecordLines::new(input), last: None, is_over: false }
     }
 
     fn record(&mut self) -> Result<Option<Record>, LineError> {
@@ -127,17 +128,17 @@ impl<R: BufRead> RecordReader<R> {
             let fields = header(line);
             let is_compact =
                 |(name, text): &(String, String)| (name.as_str(), text.as_str()) == IS_COMPACT;
-            self.path = fields.iter().flatten().any(is_compact).then(String::new);
+            self.last = fields.iter().flatten().any(is_compact).then(LastNode::default);
             fields.map(Record::Header)
         } else if let Some([id, bytes]) = BODY.read(line) {
             let count = count(&bytes)
                 .ok_or_else(|| self.lines.fault("the count of bytes is not a number"))?;
             Some(Record::Body { id, bytes: self.body(count)? })
         } else {
-            Record::parse(line, self.path.as_deref())
+            Record::parse(line, self.last.as_ref())
         };
-        if let (Some(record), Some(path)) = (&mut record, &mut self.path) {
-            record.complete(path);
+        if let (Some(record), Some(last)) = (&mut record, &mut self.last) {
+            record.complete(last);
         }
         record.map(Some).ok_or_else(|| self.lines.fault("this record is not expected here"))
     }

@@ -103,12 +103,20 @@ M m.md::* "Map" tags=moc
 #[test]
 fn compact_records_say_a_path_once() {
     let mut records = Vec::new();
-    for (path, title) in [("a b.md", "One"), ("a b.md", "Two"), ("c.md", "Three")] {
+    for (path, title, kind, tags) in [
+        ("a b.md", "One", "Section", &[][..]),
+        ("a b.md", "Two", "Section", &[]),
+        ("c.md", "Three", "note", &["x"]),
+        ("c.md", "Four", "note", &["x"]),
+        ("c.md", "Five", "note", &["y"]),
+        ("c.md", "Six", "Section", &["y"]),
+    ] {
         let id = format!("{}::{title}", id(path));
-        let (kind, path) = ("Section".to_owned(), path.to_owned());
+        let (kind, path) = (kind.to_owned(), path.to_owned());
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         let other = format!("{id}/b");
         records.extend([
-            Record::Node { id: id.clone(), kind, title: title.to_owned(), tags: Vec::new(), path },
+            Record::Node { id: id.clone(), kind, title: title.to_owned(), tags, path },
             Record::Summary { id: id.clone(), text: "text".to_owned() },
             Record::Edge { from: id.clone(), kind: "up".to_owned(), to: other, is_typed: true },
             Record::Body { id: id.clone(), bytes: b"x".to_vec() },
@@ -127,7 +135,10 @@ fn compact_records_say_a_path_once() {
         "H mdsel=1 records=1 store=./ compact=true",
         "N a%20b.md::One Section \"One\" tags=- path=\"a b.md\"",
         "N ::Two \"Two\"",
-        "N c.md::Three Section \"Three\" tags=- path=c.md",
+        "N c.md::Three note \"Three\" tags=x path=c.md",
+        "N ::Four \"Four\"",
+        "N c.md::Five note \"Five\" tags=y path=c.md",
+        "N c.md::Six Section \"Six\" tags=y path=c.md",
     ];
     assert_eq!(lines, expected);
     assert!(text.contains("S ::Two text\nE ::Two up ::Two/b typed\nB ::Two bytes=1\n"), "{text}");

@@ -34,8 +34,14 @@ pub struct RecordNode<'a> {
     pub path: &'a str,
 }
 
-/// The kind of a node that is a section.
-pub(super) const SECTION: &str = "Section";
+/// What compact records do not repeat of the last node that was written whole.
+#[derive(Debug, Default)]
+pub(super) struct LastNode {
+    pub(super) kind: String,
+    pub(super) tags: Vec<String>,
+    /// The path of its document; empty before the first node.
+    pub(super) path: String,
+}
 
 /// Formats the record without a line end.
 impl fmt::Display for RecordNode<'_> {
@@ -55,26 +61,26 @@ pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     output: W,
-    /// The path of the last node, as it is in an id, if the records are compact.
-    path: Option<String>,
+    /// The last node that was written whole, if the records are compact.
+    last: Option<LastNode>,
 }
 
 impl<W: Write> RecordWriter<W> {
     /// Creates a writer. The caller must write the header first.
     pub fn new(output: W) -> Self {
-        Self { output, path: None }
+        Self { output, last: None }
     }
 
-    /// Creates a writer of compact records. After a node, an id in its document begins with `::`, and the
-    /// node of a section in it without tags has only an id and a title.
+    /// Creates a writer of compact records. After a node, an id in its document begins with `::`, and a node in it
+    /// of the same kind and with the same tags has only an id and a title.
     pub fn compact(output: W) -> Self {
-        Self { output, path: Some(String::new()) }
+        Self { output, last: Some(LastNode::default()) }
     }
 
     /// Writes the header, which must be the first record: the version, then `fields` as names and values.
     pub fn header(&mut self, fields: &[(&str, &str)]) -> Result<()> {
         let mut fields = fields.to_vec();
-        if self.path.is_some() {
+        if self.last.is_some() {
             fields.push(IS_COMPACT);
         }
         writeln!(self.output, "{}", write_header(&fields))
@@ -83,19 +89,25 @@ impl<W: Write> RecordWriter<W> {
     /// Writes the record of a node.
     pub fn node(&mut self, node: &RecordNode<'_>) -> Result<()> {
         let short = self.short(node.id);
-        if short != node.id && node.kind == SECTION && node.tags.is_empty() {
+        if let Some(last) = &self.last
+            && short != node.id
+            && node.kind == last.kind
+            && node.tags == last.tags
+        {
             return writeln!(self.output, "{}", COMPACT_NODE.write(&[short, node.title]));
         }
-        if let Some(path) = &mut self.path {
-            id(node.path).as_ref().clone_into(path);
+        if let Some(last) = &mut self.last {
+            node.kind.clone_into(&mut last.kind);
+            node.tags.clone_into(&mut last.tags);
+            id(node.path).as_ref().clone_into(&mut last.path);
         }
         writeln!(self.output, "{node}")
     }
 
     /// Returns `id` without the path of the last node.
     fn short<'a>(&self, id: &'a str) -> &'a str {
-        let path = self.path.as_deref().filter(|path| !path.is_empty());
-        let short = path.and_then(|path| id.strip_prefix(path));
+        let last = self.last.as_ref().filter(|last| !last.path.is_empty());
+        let short = last.and_then(|last| id.strip_prefix(last.path.as_str()));
         short.filter(|short| short.starts_with("::")).unwrap_or(id)
     }
 

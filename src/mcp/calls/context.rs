@@ -59,9 +59,9 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         return Err(usage(&"give queries, addresses, tags or under"));
     }
     let answer = if is_question {
-        ask(store, Purpose::Search, |library| context::context(library, &request))?
+        ask(store, form, Purpose::Search, |library| context::context(library, &request))?
     } else {
-        ask(store, Purpose::Read, |library| context::context(library, &request))?
+        ask(store, form, Purpose::Read, |library| context::context(library, &request))?
     };
     form.reply(answer.outcome(), answer)
 }

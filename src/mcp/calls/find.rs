@@ -46,6 +46,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: cursor(arguments.after.as_ref())?,
     };
-    let answer = ask(store, Purpose::Read, |library| find::find(library, &request))?;
+    let answer = ask(store, form, Purpose::Read, |library| find::find(library, &request))?;
     form.reply(answer.outcome(), answer)
 }

@@ -16,19 +16,29 @@ mod search;
 use rmcp::model::JsonObject;
 
 use super::ServerOptions;
-use super::reply::Reply;
+use super::reply::{Reply, ReplyOptions};
 use super::tools::ToolName;
 use crate::error::Result;
+use crate::output::Format;
+use crate::query::labels::read_labels;
 use crate::query::{DocumentCache, List};
 use crate::store::{Purpose, Store};
 
-/// Answers a question about the store. If an interrupted edit was finished first, the answer begins with a warning.
+/// Answers a question about the store in `form`. If an interrupted edit was finished first, the answer begins with a
+/// warning.
 fn ask<T: List>(
     store: &Store,
+    form: ReplyOptions<'_>,
     purpose: Purpose,
     question: impl FnOnce(&DocumentCache<'_>) -> Result<T>,
 ) -> Result<T> {
-    let mut answer = crate::query::ask(store, purpose, question)?;
+    let mut answer = crate::query::ask(store, purpose, |library| {
+        let mut answer = question(library)?;
+        if form.format == Format::Records {
+            read_labels(library, &mut answer)?;
+        }
+        Ok(answer)
+    })?;
     if let Some(page) = answer.page_mut() {
         page.warnings.splice(0..0, store.take_warnings());
     }

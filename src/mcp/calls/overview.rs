@@ -36,11 +36,12 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         let [document] = <[String; 1]>::try_from(documents)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
-        let answer = ask(store, Purpose::Read, |library| ldmd::index::index(library, &request))?;
+        let answer =
+            ask(store, form, Purpose::Read, |library| ldmd::index::index(library, &request))?;
         return form.reply(answer.outcome(), answer);
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let mut answer = ask(store, Purpose::Read, |library| prime::prime(library, after))?;
+        let mut answer = ask(store, form, Purpose::Read, |library| prime::prime(library, after))?;
         // The list of tools says the same.
         answer.commands.clear();
         return form.reply(Outcome::All, answer);
@@ -55,6 +56,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         limit,
         after,
     };
-    let answer = ask(store, Purpose::Read, |library| toc::toc(library, &request))?;
+    let answer = ask(store, form, Purpose::Read, |library| toc::toc(library, &request))?;
     form.reply(answer.outcome(), answer)
 }

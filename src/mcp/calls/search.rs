@@ -85,6 +85,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after: cursor(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
-    let answer = ask(store, Purpose::Search, |library| search(library, &request))?;
+    let answer = ask(store, form, Purpose::Search, |library| search(library, &request))?;
     form.reply(answer.outcome(), answer)
 }

@@ -155,7 +155,7 @@ impl Answer for search::SearchAnswer {
             Items::Hits(hits) => {
                 for hit in hits {
                     let title = hit.heading_path.last().map_or(&*hit.file, String::as_str);
-                    records.place(&hit.selector, "Section", title, &hit.file)?;
+                    records.place(&hit.selector, hit.word, title, &hit.file)?;
                     if hit.passage.is_empty() {
                         records.summary(&hit.selector, &hit.text)?;
                     } else {

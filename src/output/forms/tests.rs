@@ -172,6 +172,7 @@ fn trees(text: &str) -> toc::TocAnswer {
     let file = toc::File {
         file: text.to_owned(),
         entries: vec![entry(0, 1), entry(1, 2), entry(0, 1)],
+        has_entries: true,
         front_matter: Some(toc::FrontMatterSize { line_start: 1, line_end: 3, char_count: 20 }),
         freshness: changed(),
     };

@@ -109,12 +109,11 @@ impl Answer for toc::TocAnswer {
         let fields = [("files", self.files.len().to_string())];
         records.header("toc", &fields)?;
         for file in &self.files {
-            if file.entries.is_empty() {
+            if !file.has_entries {
                 let id = format!("{}::*", crate::address::namespace::encode(&file.file));
                 records.place(&id, "Document", &file.file, &file.file)?;
             }
-            for entry in &file.entries {
-                let section = &entry.section;
+            for TocEntry { section, .. } in &file.entries {
                 records.place(&section.selector, "Section", &section.title, &file.file)?;
             }
         }

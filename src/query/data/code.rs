@@ -86,6 +86,7 @@ list_of_items!(
     code,
     "mdsel select",
     selector,
+    [file],
     |item: &Code| longest(item.code.iter().map(String::as_str)),
     |item: &mut Code, size| {
         if let Some(code) = &mut item.code {

@@ -55,6 +55,7 @@ list_of_items!(
     documents,
     "mdsel select",
     selector,
+    [file],
     |item: &Document| item.meta.values().map(longest_within).max().unwrap_or(0),
     |item: &mut Document, size| {
         for value in item.meta.values_mut() {
@@ -210,6 +211,7 @@ list_of_items!(
     keys,
     "mdsel meta --get",
     key,
+    [],
     |item: &Key| longest([item.key.as_str()]),
     |item: &mut Key, size| cut(&mut item.key, size)
 );

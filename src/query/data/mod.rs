@@ -34,9 +34,11 @@ pub struct Common {
 }
 
 /// Implements an answer whose items are in one field. `$command` with the field `$name` of an item prints
-/// the whole item. Each `$other` is a field that all parts of the answer have in common.
+/// the whole item. `$file` is its field with the path of the document, if any. Each `$other` is a field that
+/// all parts of the answer have in common.
 macro_rules! list_of_items {
-    ($answer:ident, $field:ident, $command:literal, $name:ident, $longest:expr, $cut:expr
+    ($answer:ident, $field:ident, $command:literal, $name:ident, [$($file:ident)?], $longest:expr,
+     $cut:expr
      $(; $other:ident)*) => {
         impl $answer {
             /// Returns the outcome of the command: `None` if there is no item.
@@ -53,6 +55,10 @@ macro_rules! list_of_items {
             fn page_mut(&mut self) -> Option<&mut crate::query::Page> {
                 Some(&mut self.page)
             }
+
+            $(fn labeled_files(&self) -> Vec<&str> {
+                self.$field.iter().map(|item| &*item.$file).collect()
+            })?
 
             fn count(&self) -> usize {
                 self.$field.len()

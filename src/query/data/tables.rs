@@ -72,6 +72,7 @@ list_of_items!(
     rows,
     "mdsel select",
     selector,
+    [file],
     |item: &TableRow| longest(
         item.row.values().chain(item.source.values()).filter_map(Value::as_str)
     ),

@@ -88,6 +88,7 @@ list_of_items!(
     tasks,
     "mdsel select",
     selector,
+    [file],
     |item: &Task| longest([item.text.as_str()]),
     |item: &mut Task, size| {
         cut(&mut item.text, size);

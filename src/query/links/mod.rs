@@ -18,6 +18,7 @@ pub use graph::{Direction, Edge, EdgeFilter, source_word};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::labels::Labels;
 use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
 use super::place::{ResolvedNode, Target};
@@ -53,22 +54,20 @@ impl LinkNode {
     pub(super) fn of(library: &DocumentCache<'_>, place: &ResolvedNode) -> Result<Self> {
         let stored = &place.document.stored;
         let front_matter = library.reader.front_matter(stored)?;
-        let field = |name: &str| {
-            let value = front_matter.as_ref().and_then(|values| values.get(name));
-            value.and_then(serde_json::Value::as_str).map(str::to_owned)
-        };
+        let summary = library.summary(place, front_matter.as_ref())?;
+        let labels = Labels::new(&front_matter, library.reader.tags(stored)?);
         let title = match place.title() {
             Some(title) => Some(title),
             None => library.reader.links(stored)?.title,
         };
         Ok(Self {
             selector: place.address(),
-            node_type: field("type").unwrap_or_else(|| place.word().to_owned()),
+            node_type: labels.document_type.unwrap_or_else(|| place.word().to_owned()),
             title: title.unwrap_or_else(|| file_stem(&stored.path).to_owned()),
-            tags: library.reader.tags(stored)?,
+            tags: labels.tags,
             file: stored.path.clone(),
             hop: None,
-            summary: library.summary(place, front_matter.as_ref())?,
+            summary,
             freshness: library.freshness(stored),
         })
     }

@@ -121,6 +121,14 @@ impl List for SearchAnswer {
         self.advice.iter_mut().chain(self.page.messages_mut()).collect()
     }
 
+    fn labeled_files(&self) -> Vec<&str> {
+        match &self.items {
+            Items::Hits(hits) => hits.iter().map(|hit| &*hit.file).collect(),
+            Items::Files(files) => files.iter().map(String::as_str).collect(),
+            Items::Counts(_) => Vec::new(),
+        }
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }

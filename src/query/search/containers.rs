@@ -5,27 +5,44 @@
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
+use crate::query::place::word_of;
 
-/// Returns the address and the bytes of the innermost place that contains `span`.
-pub(super) fn container(document: &OpenDocument, span: ByteSpan) -> (String, ByteSpan) {
+/// The innermost place that contains a hit.
+pub(super) struct Container {
+    pub(super) address: String,
+    pub(super) bytes: ByteSpan,
+    /// The type of the place as a word for people.
+    pub(super) word: &'static str,
+}
+
+/// Returns the innermost place that contains `span`.
+pub(super) fn container(document: &OpenDocument, span: ByteSpan) -> Container {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
         let front_matter = tree.outline().front_matter.unwrap_or_default();
-        return (document.address("@frontmatter"), front_matter);
+        let address = document.address("@frontmatter");
+        return Container { address, bytes: front_matter, word: "Front-Matter" };
     }
     let Some((index, node)) = innermost(document, span) else {
-        return (document.address("*"), document.span());
+        return Container {
+            address: document.address("*"),
+            bytes: document.span(),
+            word: "Document",
+        };
     };
     let address = document.address_of(index);
-    let Some(section) = tree.section(index) else { return (address, node) };
-    if span.end <= section.heading_end && span.start < section.heading_end {
-        let heading = ByteSpan::new(node.start, section.heading_end);
-        return (format!("{address}?part=heading"), heading);
-    }
-    if span.end <= section.own_end {
-        return (format!("{address}?part=own"), ByteSpan::new(node.start, section.own_end));
-    }
-    (address, node)
+    let word = tree.node(index).map_or("Section", |node| word_of(node.kind));
+    let (address, bytes) = match tree.section(index) {
+        Some(section) if span.end <= section.heading_end && span.start < section.heading_end => {
+            let heading = ByteSpan::new(node.start, section.heading_end);
+            (format!("{address}?part=heading"), heading)
+        }
+        Some(section) if span.end <= section.own_end => {
+            (format!("{address}?part=own"), ByteSpan::new(node.start, section.own_end))
+        }
+        _ => (address, node),
+    };
+    Container { address, bytes, word }
 }
 
 pub(super) fn is_in_front_matter(document: &OpenDocument, span: ByteSpan) -> bool {

@@ -21,6 +21,9 @@ use crate::query::page::{longest, shorten};
 pub struct Hit {
     /// The address of text that contains the hit. Empty if only titles or lines are requested.
     pub selector: String,
+    /// The type of the node at that address as a word for people.
+    #[serde(skip)]
+    pub word: &'static str,
     /// The address of the innermost section.
     pub section: Arc<str>,
     /// The address of the innermost LDMD section, if any.

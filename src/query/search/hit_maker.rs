@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::containers::{container, is_in_front_matter};
+use super::containers::{Container, container, is_in_front_matter};
 use super::hit::{ContextLines, Hit, HitDetail};
 use crate::limits;
 use crate::markdown::text_start;
@@ -84,11 +84,14 @@ impl<'a> HitMaker<'a> {
             self.document.map(|document| self.section(document, span)).unwrap_or_default();
         let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
         let (text, text_cut) = self.text(span, lines);
+        let (selector, word) =
+            addressed.map_or((String::new(), "Section"), |document| self.selector(document, span));
         let ContextLines { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
         Hit {
-            selector: addressed.map(|document| self.selector(document, span)).unwrap_or_default(),
+            selector,
+            word,
             section,
             ldmd: addressed.and_then(|document| {
                 let section = document.markup.innermost_at(span.start)?;
@@ -198,9 +201,14 @@ impl<'a> HitMaker<'a> {
         section
     }
 
-    /// Returns the address of text that contains `span`.
-    fn selector(&mut self, document: &OpenDocument, span: ByteSpan) -> String {
-        let (address, within) = container(document, span);
+    /// Returns the address of text that contains `span`, and the type of its node as a word for people.
+    fn selector(&mut self, document: &OpenDocument, span: ByteSpan) -> (String, &'static str) {
+        let Container { address, bytes: within, word } = container(document, span);
+        (self.page_address(address, within, span), word)
+    }
+
+    /// Returns `address`, or the address of its page that contains `span`, if it has several. `within` is the node.
+    fn page_address(&mut self, address: String, within: ByteSpan, span: ByteSpan) -> String {
         let bytes = self.bytes.get(within.start..within.end).unwrap_or_default();
         // Each word has at least one byte, so this node has one page.
         if bytes.len() <= limits::MAX_WORDS {

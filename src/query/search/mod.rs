@@ -161,8 +161,7 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
         let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
         if unknown.is_empty() && request.form == OutputMode::Hits {
             let sections = library.reader.totals()?.sections;
-            answer.advice =
-                filter.advice(library)?.or_else(|| Some(advice(request, sections)));
+            answer.advice = filter.advice(library)?.or_else(|| Some(advice(request, sections)));
         }
         answer.page.warnings.extend(unknown);
     }

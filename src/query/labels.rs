@@ -1,0 +1,68 @@
+//! Labels: what every record of a node says of the document, namely its type and its tags.
+//!
+//! Invariant: labels come from the front matter. A document without labels has none in the answer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{DocumentCache, List};
+use crate::error::Result;
+use crate::store::{FrontMatterData, Lookup};
+
+/// Number of documents whose labels are read together.
+const LABELS_AT_ONCE: usize = 1_000;
+
+/// The type and the tags of a document.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    /// The value of the key `type`, if it is text.
+    pub document_type: Option<String>,
+    /// The tags, case-folded and sorted.
+    pub tags: Vec<String>,
+}
+
+impl Labels {
+    pub(super) fn new(front_matter: &FrontMatterData, tags: Vec<String>) -> Self {
+        let value = front_matter.as_ref().and_then(|values| values.get("type"));
+        Self { document_type: value.and_then(|value| value.as_str()).map(str::to_owned), tags }
+    }
+}
+
+/// The labels of documents, by path.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentLabels(Arc<HashMap<String, Labels>>);
+
+impl DocumentLabels {
+    /// Reads the labels of the documents at `paths`.
+    fn read(library: &DocumentCache<'_>, mut paths: Vec<&str>) -> Result<Self> {
+        paths.sort_unstable();
+        paths.dedup();
+        let mut all = HashMap::with_capacity(paths.len());
+        for part in paths.chunks(LABELS_AT_ONCE) {
+            let documents = library.reader.all(&Lookup::Paths(part))?;
+            let values = library.reader.front_matters(&documents)?;
+            let tags = library.reader.all_tags(&documents)?;
+            for ((document, values), tags) in documents.into_iter().zip(values).zip(tags) {
+                all.insert(document.path, Labels::new(&values, tags));
+            }
+        }
+        Ok(Self(Arc::new(all)))
+    }
+
+    /// Returns the type of a node of the document at `path`, which is the type of the document, or else `word`; and
+    /// the tags of the document.
+    pub fn of<'a>(&'a self, path: &str, word: &'a str) -> (&'a str, &'a [String]) {
+        let labels = self.0.get(path);
+        let kind = labels.and_then(|labels| labels.document_type.as_deref()).unwrap_or(word);
+        (kind, labels.map_or(&[], |labels| &labels.tags))
+    }
+}
+
+/// Reads the labels that the records of an answer print.
+pub fn read_labels(library: &DocumentCache<'_>, answer: &mut impl List) -> Result<()> {
+    let labels = DocumentLabels::read(library, answer.labeled_files())?;
+    if let Some(page) = answer.page_mut() {
+        page.labels = labels;
+    }
+    Ok(())
+}
