@@ -372,7 +372,7 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         ("read", json!({ "adresses": "a" }), "did you mean"),
         ("read", json!({ "addresses": [] }), "give at least one address"),
         ("search", json!({ "query": 5 }), "queries: a text or a list of texts"),
-        ("find", json!({ "pattern": "a", "max_chars": "50" }), "max_chars: invalid type"),
+        ("find", json!({ "pattern": "a", "max_chars": "fifty" }), "max_chars: invalid type"),
         ("search", json!({}), "give queries or patterns"),
         ("search", json!({ "patterns": "(" }), "use literal to search"),
         ("search", json!({ "query": "a", "types": "verse" }), "use one of paragraph"),
@@ -813,6 +813,29 @@ fn a_reply_says_how_to_continue_as_an_argument() {
     assert!(!is_error && rest.contains("documents, "), "{rest}");
     let (small, is_error) = server.call("find", &json!({ "pattern": "a", "max_chars": 20 }));
     assert!(is_error && small.contains("BUDGET_TOO_SMALL"), "{small}");
+}
+
+#[test]
+fn numbers_and_truth_values_may_be_text() {
+    let place = Place::ingested(&[("a.md", "# One\n\n## Two\n"), ("b.md", "# One\n")]);
+    let mut server = Server::start(&place, &[]);
+    let found =
+        server.json("find", &json!({ "pattern": "one", "limit": "1", "max_chars": "4000" }));
+    assert_eq!(found["matches"].as_array().unwrap().len(), 1);
+    let with_case = json!({ "patterns": "ONE", "ignore_case": "true", "limit": 5 });
+    assert_eq!(server.json("search", &with_case)["hits"].as_array().unwrap().len(), 2);
+    // The argument is text, so a number in it is one.
+    let number = server.json("find", &json!({ "pattern": "1" }));
+    assert_eq!([number.get("matches"), number.get("error")], [None, None]);
+}
+
+#[test]
+fn a_path_from_the_root_may_begin_with_a_dot() {
+    let place = Place::ingested(&[("a.md", "# One\n")]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let edit = json!({ "operation": "move", "section": "a.md", "content": "./new/b.md" });
+    server.json("edit", &json!({ "edits": [edit] }));
+    assert_eq!(std::fs::read_to_string(place.join("new/b.md")).unwrap(), "# One\n");
 }
 
 #[test]

@@ -162,6 +162,13 @@ impl ToolName {
         if self.writes() { tool } else { tool.annotate(ToolAnnotations::new().read_only(true)) }
     }
 
+    /// Returns the JSON Schema type of the argument `name`, if the tool has it and describes it.
+    pub(super) fn type_of(self, name: &str) -> Option<String> {
+        let tool = self.describe();
+        let property = tool.input_schema.get("properties")?.get(name)?;
+        property.get("type")?.as_str().map(str::to_owned)
+    }
+
     /// Returns the names of the tool's arguments, except those that every tool has.
     pub(super) fn arguments(self) -> Vec<String> {
         let tool = self.describe();

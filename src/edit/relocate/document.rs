@@ -43,6 +43,7 @@ pub(super) fn moved(
     stored: &StoredDocument,
     path: &str,
 ) -> Result<Plan> {
+    let path = path.strip_prefix("./").unwrap_or(path);
     let reader = library.reader;
     let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);
     if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {

@@ -1,6 +1,7 @@
 //! The arguments of calls: their names, and what all tools share.
 //!
-//! Invariant: an unknown argument is an error that names the nearest one.
+//! Invariant: an unknown argument is an error that names the nearest one. A number or a truth value may be written
+//! as text, as many models do.
 
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -13,6 +14,21 @@ use crate::mcp::reply::ReplyOptions;
 use crate::mcp::tools::{self, ToolName};
 use crate::output::Format;
 use crate::query::Cursor;
+
+/// Accepts `"20"` for a number and `"true"` for a truth value.
+pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
+    for (name, value) in arguments {
+        let Value::String(text) = &*value else { continue };
+        let Ok(read) = serde_json::from_str::<Value>(text) else { continue };
+        let wanted =
+            if name == "max_chars" { Some("integer".to_owned()) } else { tool.type_of(name) };
+        match wanted.as_deref() {
+            Some("integer") if read.is_u64() => *value = read,
+            Some("boolean") if read.is_boolean() => *value = read,
+            _ => {}
+        }
+    }
+}
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
 /// does not have.

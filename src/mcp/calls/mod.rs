@@ -52,6 +52,7 @@ pub(super) fn call(
     mut arguments: JsonObject,
 ) -> Result<Reply> {
     let store = &*options.store;
+    arguments::read_texts(tool, &mut arguments);
     let form = arguments::form(options, &mut arguments)?;
     arguments::name_arguments(tool, &mut arguments)?;
     match tool {
