@@ -306,7 +306,8 @@ pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
         options: OptionChanges::default(),
         force: false,
         shard: None,
-        wait: Duration::ZERO,
+        // A process that another test starts has a copy of the lock until it runs its program.
+        wait: Duration::from_secs(60),
     };
     ingest::run(&request, &Silent).unwrap()
 }

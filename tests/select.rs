@@ -349,6 +349,25 @@ fn index_continues_inside_a_document() {
 }
 
 #[test]
+fn a_selector_over_the_store_that_matches_nothing_blames_no_single_document() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "text\n\n- one\n\n## B\n")]);
+    let fault = |selector: &str| {
+        place.run(&["select", selector]).ends(1).json()["unresolved_selectors"][0].clone()
+    };
+    let code = fault("block:code");
+    assert_eq!(code["code"], "SELECTOR_NOT_FOUND");
+    let message = "no document has such a place; for example, a.md has no block:code";
+    assert_eq!(code["message"], message);
+    // The document that comes nearest is the example.
+    let list = fault("block:list[3]");
+    assert_eq!(list["code"], "INDEX_OUT_OF_RANGE");
+    assert_eq!(list["suggestions"][0], "b.md::block:list[0]", "{list}");
+    place.remove("b.md");
+    place.run(&["ingest"]).success();
+    assert_eq!(fault("block:code")["message"], "a.md has no block:code");
+}
+
+#[test]
 fn documents_are_named_by_path_suffix_folder_or_glob() {
     let place = Place::ingested(&[
         ("a/one.md", "# 1\n"),

@@ -142,15 +142,22 @@ impl Resolver<'_> {
         const DOCUMENTS_AT_ONCE: usize = 256;
         let mut resolution = Resolution::default();
         let mut after: Option<String> = None;
-        let mut first_fault: Option<Located> = None;
+        // The first fault; that of a document with too few of the places says more than that of one without any.
+        let mut example: Option<Located> = None;
+        let mut without = 0;
         resolution.warnings.extend(self.shadowed(text)?);
         loop {
             let documents =
                 self.library.reader.documents(&Lookup::All, after.as_deref(), DOCUMENTS_AT_ONCE)?;
             for stored in &documents {
                 let Some(located) = locate(&self.library.open(stored)?, place) else { continue };
-                if located.fault.is_some() {
-                    first_fault.get_or_insert(located);
+                if let Some(fault) = &located.fault {
+                    without += 1;
+                    let is_near = fault.code == FaultCode::IndexOutOfRange;
+                    let known = example.as_ref().and_then(|example| example.fault.as_ref());
+                    if known.is_none_or(|known| is_near && known.code != fault.code) {
+                        example = Some(located);
+                    }
                     continue;
                 }
                 for warning in located.warnings {
@@ -182,10 +189,14 @@ impl Resolver<'_> {
             }
         }
         if resolution.skipped + resolution.places.len() == 0 {
-            let located = first_fault.unwrap_or_else(|| {
+            let mut located = example.unwrap_or_else(|| {
                 let message = "the store contains no documents";
                 Located::fault(AddressError::new(FaultCode::SelectorNotFound, message))
             });
+            if let Some(fault) = located.fault.as_mut().filter(|_| without > 1) {
+                let message = &fault.message;
+                fault.message = format!("no document has such a place; for example, {message}");
+            }
             let located = located.in_address(address);
             resolution.fault = located.fault;
             resolution.partial = located.partial;
