@@ -350,6 +350,26 @@ fn an_empty_root_is_not_a_hit() {
 }
 
 #[test]
+fn a_word_that_one_wording_excludes_is_in_no_hit() {
+    let place = Place::ingested(&[
+        ("a.md", "# Mirror\n\nfolders on linux\n"),
+        ("b.md", "# Mirror\n\nfolders on windows\n"),
+        ("c.md", "# Sync\n\ndrives on windows\n"),
+    ]);
+    for wordings in [
+        ["sync NOT windows", "--also", "mirror"],
+        ["mirror", "--also", "sync NOT windows"],
+    ] {
+        let found = place.run(&[&["search"], &wordings[..]].concat()).success();
+        assert_eq!(files(&found), ["a.md"], "{wordings:?}");
+        let warnings = &found.json()["warnings"];
+        assert_eq!(warnings[0]["message"], "sections with windows are left out");
+        let counted = place.run(&[&["search", "-l"], &wordings[..]].concat()).success().json();
+        assert_eq!(counted["files"], serde_json::json!(["a.md"]), "{wordings:?}");
+    }
+}
+
+#[test]
 fn a_folder_filter_searches_all_documents_below_it() {
     let place = Place::new();
     for folder in ["a", "a/b", "ab", "c"] {

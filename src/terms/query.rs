@@ -69,6 +69,32 @@ impl WordQuery {
         }
     }
 
+    /// Makes each query exclude what any of them excludes: they are wordings of one question.
+    pub fn share_exclusions(queries: &mut [Self]) {
+        let is_not = |(occur, _): &&(Occur, Clause)| *occur == Occur::MustNot;
+        let mut shared: Vec<(Occur, Clause)> = Vec::new();
+        for clause in queries.iter().filter_map(|query| query.clause.as_ref()) {
+            if let Clause::Group(clauses) = clause {
+                for one in clauses.iter().filter(is_not) {
+                    if !shared.contains(one) {
+                        shared.push(one.clone());
+                    }
+                }
+            }
+        }
+        for query in queries {
+            let Some(clause) = query.clause.take() else { continue };
+            let mut clauses = match clause {
+                Clause::Group(clauses) => clauses,
+                one => vec![(Occur::Should, one)],
+            };
+            let missing = shared.iter().filter(|one| !clauses.contains(one)).cloned();
+            let missing: Vec<_> = missing.collect();
+            clauses.extend(missing);
+            query.clause = Some(Clause::Group(clauses));
+        }
+    }
+
     /// Returns whether the query contains a word.
     pub fn has_words(&self) -> bool {
         self.clause.is_some()
@@ -537,6 +563,20 @@ mod tests {
         let query = WordQuery::parse("get_slice +\"one two\" NOT \"x y\"").loosened().unwrap();
         let words: Vec<_> = query.terms().iter().map(|term| term.words[0].1.clone()).collect();
         assert_eq!(words, ["get", "slice", "one", "two"]);
+    }
+
+    #[test]
+    fn wordings_share_what_they_exclude() {
+        let mut queries =
+            ["sync NOT windows", "mirror", "copy NOT windows NOT mac"].map(WordQuery::parse);
+        WordQuery::share_exclusions(&mut queries);
+        for query in &queries {
+            let mut excluded = Vec::new();
+            query.clause.as_ref().unwrap().excluded(&mut excluded);
+            excluded.sort_unstable();
+            assert_eq!(excluded, ["mac", "windows"], "{query:?}");
+            assert_eq!(query.terms().len(), 1);
+        }
     }
 
     #[test]

@@ -34,6 +34,7 @@ impl Search<'_> {
     /// Searches for the words of `texts`: a question, and other wordings of it.
     pub(super) fn words(&mut self, texts: &[String]) -> Result<(FoundItems, Explanation)> {
         let mut queries = Vec::with_capacity(texts.len());
+        let mut excluded: Vec<String> = Vec::new();
         self.language = texts.first().and_then(|text| Language::of(text));
         for (index, text) in texts.iter().enumerate() {
             let query = WordQuery::parse(text);
@@ -49,9 +50,10 @@ impl Search<'_> {
                 shorten(&mut shown, limits::MAX_HINT_CHARS);
                 self.warn("QUERY_AS_WORDS", format!("{shown:?}: {notice}"));
             }
-            if !query.excluded.is_empty() {
-                let excluded = query.excluded.join(", ");
-                self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
+            for word in &query.excluded {
+                if !excluded.contains(word) {
+                    excluded.push(word.clone());
+                }
             }
             // The other phrasings are the same question, so one warning is enough.
             if let Some(word) = query.hyphenated.first().filter(|_| index == 0) {
@@ -59,6 +61,11 @@ impl Search<'_> {
                 self.warn("NOT_EXCLUDED", message);
             }
             queries.push(query);
+        }
+        if !excluded.is_empty() {
+            WordQuery::share_exclusions(&mut queries);
+            let excluded = excluded.join(", ");
+            self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
         }
         let found = self.ranked(&queries)?;
         if found.0.has_hit {
