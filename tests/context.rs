@@ -177,6 +177,10 @@ fn markdown_blocks_have_the_documented_form() {
         "## Context\n\n### Code (from src/example.lisp:10-12)\n```lisp\n(defun foo () 42)\n```\n\n"
     );
     assert_eq!(
+        run(&["code:a.rs:7=fn"]),
+        "## Context\n\n### Code (from a.rs:7-7)\n```lisp\nfn\n```\n\n"
+    );
+    assert_eq!(
         run(&["error=ERROR: Division by zero"]),
         "## Context\n\n### Error\n```lisp\nERROR: Division by zero\n```\n\n"
     );

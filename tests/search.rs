@@ -356,10 +356,9 @@ fn a_word_that_one_wording_excludes_is_in_no_hit() {
         ("b.md", "# Mirror\n\nfolders on windows\n"),
         ("c.md", "# Sync\n\ndrives on windows\n"),
     ]);
-    for wordings in [
-        ["sync NOT windows", "--also", "mirror"],
-        ["mirror", "--also", "sync NOT windows"],
-    ] {
+    for wordings in
+        [["sync NOT windows", "--also", "mirror"], ["mirror", "--also", "sync NOT windows"]]
+    {
         let found = place.run(&[&["search"], &wordings[..]].concat()).success();
         assert_eq!(files(&found), ["a.md"], "{wordings:?}");
         let warnings = &found.json()["warnings"];

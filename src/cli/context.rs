@@ -49,7 +49,7 @@ pub(super) struct ContextArgs {
     #[arg(long)]
     pub(super) with_body: bool,
     /// Add text from outside: code, error, text, repl-history or file; repeatable
-    #[arg(long = "item", value_name = "TYPE[:FILE[:START-END]]=TEXT|@FILE|-")]
+    #[arg(long = "item", value_name = "TYPE[:FILE[:START[-END]]]=TEXT|@FILE|-")]
     pub(super) items: Vec<String>,
     /// Mark the fences of all blocks with this language; with -f markdown
     #[arg(long, value_name = "LANGUAGE")]
@@ -143,12 +143,12 @@ impl ReadCommand for PrimeArgs {
     }
 }
 
-/// Parses `TYPE[:FILE[:START-END]]=TEXT`. `@FILE` as the text is the content of that file, and `-`
+/// Parses `TYPE[:FILE[:START[-END]]]=TEXT`. `@FILE` as the text is the content of that file, and `-`
 /// is standard input.
 fn outside(item: &str) -> Result<Outside> {
     let usage = |message: String| {
         Error::new(ErrorKind::Usage, message)
-            .with_hint("write it as TYPE[:FILE[:START-END]]=TEXT, or =@FILE, or =-")
+            .with_hint("write it as TYPE[:FILE[:START[-END]]]=TEXT, or =@FILE, or =-")
     };
     let (what, text) = item
         .split_once('=')
@@ -159,7 +159,8 @@ fn outside(item: &str) -> Result<Outside> {
         return Err(usage(format!("{kind:?} is not a type of item; the types are {known}")));
     }
     let lines = origin.rsplit_once(':').and_then(|(file, lines)| {
-        let (start, end) = lines.split_once('-')?;
+        let one_line = (!lines.is_empty()).then_some((lines, lines));
+        let (start, end) = lines.split_once('-').or(one_line)?;
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         (is_number(start) && is_number(end)).then(|| (file, start.parse().ok(), end.parse().ok()))
     });
