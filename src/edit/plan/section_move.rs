@@ -126,7 +126,8 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let deleted = plan(base, EditTarget::Node(old), Operation::Delete { scope }, request.allow)
         .map_err(|refusal| MoveRefusal { is_deletion: true, refusal })?;
     let (inserted, deleted) = (&inserted, &deleted);
-    let joining = Joining { from, target, section, copied: &copied, base, inserted, deleted };
+    let (copied, labels) = (&copied, &new_labels);
+    let joining = Joining { from, target, section, copied, labels, base, inserted, deleted };
     let joined = joining.join(request.to.is_some())?;
     let kept_definitions = deleted.splice.kept_definitions.clone();
     Ok(MovedSection { kept_definitions, copied_definitions, new_labels, ..joined })
@@ -147,6 +148,8 @@ struct Joining<'a> {
     section: ByteSpan,
     /// The definitions that were copied after it.
     copied: &'a [ByteSpan],
+    /// The labels in it that have other names in the new place, old and new.
+    labels: &'a [(String, String)],
     /// The file from which the section is deleted.
     base: &'a Version,
     inserted: &'a Plan,
@@ -218,12 +221,21 @@ impl Joining<'_> {
     /// comment of MDX is Markdown elsewhere.
     fn has_same_sections(&self, carried: &Pairs) -> bool {
         let new = &self.inserted.version;
-        let before = self
-            .from
-            .sections_in(self.section)
-            .map(|section| (carried.get(&MovedPlace::Node(section.node)).copied(), &section.title));
+        let before = self.from.sections_in(self.section).map(|section| {
+            (carried.get(&MovedPlace::Node(section.node)).copied(), self.renamed(&section.title))
+        });
         let after = new.sections_in(self.inserted.splice.inserted);
-        before.eq(after.map(|section| (Some(MovedPlace::Node(section.node)), &section.title)))
+        let title = |title: &str| title.to_owned();
+        before
+            .eq(after.map(|section| (Some(MovedPlace::Node(section.node)), title(&section.title))))
+    }
+
+    /// The title with the new names of its footnotes.
+    fn renamed(&self, title: &str) -> String {
+        let footnotes = self.labels.iter().filter(|(old, _)| old.starts_with('^'));
+        footnotes.fold(title.to_owned(), |title, (old, new)| {
+            title.replace(&format!("[{old}]"), &format!("[{new}]"))
+        })
     }
 
     /// Whether a place of the old file is in the section.
