@@ -75,17 +75,25 @@ fn huge_and_hostile_documents_are_ingested_in_bounded_time() {
     let lazy = format!("{}a\n{}", ">".repeat(99), "b\n".repeat(300_000));
     place.write("lazy.md", lazy);
     place.write("front.md", format!("---\n{}---\n", "a: &a [*a, *a]\n".repeat(1000)));
+    let tags: Vec<String> = (0..50_000).map(|number| format!("{number:x}")).collect();
+    place.write("tags.md", format!("---\ntags: '{}'\n---\n", tags.join(",")));
     let start = Instant::now();
     let report = place.run(&["ingest"]).success().json();
     assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
-    assert_eq!(report["added"], 14, "{report}");
+    assert_eq!(report["added"], 15, "{report}");
     let codes: Vec<_> = report["warnings"]
         .as_array()
         .unwrap()
         .iter()
         .map(|w| w["code"].as_str().unwrap())
         .collect();
-    for code in ["TOO_MANY_NODES", "NESTED_TOO_DEEPLY", "TITLE_CUT", "FRONT_MATTER_UNREADABLE"] {
+    for code in [
+        "TOO_MANY_NODES",
+        "NESTED_TOO_DEEPLY",
+        "TITLE_CUT",
+        "FRONT_MATTER_UNREADABLE",
+        "TOO_MANY_TAGS",
+    ] {
         assert!(codes.contains(&code), "{code} in {codes:?}");
     }
     for name in ["long-line", "no-blank", "quotes", "lists", "items", "headings"] {

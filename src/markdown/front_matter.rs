@@ -8,7 +8,7 @@
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::slug::fold;
@@ -333,12 +333,23 @@ pub fn title(value: &Map<String, Value>) -> Option<&str> {
 }
 
 /// Returns the tags in front matter, from `tags` or `tag`: a list, or a text separated by commas or
-/// blanks, with or without `#`. They are case-folded, without duplicates, in order.
+/// blanks, with or without `#`. They are case-folded, without duplicates, in order, and at most
+/// [`limits::MAX_TAGS`].
 pub fn tags(value: &Map<String, Value>) -> Vec<String> {
+    first_tags(value, limits::MAX_TAGS)
+}
+
+/// Returns whether front matter has more tags than [`tags`] returns.
+pub(super) fn has_more_tags(value: &Map<String, Value>) -> bool {
+    first_tags(value, limits::MAX_TAGS + 1).len() > limits::MAX_TAGS
+}
+
+fn first_tags(value: &Map<String, Value>, most: usize) -> Vec<String> {
     let mut tags = Vec::new();
+    let mut known = HashSet::new();
     let mut add = |text: &str| {
         let tag = fold(text.trim().trim_start_matches('#').trim_matches('/'));
-        if !tag.is_empty() && !tags.contains(&tag) {
+        if tags.len() < most && !tag.is_empty() && known.insert(tag.clone()) {
             tags.push(tag);
         }
     };
@@ -359,7 +370,6 @@ pub fn tags(value: &Map<String, Value>) -> Vec<String> {
             _ => {}
         }
     }
-    tags.truncate(limits::MAX_TAGS);
     tags
 }
 

@@ -150,6 +150,10 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
             diagnostics.push(Diagnostic { code, line: None, message: message() });
         }
     };
+    let values = front_matter.as_ref().and_then(|found| found.value.as_ref());
+    bounded(values.is_some_and(front_matter::has_more_tags), "TOO_MANY_TAGS", &|| {
+        format!("more than {} tags; the rest is ignored", limits::MAX_TAGS)
+    });
     bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
         format!("more than {} nodes; the rest is one paragraph", limits::MAX_NODES)
     });
