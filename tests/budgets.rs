@@ -572,6 +572,45 @@ fn a_command_prints_as_many_items_as_fit() {
 }
 
 #[test]
+fn a_list_of_the_shortest_items_fills_its_budget() {
+    let place = Place::ingested(&[("a.md", &"```\nx\n```\n\n".repeat(20))]);
+    let code = ["code", "--limit", "0", "-f", "raw"];
+    assert_eq!(place.run(&code).success().text(), "x\n".repeat(20));
+    let most = |most: &str| place.run(&[&code[..], &["--max-chars", most]].concat()).success();
+    assert_eq!(most("40").text(), "x\n".repeat(20));
+    let part = most("39");
+    assert_eq!(part.text(), "x\n".repeat(19));
+    assert!(part.stderr.contains("more: --after"), "{}", part.stderr);
+    for name in 'b'..='z' {
+        place.write(&format!("{name}.md"), "text\n");
+    }
+    place.run(&["ingest"]).success();
+    let toc = ["toc", "--limit", "0", "-f", "text"];
+    let whole = place.run(&toc).success().text();
+    let length = whole.chars().count().to_string();
+    assert_eq!(place.run(&[&toc[..], &["--max-chars", &length]].concat()).text(), whole);
+}
+
+#[test]
+fn a_part_with_a_cursor_may_be_almost_as_long_as_the_whole() {
+    let place = Place::new();
+    // The cursor has the generation.
+    for round in 0..100 {
+        place.write("a.md", format!("- [ ] some work\n- [x] y\n\n<!-- {round} -->\n"));
+        place.run(&["ingest"]).success();
+    }
+    for most in 1..80 {
+        let tasks = ["tasks", "-f", "text", "--max-chars", &most.to_string()];
+        let answer = place.run(&tasks);
+        if answer.status == 2 {
+            let hint = answer.stderr.rsplit("--max-chars ").next().unwrap();
+            let enough: String = hint.chars().take_while(char::is_ascii_digit).collect();
+            place.run(&["tasks", "-f", "text", "--max-chars", &enough]).success();
+        }
+    }
+}
+
+#[test]
 fn the_limit_that_an_error_names_suffices() {
     let place = Place::ingested(&[("w.md", "# W\n\nword\n")]);
     for command in [

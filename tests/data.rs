@@ -371,6 +371,20 @@ fn a_row_that_is_wider_than_its_table_can_be_given_back() {
 }
 
 #[test]
+fn the_last_row_of_a_file_without_a_last_line_end_is_deleted() {
+    for line_end in ["\n", "\r\n"] {
+        let table = ["# T", "", "| a |", "|---|", "| 1 |", "| 2 |"].join(line_end);
+        let place = Place::ingested(&[("a.md", &table)]);
+        for rest in [5, 4] {
+            place.run(&["delete", &format!("a.md::block:table[0]/row[{}]", rest - 4)]).success();
+            let lines: Vec<&str> = table.split(line_end).take(rest).collect();
+            let left = std::fs::read_to_string(place.join("a.md")).unwrap();
+            assert_eq!(left, lines.join(line_end));
+        }
+    }
+}
+
+#[test]
 fn json_front_matter_is_given_back_and_made() {
     let place = Place::ingested(&[("a.md", ";;;\n{\"a\": 1}\n;;;\n# A\n"), ("b.md", "# B\n")]);
     let text = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();

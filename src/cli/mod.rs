@@ -57,7 +57,6 @@ use crate::output::{
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
-use crate::query::page::fitting;
 use crate::query::{DocumentCache, List, Outcome};
 use args::{Cli, Color, Command, Global};
 use read_command::ReadCommand as _;
@@ -311,8 +310,8 @@ impl Global {
         limit: usize,
         make: impl Fn(usize) -> Result<L>,
     ) -> Result<L> {
-        let greatest = fitting(limit, self.max_chars);
-        let Some(most) = self.max_chars else { return make(greatest) };
+        let Some(most) = self.max_chars else { return make(limit) };
+        let greatest = if limit == 0 { usize::MAX } else { limit };
         let usual_chars = match self.format() {
             Format::Json | Format::Jsonl => 240,
             _ => 40,

@@ -101,6 +101,12 @@ fn field_at(text: &str, first: char, is_start: bool) -> Option<(String, String, 
         let trimmed = value.get(..end)?.trim_end();
         return Some((key.to_owned(), trimmed.to_owned(), text.len() - value.len() + end));
     }
+    plain_at(text)
+}
+
+/// Returns the field `key:value` at the start of `text`, a word.
+fn plain_at(text: &str) -> Option<(String, String, usize)> {
+    let (key, after) = key_at(text)?;
     let value = after.strip_prefix(':')?.split_whitespace().next()?;
     let is_value = !after.starts_with(": ")
         && !value.starts_with([':', '/'])
@@ -146,7 +152,11 @@ fn end_of_value(text: &str) -> usize {
             '#' => is_start && field_at(rest, scalar, true).is_some(),
             '\n' => return at,
             _ if is_mark(scalar) => true,
-            _ => is_start && key_at(rest).is_some_and(|(_, after)| after.starts_with(":: ")),
+            _ => {
+                is_start
+                    && (key_at(rest).is_some_and(|(_, after)| after.starts_with(":: "))
+                        || plain_at(rest).is_some())
+            }
         };
         if at > 0 && begins_field {
             return at;
@@ -170,6 +180,8 @@ mod tests {
         for (text, expected) in [
             ("pay rent due:2026-01-31", vec![("due", "2026-01-31")]),
             ("due:: 2026-01-31 owner:: Ann Lee", vec![("due", "2026-01-31"), ("owner", "Ann Lee")]),
+            ("owner:: Ann Lee due:2026-01-31", vec![("owner", "Ann Lee"), ("due", "2026-01-31")]),
+            ("see:: https://a.org/b at 10:30", vec![("see", "https://a.org/b at 10:30")]),
             (
                 "due:: 2026-01-31\nsee notes [with:: Bob\nLee]",
                 vec![("due", "2026-01-31"), ("with", "Bob Lee")],

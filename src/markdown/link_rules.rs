@@ -20,7 +20,7 @@ use markdown_it::plugins::cmark::inline::image::{self, Image};
 use markdown_it::plugins::cmark::inline::link::{self, Link};
 use markdown_it::plugins::cmark::inline::{backticks, emphasis, entity, newline};
 use markdown_it::plugins::extra::strikethrough;
-use markdown_it::plugins::html::html_inline::HtmlInlineScanner;
+use markdown_it::plugins::html::html_inline::{HtmlInline, HtmlInlineScanner};
 use markdown_it::{MarkdownIt, Node};
 
 use super::wikilink::WikilinkRule;
@@ -263,15 +263,45 @@ impl InlineRule for CodeSpan {
 struct LastClosers(HashMap<&'static str, usize>);
 impl InlineRootExt for LastClosers {}
 
+/// The part of a text in which the end of a comment was not found: from a position to the end of the text that
+/// was parsed then.
+#[derive(Debug, Default)]
+struct OpenComment(std::ops::Range<usize>);
+impl InlineRootExt for OpenComment {}
+
 /// Inline HTML. From each opening of an instruction, a declaration or a CDATA section, the stock
-/// rule searches the whole text for the end. This rule calls it only if an end exists.
-struct Html;
+/// rule searches the whole text for the end. This rule calls it only if an end exists. A comment is parsed as
+/// `CommonMark` 0.31 says: it ends at the first `-->`, and may contain `--`.
+pub(super) struct Html;
+
+/// Returns the comment at the start of the text that is left, which begins with `<!--`.
+fn comment(state: &mut InlineState) -> Option<(Node, usize)> {
+    let rest = rest(state);
+    let empty = ["<!-->", "<!--->"].into_iter().find(|empty| rest.starts_with(empty));
+    let open = state.inline_ext.get::<OpenComment>();
+    let is_open = open.is_some_and(|open| open.0.start <= state.pos && state.pos_max <= open.0.end);
+    let length = match empty {
+        Some(empty) => Some(empty.len()),
+        None if is_open => None,
+        None => rest.get(4..).and_then(|inside| inside.find("-->")).map(|end| 4 + end + 3),
+    };
+    let Some(length) = length else {
+        let open = OpenComment(state.pos..state.pos_max);
+        *state.inline_ext.get_or_insert_default::<OpenComment>() = open;
+        return None;
+    };
+    let content = rest.get(..length)?.to_owned();
+    Some((Node::new(HtmlInline { content }), length))
+}
 
 impl InlineRule for Html {
     const MARKER: char = '<';
 
     fn run(state: &mut InlineState) -> Option<(Node, usize)> {
         let rest = rest(state);
+        if rest.starts_with("<!--") {
+            return comment(state);
+        }
         let closer = match rest.as_bytes() {
             [b'<', b'?', ..] => "?>",
             [b'<', b'!', b'[', ..] => "]]>",

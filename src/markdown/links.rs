@@ -304,6 +304,8 @@ mod tests {
             "x\n\n    [a](b.md)",
             "<!-- [a](b.md) -->",
             "x <!-- [a](b.md)\n[[c]] --> y",
+            "x <!-- [a](b.md) -- [a](b.md)\n-- --> y",
+            "x <!-- [a](#b--c) -->",
             "<div>\n[a](b.md)\n</div>",
             "x <b title=\"[a](b.md)\">y</b>",
             "x <? [a](b.md) ?> <![CDATA[ [[a]] ]]> <!A [a](b.md)>",
@@ -314,6 +316,12 @@ mod tests {
         ] {
             check(text, &[]);
         }
+        check(
+            "x <!--> [a](b.md) <!---> [a](b.md) -->",
+            &[(Markdown, "b.md", "a"), (Markdown, "b.md", "a")],
+        );
+        check("x <!-- [a](b.md)", &[(Markdown, "b.md", "a")]);
+        check("[x <!-- ](y.md) -->](b.md)", &[(Markdown, "b.md", "x")]);
         check("`` a ` [x](y.md)", &[(Markdown, "y.md", "x")]);
         check("`` a `[x](y.md)` b", &[]);
         check("<details>\n\n[a](b.md)\n\n</details>", &[(Markdown, "b.md", "a")]);

@@ -14,9 +14,10 @@ use markdown_it::plugins::cmark::inline::{
     autolink, backticks, emphasis, entity, escape, image, link, newline,
 };
 use markdown_it::plugins::extra::strikethrough;
-use markdown_it::plugins::html::html_inline;
+use markdown_it::plugins::html::html_inline::HtmlInline;
 use markdown_it::{MarkdownIt, Node};
 
+use super::link_rules::Html;
 use crate::limits;
 
 fn inline_parser() -> &'static MarkdownIt {
@@ -35,7 +36,7 @@ fn make_inline_parser() -> MarkdownIt {
     autolink::add(&mut parser);
     entity::add(&mut parser);
     strikethrough::add(&mut parser);
-    html_inline::add(&mut parser);
+    parser.inline.add_rule::<Html>();
     parser
 }
 
@@ -120,7 +121,7 @@ pub(super) fn plain_text(node: &Node) -> String {
 /// Returns the visible text of a table cell, trimmed.
 fn plain_text_of_cell(node: &Node) -> String {
     visible_text(node, |node| {
-        let html = node.cast::<html_inline::HtmlInline>();
+        let html = node.cast::<HtmlInline>();
         is_break(node)
             || html.is_some_and(|html| html.content.to_ascii_lowercase().starts_with("<br"))
     })

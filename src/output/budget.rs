@@ -91,36 +91,43 @@ impl<Answer: List> Fitting<'_, Answer> {
 
     /// Renders as much of the answer as fits.
     pub(super) fn run(&self) -> Result<Rendered> {
-        // A part with the same items is shorter by these characters, so it may fit although nothing is left
-        // out.
-        let most = match (self.render)(self.answer, self.most.saturating_add(TRUNCATED_CHARS))? {
-            Some(whole) if whole.chars <= self.most => return Ok(whole),
-            Some(whole) => whole.chars.saturating_sub(TRUNCATED_CHARS + 1),
-            None => self.most,
-        };
+        // A part of the last item that is all of it is shorter by these characters, so it may fit although nothing
+        // is left out.
+        let most_of_parts =
+            match (self.render)(self.answer, self.most.saturating_add(TRUNCATED_CHARS))? {
+                Some(whole) if whole.chars <= self.most => return Ok(whole),
+                Some(whole) => whole.chars.saturating_sub(TRUNCATED_CHARS + 1),
+                None => self.most,
+            };
         let first = self.answer.first(self.answer.least());
         let mut brief = first.clone();
         if let Some(page) = brief.page_mut() {
             page.shorten();
         }
-        match (Self { most, ..*self }).shortened(&first, &brief)? {
+        match self.shortened(&first, &brief, most_of_parts)? {
             Some(rendered) => Ok(rendered),
             None => Err(too_small(self.most, self.smallest(&brief)?, self.caller)),
         }
     }
 
     /// Renders as much of the answer as fits; the whole does not. `first` has only the first item, and
-    /// `brief` also has shorter messages.
-    fn shortened(&self, first: &Answer, brief: &Answer) -> Result<Option<Rendered>> {
+    /// `brief` also has shorter messages. An answer whose last item is cut has at most `most_of_parts` characters.
+    fn shortened(
+        &self,
+        first: &Answer,
+        brief: &Answer,
+        most_of_parts: usize,
+    ) -> Result<Option<Rendered>> {
+        let parts = Self { most: most_of_parts, ..*self };
         if let Some((count, items)) = self.most_items()? {
-            return Ok(Some(self.with_cut(count)?.unwrap_or(items)));
+            return Ok(Some(parts.with_cut(count)?.unwrap_or(items)));
         }
-        if let Some(part) = self.part_of(first)? {
+        if let Some(part) = parts.part_of(first)? {
             return Ok(Some(part));
         }
-        match self.try_render(brief)? {
+        match parts.try_render(brief)? {
             Some(rendered) => Ok(Some(rendered)),
-            None => self.part_of(brief),
+            None => parts.part_of(brief),
         }
     }
 

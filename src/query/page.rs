@@ -88,8 +88,9 @@ impl Page {
     }
 }
 
-/// Minimum length of an item of a list in any format, in Unicode scalars.
-const LEAST_ITEM_CHARS: usize = 8;
+/// Minimum length of an item of a list in any format but `raw` and `csv`, in Unicode scalars: the path of a document
+/// and a line end.
+const LEAST_ITEM_CHARS: usize = 5;
 
 /// Returns the number of items to look for: `limit`, of which 0 means all, but not more than can fit in
 /// `max_chars` Unicode scalars.

@@ -102,7 +102,7 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
     {
         return Err("TOML has no null".to_owned());
     }
-    let Some(expected) = expected(&old, change)? else { return Ok(None) };
+    let Some(expected) = expected(&old, format, change)? else { return Ok(None) };
     let layout = match format {
         Format::Yaml => yaml::layout(text)?,
         Format::Json => json::layout(text)?,
@@ -149,6 +149,7 @@ fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
 /// Returns the data after the change, or `None` if nothing changes.
 fn expected(
     old: &Map<String, Value>,
+    format: Format,
     change: &Change,
 ) -> Result<Option<Map<String, Value>>, String> {
     let key = change.key();
@@ -181,15 +182,19 @@ fn expected(
                 return Err(format!("there is no key {key}"));
             }
         }
-        Change::Add(_, value) => match map.entry(last.clone()).or_insert(Value::Null) {
-            Value::Array(values) => {
-                if !values.contains(value) {
-                    values.push(value.clone());
+        Change::Add(_, value) => {
+            // TOML has no null: what is read as such is `inf` or `nan`.
+            let may_be_null = format != Format::Toml || !map.contains_key(last);
+            match map.entry(last.clone()).or_insert(Value::Null) {
+                Value::Array(values) => {
+                    if !values.contains(value) {
+                        values.push(value.clone());
+                    }
                 }
+                empty @ Value::Null if may_be_null => *empty = Value::Array(vec![value.clone()]),
+                _ => return Err(format!("the value of {key} is no list")),
             }
-            empty @ Value::Null => *empty = Value::Array(vec![value.clone()]),
-            _ => return Err(format!("the value of {key} is no list")),
-        },
+        }
     }
     Ok((new != *old).then_some(new))
 }

@@ -109,6 +109,10 @@ fn toml_and_json_are_changed_in_place() {
         let result = changed(Format::Toml, "x = inf\n", &change);
         assert_eq!(result, Err("TOML has no null".to_owned()), "{change:?}");
     }
+    for number in ["inf", "-inf", "nan"] {
+        let result = changed(Format::Toml, &format!("x = {number}\n"), &add("x", "1"));
+        assert_eq!(result, Err("the value of x is no list".to_owned()), "{number}");
+    }
     let json = "{\n  \"title\": \"Old\",\n  \"tags\": [\"a\"],\n  \"deep\": {\"n\": 1}\n}\n";
     for (change, from, to) in [
         (set("title", "New"), "Old", "New"),

@@ -331,7 +331,11 @@ fn line_start(file: &[u8], offset: usize) -> usize {
 /// Returns the whole line that contains `span`, or, for a last line without line end, the line end before
 /// it and the line.
 fn whole_line(file: &[u8], span: ByteSpan) -> ByteSpan {
-    ByteSpan::new(line_start(file, span.start), next_line_start(file, span.end))
+    let (start, end) = (line_start(file, span.start), next_line_start(file, span.end));
+    let has_end =
+        file.get(..end).is_some_and(|text| text.ends_with(b"\n") || text.ends_with(b"\r"));
+    let before = trim_line_end(file.get(..start).unwrap_or_default());
+    ByteSpan::new(if has_end { start } else { before.len() }, end)
 }
 
 /// Plans a change of a key of the front matter.
