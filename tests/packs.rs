@@ -114,6 +114,84 @@ fn linked_files_are_added_to_a_pack_if_asked() {
 }
 
 #[test]
+fn a_pack_names_what_it_leaves_out_and_takes_no_hidden_or_ignored_file() {
+    let place = Place::with(&[
+        ("a.md", "![](x.png) [e](.env) [k](key.pem) [db](.mdsel.db) [p](pipe) [l](link.png)\n"),
+        (".ignore", "key.pem\n"),
+        (".env", "SECRET"),
+        ("key.pem", "SECRET"),
+        ("x.png", "image"),
+    ]);
+    std::os::unix::fs::symlink(place.join("x.png"), place.join("link.png")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(place.join("pipe")).status().unwrap();
+    assert!(pipe.success());
+    place.run(&["ingest"]).success();
+    let dump = place.run(&["dump", "--attachments"]).success();
+    let text = dump.text();
+    let attached: Vec<&str> = text.lines().filter(|line| line.starts_with("A ")).collect();
+    assert_eq!(attached, ["A x.png name=\"x.png\" content_type=image/png"]);
+    for name in [".env", "key.pem", ".mdsel.db", "pipe", "link.png"] {
+        assert!(dump.stderr.contains(&format!("{name} is not in the pack: ")), "{}", dump.stderr);
+    }
+    assert_eq!(place.run(&["dump"]).success().stderr, "");
+}
+
+/// A pack without documents that has these options, and attachments with these paths.
+fn pack_with(options: &str, attachments: &[&str]) -> String {
+    let options = serde_json::Value::from(options);
+    let mut lines = format!("H pack=1 version=0.1.0 documents=0 options={options}\n");
+    for path in attachments {
+        lines += &format!(
+            "A {path} name=\"x\" content_type=text/plain\nD {path} bytes=1\neA==\nD-END\n"
+        );
+    }
+    format!("{lines}END {}\n", blake3::hash(lines.as_bytes()))
+}
+
+#[test]
+fn a_hostile_pack_gives_a_store_no_options_that_an_ingest_refuses() {
+    let empty = r#"{"extensions":["md"],"hidden":false,"no_ignore":false,"max_file_bytes":1000}"#;
+    let with = |name: &str| {
+        let inner = empty.trim_start_matches('{');
+        format!(
+            "{}{name}\":{{\"root\":\"/\",{inner}}}}}",
+            empty.replace('}', ",\"collections\":{\"")
+        )
+    };
+    for (options, is_good) in [
+        (empty.to_owned(), true),
+        (with("notes"), true),
+        (with(".."), false),
+        (with("a/b"), false),
+        (with("a::b"), false),
+        (r#"{"extensions":5}"#.to_owned(), false),
+    ] {
+        let place = Place::new();
+        std::fs::write(place.join("a.pack"), pack_with(&options, &[])).unwrap();
+        let answer = place.run(&["load", "a.pack"]);
+        assert_eq!(answer.status == 0, is_good, "{options}: {}", answer.stderr);
+        if !is_good {
+            assert_eq!(answer.code(), "USAGE");
+            assert!(answer.stderr.contains("options of the pack"), "{}", answer.stderr);
+        }
+    }
+}
+
+#[test]
+fn attachments_that_would_be_hidden_are_not_written() {
+    let place = Place::new();
+    let empty = r#"{"extensions":["md"],"hidden":false,"no_ignore":false,"max_file_bytes":1000}"#;
+    let pack = pack_with(empty, &[".git/hooks/post-commit", ".mdsel.db", "x.txt"]);
+    std::fs::write(place.join("a.pack"), pack).unwrap();
+    let report = place.run(&["load", "a.pack", "--attachments", "out"]).success().json();
+    assert_eq!(report["attachments"], 1, "{report}");
+    assert_eq!(report["skipped"][0]["file"], ".git/hooks/post-commit");
+    assert_eq!(report["skipped"][1]["file"], ".mdsel.db");
+    assert!(!place.join("out/.git").exists() && !place.join("out/.mdsel.db").exists());
+    assert_eq!(std::fs::read(place.join("out/x.txt")).unwrap(), b"x");
+}
+
+#[test]
 fn attachments_are_written_below_a_folder_and_replace_no_file() {
     let place = Place::with(&[("a.md", "![](img/x.png) ![](y.png)\n")]);
     place.write("img/x.png", [0u8, 1, 2, 255]);

@@ -50,6 +50,7 @@ fn a_foreign_store_ingests_nothing_from_outside_its_folder() {
         &["ingest", "--root", "../.."],
         &["status", "--stale"],
         &["toc", "--refresh"],
+        &["dump", "--attachments"],
     ] {
         if arguments.contains(&"--watch") && !has("watch") {
             continue;

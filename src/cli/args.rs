@@ -616,7 +616,9 @@ pub(super) enum StrategyName {
 /// Parses a file extension, with or without its dot.
 fn extension(text: &str) -> Result<String, String> {
     let extension = text.strip_prefix('.').unwrap_or(text);
-    let is_one = !extension.is_empty() && !extension.contains(['.', '/']);
+    let is_other =
+        |scalar: char| "./*?[".contains(scalar) || scalar.is_whitespace() || scalar.is_control();
+    let is_one = !extension.is_empty() && !extension.contains(is_other);
     is_one.then(|| extension.to_owned()).ok_or_else(|| "not a file extension such as md".to_owned())
 }
 

@@ -16,10 +16,11 @@ use crate::query::{DocumentCache, dump as pack};
 
 pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
     let reader = store::open_fresh(global, |_| Ok(None))?;
-    finish(|out| {
-        pack::dump(&DocumentCache::new(&*reader), arguments.attachments, out)?;
-        Ok(Vec::new())
-    })?;
+    if arguments.attachments {
+        // Documents come from the store, but attachments from the folder that the store names.
+        store::store(global)?.check_trust(&reader.roots())?;
+    }
+    finish(|out| pack::dump(&DocumentCache::new(&*reader), arguments.attachments, out))?;
     Ok(Status::Success)
 }
 

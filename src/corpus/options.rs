@@ -43,6 +43,16 @@ pub struct Collection {
     pub options: IngestOptions,
 }
 
+/// Whether a collection can be called `name`, which is the first component of the paths of its documents.
+pub(crate) fn is_collection_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['.', '-'])
+        && !name.contains(['/', '\\'])
+        && !name.contains("::")
+        && !name.contains(char::is_control)
+        && name.trim() == name
+}
+
 impl IngestOptions {
     /// Returns whether the file at `path` has one of the extensions.
     pub fn takes(&self, path: &Path) -> bool {

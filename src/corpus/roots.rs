@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::beneath::{Files, open_root};
 use super::paths::{is_really_below, relative, root_folder};
-use super::walk::{excluded, left_out};
+use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::links::{SiteRoot, folder_of, normalized};
@@ -143,6 +143,12 @@ impl Roots {
     pub(crate) fn excluded(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
         let (root, below) = self.of(path);
         excluded(&root.folder, own_files, &root.options, below)
+    }
+
+    /// Returns the reason why a hidden name or an ignore file excludes a file of any extension.
+    pub(crate) fn concealed(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
+        let (root, below) = self.of(path);
+        Walk { root: &root.folder, own_files, options: &root.options }.excluded(below, false)
     }
 
     /// Returns the reason why an ingest skips the file at `path`; see [`left_out`].

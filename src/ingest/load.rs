@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
 use crate::corpus::{
-    FileState, IngestOptions, Skipped, is_not_a_folder, make_below, make_file, open_file, open_root,
+    FileState, IngestOptions, Skipped, is_collection_name, is_not_a_folder, make_below, make_file,
+    open_file, open_root,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::pack::{self, Attachment, PackItem};
+use crate::pack::{self, Attachment, Header, PackItem};
 use crate::prepare::Preparation;
 use crate::store::{Store, StoredDocument, Writer};
 
@@ -49,6 +50,20 @@ fn refused(problem: &pack::LineError) -> Error {
         .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
 }
 
+/// Returns the options that a pack gives a new store.
+fn options(header: &Header) -> Result<IngestOptions> {
+    let damaged = |problem: &dyn std::fmt::Display| {
+        Error::new(ErrorKind::Usage, format!("the options of the pack are damaged: {problem}"))
+            .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
+    };
+    let options: IngestOptions =
+        serde_json::from_str(&header.options).map_err(|error| damaged(&error))?;
+    match options.collections.keys().find(|name| !is_collection_name(name)) {
+        Some(name) => Err(damaged(&format!("{name:?} cannot be the name of a collection"))),
+        None => Ok(options),
+    }
+}
+
 /// Stores the documents of a pack.
 pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     let mut file = request.pack;
@@ -56,8 +71,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
     let mut writer = request.store.writer(request.wait)?;
     if writer.root()?.is_none() {
-        let options: IngestOptions = serde_json::from_str(&header.options).unwrap_or_default();
-        writer.set_up(".", &options)?;
+        writer.set_up(".", &options(&header)?)?;
     }
     let stored: HashMap<String, StoredDocument> =
         writer.documents()?.into_iter().map(|document| (document.path.clone(), document)).collect();
@@ -143,8 +157,14 @@ impl Load {
             // The links are derived from the documents again.
             PackItem::Link(_) => return Ok(()),
             PackItem::Attachment(attachment) => {
+                let is_hidden = attachment.path.split('/').any(|part| part.starts_with('.'));
                 match &self.folder {
                     None => self.left_out += 1,
+                    // Programs run what is in files such as `.git/hooks`.
+                    Some(_) if is_hidden => self.report.skipped.push(Skipped {
+                        file: attachment.path,
+                        reason: "it would be hidden".to_owned(),
+                    }),
                     Some(folder) if folder.write(&attachment)? => self.report.attachments += 1,
                     Some(_) => self.report.skipped.push(Skipped {
                         file: attachment.path,

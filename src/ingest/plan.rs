@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{IngestRequest, Paths};
 use crate::corpus::{
     Collection, IngestOptions, Root, Roots, Skipped, WalkResult, canonical, is_at_or_below,
-    is_really_below, root_from_store,
+    is_collection_name, is_really_below, root_from_store,
 };
 use crate::error::{Error, ErrorKind, Result, shell_word};
 
@@ -270,7 +270,7 @@ fn folder_of_collection(name: &str, given: &[PathBuf], known: Option<&Root>) -> 
 /// Fails if a collection cannot be called `name`, or if it is not a folder. `root` is the folder without a name, if
 /// it is ingested.
 fn check_new_collection(name: &str, folder: &Path, root: Option<&Path>) -> Result<()> {
-    if !is_component(name) {
+    if !is_collection_name(name) {
         return usage(
             format!("{name:?} cannot be the name of a collection"),
             "choose a name without / and ::, which does not begin with a dot or a hyphen",
@@ -285,16 +285,6 @@ fn check_new_collection(name: &str, folder: &Path, root: Option<&Path>) -> Resul
         return usage(message, "choose another name for the collection");
     }
     Ok(())
-}
-
-/// Whether `name` can be the first component of a path, and the name of a namespace.
-fn is_component(name: &str) -> bool {
-    !name.is_empty()
-        && !name.starts_with(['.', '-'])
-        && !name.contains(['/', '\\'])
-        && !name.contains("::")
-        && !name.contains(char::is_control)
-        && name.trim() == name
 }
 
 fn no_folder(root: &Root) -> Error {

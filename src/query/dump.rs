@@ -18,8 +18,13 @@ use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_saf
 use crate::position::ByteSpan;
 use crate::store::{Lookup, StoredDocument};
 
-/// Writes the pack of a store. `with_attachments` adds the linked files that are not documents.
-pub fn dump(library: &DocumentCache<'_>, with_attachments: bool, out: impl Write) -> Result<()> {
+/// Writes the pack of a store. `with_attachments` adds the linked files that are not documents, except for those that
+/// an ingest would leave out as hidden or ignored. Returns a line for each linked file that could not be added.
+pub fn dump(
+    library: &DocumentCache<'_>,
+    with_attachments: bool,
+    out: impl Write,
+) -> Result<Vec<String>> {
     let reader = library.reader;
     let documents = reader.all(&Lookup::All)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
@@ -57,14 +62,15 @@ pub fn dump(library: &DocumentCache<'_>, with_attachments: bool, out: impl Write
             }
         }
     }
-    if with_attachments {
-        for path in attachments {
-            if let Some(attachment) = attachment(library, path) {
-                writer.attachment(&attachment).map_err(unwritten)?;
-            }
+    let mut left_out = Vec::new();
+    for path in attachments.into_iter().filter(|_| with_attachments) {
+        match attachment(library, &path) {
+            Ok(attachment) => writer.attachment(&attachment).map_err(unwritten)?,
+            Err(reason) => left_out.push(format!("{path} is not in the pack: {reason}")),
         }
     }
-    writer.finish().and_then(|mut out| out.flush()).map_err(unwritten)
+    writer.finish().and_then(|mut out| out.flush()).map_err(unwritten)?;
+    Ok(left_out)
 }
 
 fn document(library: &DocumentCache<'_>, stored: &StoredDocument) -> Result<PackDocument> {
@@ -90,15 +96,24 @@ fn sources(value: &Value) -> Vec<String> {
     entries.iter().filter_map(url).filter(|url| !url.is_empty()).collect()
 }
 
-/// Reads the file at `path`, or returns `None` if it is not a readable file below the root.
-fn attachment(library: &DocumentCache<'_>, path: String) -> Option<Attachment> {
-    if !is_safe_path(&path) {
-        return None;
+/// Reads the file at `path`. The error is the reason why it does not belong in a pack.
+fn attachment(library: &DocumentCache<'_>, path: &str) -> std::result::Result<Attachment, String> {
+    if !is_safe_path(path) {
+        return Err("its path is not allowed in a pack".to_owned());
     }
-    let bytes = library.roots.read(&path, limits::MAX_DOCUMENT_BYTES as u64).ok()?;
-    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    let own_files = &library.reader.facts().own_files;
+    if let Some(reason) = library.roots.concealed(own_files, path) {
+        return Err(reason);
+    }
+    let most = limits::MAX_DOCUMENT_BYTES as u64;
+    let bytes = library.roots.read(path, most).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidInput => "it is not a regular file".to_owned(),
+        std::io::ErrorKind::FileTooLarge => format!("it has more than {most} bytes"),
+        _ => error.to_string(),
+    })?;
+    let name = path.rsplit('/').next().unwrap_or(path).to_owned();
     let content_type = content_type(&name).to_owned();
-    Some(Attachment { path, name, content_type, bytes })
+    Ok(Attachment { path: path.to_owned(), name, content_type, bytes })
 }
 
 /// Returns the media type (IANA) for the extension of a file name.

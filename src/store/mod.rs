@@ -185,13 +185,19 @@ impl Store {
     /// files.
     pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
         let mut writer = self.writer(wait)?;
-        if let (Some(path), Some(root)) = (self.path(), writer.root()?) {
+        if let Some(root) = writer.root()? {
             let options = writer.options()?.unwrap_or_default();
-            let wish = Wish::of(path, &Roots::of_store(Some(path), &root, &options));
-            self.trust.check(path, &wish, &Wish::default())?;
+            self.check_trust(&Roots::of_store(self.path(), &root, &options))?;
         }
         let warnings = self.recover(writer.as_mut())?;
         Ok((writer, warnings))
+    }
+
+    /// Returns `UNTRUSTED_STORE` if the user has not accepted that the store names files below `roots`. A server names
+    /// none.
+    pub fn check_trust(&self, roots: &Roots) -> Result<()> {
+        self.path()
+            .map_or(Ok(()), |path| self.trust.check(path, &Wish::of(path, roots), &Wish::default()))
     }
 
     /// Finishes or undoes an interrupted edit: gives each of its files the version that the store has.
