@@ -372,6 +372,20 @@ fn a_commit_while_the_index_is_opened_duplicates_no_hit() {
     assert_eq!(library::hits(&answer).len(), 2 * DOCUMENTS);
 }
 
+/// A script that gets an error takes it that nothing was stored.
+#[test]
+fn a_failure_after_the_last_commit_of_an_ingest_is_a_warning() {
+    let first: Versions = vec![Some(1); DOCUMENTS];
+    let second: Versions = vec![Some(2); DOCUMENTS];
+    let place = changed(&first, &second);
+    let output = run(&place, &["ingest"], "before-checkpoint=return");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{answer}");
+    assert_eq!(answer["warnings"][0]["code"], "LOG_KEPT", "{answer}");
+    assert!(answer["changed"].as_u64() > Some(0), "{answer}");
+    assert_eq!(of_store(&place, DOCUMENTS), second);
+}
+
 /// A user who gets an error repeats the edit, so after the rename there must be no error.
 #[test]
 fn a_failure_after_the_rename_reports_that_the_file_was_changed() {

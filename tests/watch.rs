@@ -85,6 +85,40 @@ fn the_store_follows_the_files_of_all_collections() {
 }
 
 #[test]
+fn the_store_follows_the_ignore_files_above_its_root() {
+    let place = Place::with(&[("docs/a.md", "# One\n"), ("docs/b.md", "# Two\n")]);
+    std::fs::create_dir_all(place.join(".git/info")).unwrap();
+    place.run_in("docs", &["ingest"], "").success();
+    let store = place.join("docs/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap()]);
+    watching.until([0, 0, 0]);
+    place.write(".gitignore", "b.md\n");
+    watching.until([0, 0, 1]);
+    place.write(".git/info/exclude", "a.md\n");
+    watching.until([0, 0, 1]);
+    place.remove(".gitignore");
+    watching.until([1, 0, 0]);
+}
+
+#[test]
+fn the_store_follows_a_collection_and_options_that_another_process_gives_it() {
+    let place = Place::with(&[("store/a.md", ""), ("beside/b.md", "# Two\n")]);
+    place.run_in("store", &["ingest"], "").success();
+    let store = place.join("store/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap()]);
+    watching.until([0, 0, 0]);
+    place.run_in("store", &["ingest", "--collection", "beside", "../beside"], "").success();
+    place.run_in("store", &["ingest", "--ext", "md,txt"], "").success();
+    // The next change shows the watch what it has to follow.
+    place.write("store/c.md", "# Three\n");
+    watching.until([1, 0, 0]);
+    place.write("beside/d.md", "# Four\n");
+    watching.until([1, 0, 0]);
+    place.write("store/e.txt", "# Five\n");
+    watching.until([1, 0, 0]);
+}
+
+#[test]
 fn the_store_follows_every_change_of_the_files() {
     let place = Place::with(&[("a.md", "# One\n"), (".gitignore", "skipped.md\n")]);
     std::fs::create_dir(place.join("out")).unwrap();

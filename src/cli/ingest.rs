@@ -117,13 +117,14 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     use crate::error::ErrorKind;
     use crate::ingest::Watch;
 
-    let watch = {
+    let roots = || -> Result<Vec<Root>> {
         let reader = request.store.reader(Purpose::Read)?;
-        let options = reader.options();
-        let roots = reader.roots();
+        let (roots, options) = (reader.roots(), reader.options());
         let is_used = |root: &&Root| !root.name.is_empty() || !options.only_collections;
-        Watch::new(roots.iter().filter(is_used), &reader.facts().own_files)?
+        Ok(roots.iter().filter(is_used).cloned().collect())
     };
+    let own_files = request.store.own_files();
+    let mut watch = Watch::new(&roots()?, &own_files)?;
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch
         // began.
@@ -141,7 +142,13 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
             }
             Err(error) => return Err(error),
         }
-        watch.wait()?;
+        // Another process may have added a collection, or changed the options.
+        let now = roots()?;
+        if watch.is_of(&now) {
+            watch.wait()?;
+        } else {
+            watch = Watch::new(&now, &own_files)?;
+        }
     }
 }
 

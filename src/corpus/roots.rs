@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::links::{SiteRoot, folder_of, normalized};
 
 /// A folder of documents.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
     /// The name of the collection; empty for the folder without a name.
     pub name: String,

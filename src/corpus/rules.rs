@@ -49,6 +49,20 @@ impl<'a> RulesAbove<'a> {
         }
     }
 
+    /// The folders outside of the root whose files are rules for the root.
+    #[cfg(feature = "watch")]
+    pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
+        let above = RulesAbove::new(root);
+        if !above.has_repository {
+            return Vec::new();
+        }
+        let folders = root.ancestors().skip(1).take_while(|folder| folder.starts_with(above.top));
+        let mut folders: Vec<PathBuf> = folders.map(Path::to_owned).collect();
+        folders.extend((above.top != root).then(|| above.top.join(".git/info")));
+        folders.retain(|folder| folder.is_dir());
+        folders
+    }
+
     /// The rules that apply to `start`: those of the folders above it, from the folder that contains `.git`
     /// down, or from the root if there is no such folder. `failed` gets the ignore files that are read now and not
     /// completely, and why.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
-use super::{Batches, Progress, Sink as _};
+use super::{Batches, Progress, Sink as _, closed};
 use crate::corpus::{Roots, root_from_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -113,7 +113,7 @@ pub fn copy(
         writer.set_current_parser()?;
     }
     report.generation = writer.generation()?;
-    report.warnings.extend(writer.close()?);
+    report.warnings.extend(closed(writer)?);
     report.finish();
     Ok(report)
 }

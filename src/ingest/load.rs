@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::closed;
 use super::report::{ChangeKind, IngestReport};
 use crate::corpus::{
     FileState, IngestOptions, Skipped, is_collection_name, is_not_a_folder, make_below, make_file,
@@ -95,7 +96,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
         report.note(vec![Warning::new("ATTACHMENTS", message)]);
     }
     report.generation = writer.generation()?;
-    report.note(writer.close()?);
+    report.note(closed(writer)?);
     report.finish();
     Ok(report)
 }

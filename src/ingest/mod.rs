@@ -33,7 +33,7 @@ use crate::corpus::{Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_s
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
-use crate::store::{Lookup, Shard, Store};
+use crate::store::{Lookup, Shard, Store, Writer};
 use crate::trust::Wish;
 use comparison::{ChangedFile, FileComparison, Known, compare_all};
 use pipeline::PreparedFile;
@@ -329,13 +329,13 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     }
     writer.complete()?;
     report.generation = writer.generation()?;
-    let closed = std::thread::scope(|scope| {
+    let warnings = std::thread::scope(|scope| {
         // Segments are merged next, which takes memory, too. To free many paths takes as long as to close a store.
         // If no thread can be made, they are freed here.
         drop(std::thread::Builder::new().spawn_scoped(scope, || drop(stored)));
-        writer.close()
+        closed(writer)
     });
-    report.note(closed?.into_iter().chain(warning).collect());
+    report.note(warnings?.into_iter().chain(warning).collect());
     report.roots = plan.scopes.into_iter().map(|scopes| scopes.root).collect();
     report.finish();
     Ok(report)
@@ -402,7 +402,18 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     };
     writer.set_up(&root, &options)?;
     report.generation = writer.generation()?;
-    report.note(writer.close()?);
+    report.note(closed(writer)?);
     report.finish();
     Ok(report)
+}
+
+/// Closes a writer that has committed everything. The documents are stored, so an error of the disk is a warning.
+fn closed(writer: Box<dyn Writer>) -> Result<Vec<Warning>> {
+    match writer.close() {
+        Err(error) if error.kind() == ErrorKind::Io => {
+            let message = format!("{error}; the documents are stored");
+            Ok(vec![Warning::new("LOG_KEPT", message)])
+        }
+        closed => closed,
+    }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::corpus::{IGNORE_FILES, Root};
+use crate::corpus::{IGNORE_FILES, Root, RulesAbove};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
@@ -30,19 +30,30 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches folders of documents. `own_files` are the files of the store.
-    pub fn new<'a>(roots: impl Iterator<Item = &'a Root>, own_files: &[PathBuf]) -> Result<Self> {
+    /// Watches folders of documents, and the ignore files above them. `own_files` are the files of the store.
+    pub fn new(roots: &[Root], own_files: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
         let mut watcher =
             notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
-        // A collection whose folder does not exist has no changes.
-        let roots: Vec<Root> = roots.filter(|root| root.folder.is_dir()).cloned().collect();
+        let roots = existing(roots);
         for root in &roots {
             let begun = watcher.watch(&root.folder, RecursiveMode::Recursive);
             begun.map_err(|error| watch_error(&error))?;
+            for folder in RulesAbove::folders(&root.folder) {
+                // A folder that is in another root is watched with what is below it.
+                if !roots.iter().any(|root| folder.starts_with(&root.folder)) {
+                    let begun = watcher.watch(&folder, RecursiveMode::NonRecursive);
+                    begun.map_err(|error| watch_error(&error))?;
+                }
+            }
         }
         let own_files = own_files.to_owned();
         Ok(Self { events, _watcher: watcher, own_files, roots })
+    }
+
+    /// Returns whether this watches the existing ones of `roots`, with their options.
+    pub fn is_of(&self, roots: &[Root]) -> bool {
+        self.roots == existing(roots)
     }
 
     /// Waits for a change, and then until there is no further change for 200 ms, at most 2 s.
@@ -89,7 +100,10 @@ impl Watch {
         }
         let is_ignore_file =
             path.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|known| name == *known));
-        is_gone || self.is_taken(path) || is_ignore_file || path.is_dir()
+        let is_below = || self.roots.iter().any(|root| path.starts_with(&root.folder));
+        is_ignore_file
+            || path.ends_with(".git/info/exclude")
+            || is_below() && (is_gone || self.is_taken(path) || path.is_dir())
     }
 }
 
@@ -99,6 +113,11 @@ impl Watch {
         let mut roots = self.roots.iter().filter(|root| path.starts_with(&root.folder));
         roots.any(|root| root.options.takes(path))
     }
+}
+
+/// Returns the roots that exist. A collection whose folder does not exist has no changes.
+fn existing(roots: &[Root]) -> Vec<Root> {
+    roots.iter().filter(|root| root.folder.is_dir()).cloned().collect()
 }
 
 fn disconnected() -> Error {

@@ -217,11 +217,10 @@ fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Re
     };
     let folder = match by_name(library, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None if admitted.under.is_none() => {
-            let exact = folder(library, name)?;
-            let or_suffix = || Ok(folder_by_suffix(library, name)?.unwrap_or_default());
-            exact.map_or_else(or_suffix, |folder| Ok(Some(folder)))?
-        }
+        NameMatch::None if admitted.under.is_none() => match folder(library, name)? {
+            None => folder_by_suffix(library, name)?.unwrap_or_default(),
+            exact => exact,
+        },
         NameMatch::None | NameMatch::Many(..) => None,
     };
     Ok(match folder {
