@@ -131,6 +131,44 @@ fn check_and_dry_run_change_nothing() {
 }
 
 #[test]
+fn rules_of_ignore_files_have_the_syntax_of_git() {
+    let rules =
+        "notes-{draft.md\n[[:digit:]]*.md\n{a,b}.md\n[![:alnum:]{]x.md\nq\\{.md\n[z-a].md\n";
+    let names = [
+        "notes-{draft.md",
+        "1plan.md",
+        "{a,b}.md",
+        "-x.md",
+        "q{.md",
+        "a.md",
+        "b.md",
+        "1x.md",
+        "{x.md",
+    ];
+    let place = Place::with(&[(".gitignore", rules)]);
+    for name in names {
+        place.write(name, "text\n");
+    }
+    let report = place.run(&["ingest"]).success().json();
+    let index = place.run(&["index"]).success().json();
+    let documents = index["documents"].as_array().unwrap().iter();
+    let found: Vec<&str> = documents.map(|one| one["namespace"].as_str().unwrap()).collect();
+    assert_eq!(found, ["a.md", "b.md", "{x.md"]);
+    let skipped = &report["skipped"][0];
+    assert_eq!(skipped["file"], ".gitignore", "{report}");
+    assert!(skipped["reason"].as_str().unwrap().contains("line 6"), "{report}");
+}
+
+#[test]
+fn an_extension_is_one_word() {
+    let place = Place::with(&[("a.md", "text\n")]);
+    for wrong in ["*", "md txt", "md\ntxt", "m?", "tar.gz", "m/d", ""] {
+        assert_eq!(place.run(&["ingest", "--ext", wrong]).ends(2).code(), "USAGE", "{wrong:?}");
+    }
+    place.run(&["ingest", "--ext", ".md"]).success();
+}
+
+#[test]
 fn ignore_files_hidden_files_and_extensions_are_respected() {
     let place = Place::with(&[
         (".gitignore", "ignored.md\nbuild/\n*.tmp.md\n!kept.tmp.md\n"),

@@ -3,6 +3,7 @@
 //! Invariant: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
 //! rule of the first kind with a match decides.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -173,11 +174,64 @@ fn parsed(
     };
     let bytes = bytes.strip_prefix(crate::markdown::BYTE_ORDER_MARK).unwrap_or(bytes);
     let mut builder = GitignoreBuilder::new(base);
-    for line in String::from_utf8_lossy(bytes).lines() {
-        // A rule that cannot be parsed is skipped; the other rules of the file apply.
-        drop(builder.add_line(Some(file.to_owned()), line));
+    let mut is_first = true;
+    for (number, line) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
+        // The other rules of the file apply.
+        if builder.add_line(Some(file.to_owned()), &as_glob(line)).is_err() && is_first {
+            failed(file, format!("the rule on line {number} does not apply: it is not a pattern"));
+            is_first = false;
+        }
     }
     builder.build().ok()
+}
+
+/// The classes of characters that a bracket expression may name, and what they contain (POSIX locale).
+const CLASSES: [(&str, &str); 10] = [
+    ("[:alpha:]", "a-zA-Z"),
+    ("[:digit:]", "0-9"),
+    ("[:alnum:]", "a-zA-Z0-9"),
+    ("[:upper:]", "A-Z"),
+    ("[:lower:]", "a-z"),
+    ("[:xdigit:]", "0-9a-fA-F"),
+    ("[:space:]", " \t-\r"),
+    ("[:blank:]", " \t"),
+    ("[:punct:]", ":-@!-.[-`{-~"),
+    ("[:cntrl:]", "\u{1}-\u{1f}\u{7f}"),
+];
+
+/// Translates a rule of gitignore(5) into the syntax of the crate `ignore`, in which braces are special and classes
+/// of characters have no names.
+fn as_glob(rule: &str) -> Cow<'_, str> {
+    if !rule.contains(['{', '}']) && !rule.contains("[:") {
+        return Cow::Borrowed(rule);
+    }
+    let mut glob = String::with_capacity(rule.len() + 8);
+    let mut rest = rule;
+    let mut is_in_brackets = false;
+    while let Some(first) = rest.chars().next() {
+        let class = CLASSES.iter().find(|(name, _)| is_in_brackets && rest.starts_with(name));
+        let length = match (first, class) {
+            (_, Some((name, content))) => {
+                glob.push_str(content);
+                name.len()
+            }
+            ('\\', None) => {
+                let escaped = rest.chars().nth(1).map_or(0, char::len_utf8);
+                glob.push_str(rest.get(..1 + escaped).unwrap_or_default());
+                1 + escaped
+            }
+            (scalar, None) => {
+                if "{}".contains(scalar) && !is_in_brackets {
+                    glob.push('\\');
+                }
+                glob.push(scalar);
+                is_in_brackets = if is_in_brackets { scalar != ']' } else { scalar == '[' };
+                scalar.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Cow::Owned(glob)
 }
 
 /// The bytes of an ignore file, at most one more than the limit; `None` if it does not exist or is a folder. A
