@@ -307,7 +307,7 @@ pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
         force: false,
         shard: None,
         // A process that another test starts has a copy of the lock until it runs its program.
-        wait: Duration::from_secs(60),
+        wait: Duration::from_mins(1),
     };
     ingest::run(&request, &Silent).unwrap()
 }

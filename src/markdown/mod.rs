@@ -34,6 +34,7 @@ use serde_json::{Map, Value};
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex};
 use contents::Contents;
+use front_matter::FrontMatter;
 use html_anchors::HtmlAnchor;
 use links::Links;
 use outline::Outline;
@@ -121,21 +122,28 @@ pub fn parse(file: &[u8]) -> Document {
     parse_as(file, Dialect::Markdown)
 }
 
+/// Returns the problem of front matter that begins at `line`, if any.
+fn front_matter_problem(found: &FrontMatter, line: usize) -> Option<Diagnostic> {
+    let (code, message) = if let Some(fault) = &found.fault {
+        ("FRONT_MATTER_UNREADABLE", format!("front matter could not be parsed: {fault}"))
+    } else if found.value.as_ref().is_some_and(front_matter::has_more_tags) {
+        ("TOO_MANY_TAGS", format!("more than {} tags; the rest is ignored", limits::MAX_TAGS))
+    } else {
+        return None;
+    };
+    Some(Diagnostic { code, line: Some(line), message })
+}
+
 /// Parses the bytes of a file that is written in `dialect`.
 pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     #[cfg(test)]
     PARSED_BYTES.set(PARSED_BYTES.get() + file.len());
     let lines = LineIndex::new(file);
-    let mut diagnostics = Vec::new();
     let start = text_start(file);
     let front_matter = front_matter::detect(file, start);
-    if let Some(fault) = front_matter.as_ref().and_then(|found| found.fault.as_ref()) {
-        diagnostics.push(Diagnostic {
-            code: "FRONT_MATTER_UNREADABLE",
-            line: Some(lines.line_of(start)),
-            message: format!("front matter could not be parsed: {fault}"),
-        });
-    }
+    let first_line = lines.line_of(start);
+    let mut diagnostics: Vec<Diagnostic> =
+        front_matter.iter().filter_map(|found| front_matter_problem(found, first_line)).collect();
     let front_matter_span = front_matter.as_ref().map(|found| found.span);
     let body = front_matter_span.map_or(start, |span| span.end);
     let bytes = file.get(body..).unwrap_or_default();
@@ -150,10 +158,6 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
             diagnostics.push(Diagnostic { code, line: None, message: message() });
         }
     };
-    let values = front_matter.as_ref().and_then(|found| found.value.as_ref());
-    bounded(values.is_some_and(front_matter::has_more_tags), "TOO_MANY_TAGS", &|| {
-        format!("more than {} tags; the rest is ignored", limits::MAX_TAGS)
-    });
     bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
         format!("more than {} nodes; the rest is one paragraph", limits::MAX_NODES)
     });
