@@ -180,6 +180,8 @@ fn markdown_blocks_have_the_documented_form() {
         run(&["code:a.rs:7=fn"]),
         "## Context\n\n### Code (from a.rs:7-7)\n```lisp\nfn\n```\n\n"
     );
+    let large = "9".repeat(30);
+    assert!(run(&[&format!("code:a.rs:{large}=fn")]).contains(&format!("(from a.rs:{large})")));
     assert_eq!(
         run(&["error=ERROR: Division by zero"]),
         "## Context\n\n### Error\n```lisp\nERROR: Division by zero\n```\n\n"

@@ -376,7 +376,10 @@ fn the_last_row_of_a_file_without_a_last_line_end_is_deleted() {
         let table = ["# T", "", "| a |", "|---|", "| 1 |", "| 2 |"].join(line_end);
         let place = Place::ingested(&[("a.md", &table)]);
         for rest in [5, 4] {
-            place.run(&["delete", &format!("a.md::block:table[0]/row[{}]", rest - 4)]).success();
+            let row = format!("a.md::block:table[0]/row[{}]", rest - 4);
+            let answer = place.run(&["delete", &row]).success().json();
+            assert_eq!(answer["deleted_lines"], json!([rest + 1, rest + 1]), "{answer}");
+            assert_eq!(answer["deleted_content"], format!("| {} |", rest - 3));
             let lines: Vec<&str> = table.split(line_end).take(rest).collect();
             let left = std::fs::read_to_string(place.join("a.md")).unwrap();
             assert_eq!(left, lines.join(line_end));

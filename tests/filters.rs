@@ -132,6 +132,10 @@ fn a_folder_is_found_by_the_end_of_its_path() {
         let folders = fault["suggestions"].as_array().unwrap();
         assert_eq!(folders[..], ["site/guides/install", "site/old/install"], "{fault}");
     }
+    let shadowed = place.run(&["search", "-F", "text", "--under", "guides"]).success().json();
+    assert_eq!(shadowed["warnings"][0]["code"], "SHADOWED_TITLE", "{shadowed}");
+    let section = place.run(&["search", "-F", "text", "--under", "/guides"]).success().json();
+    assert_eq!(section["hits"].as_array().unwrap().len(), 1, "{section}");
     // A part of a name is not its end, and a path from the root is whole.
     for name in ["stall", "./guides"] {
         place.run(&["search", "-F", "text", "--under", name]).ends(1);
@@ -150,6 +154,13 @@ fn an_empty_answer_says_that_no_document_passes_the_filters() {
         let filtered = [command, &["--level", "3", "-f", "text"]].concat();
         assert!(!place.run(&filtered).ends(1).text().contains("documents pass"));
     }
+}
+
+#[test]
+fn an_empty_store_is_not_the_fault_of_a_filter() {
+    let place = Place::ingested(&[]);
+    let advice = place.run(&["search", "text", "-f", "text"]).ends(1).text();
+    assert!(advice.starts_with("0 of 0 sections have these words"), "{advice}");
 }
 
 #[test]

@@ -132,8 +132,8 @@ fn check_and_dry_run_change_nothing() {
 
 #[test]
 fn rules_of_ignore_files_have_the_syntax_of_git() {
-    let rules =
-        "notes-{draft.md\n[[:digit:]]*.md\n{a,b}.md\n[![:alnum:]{]x.md\nq\\{.md\n[z-a].md\n";
+    let rules = "notes-{draft.md\n[[:digit:]]*.md\n{a,b}.md\n[![:alnum:]{]x.md\nq\\{.md\n[z-a].md\n\
+        []{]c.md\nd[a\\-{].md\ne[\\]].md\n*.md\t\nf[[:graph:]].md\n[!]{]d.md\ng[+--].md\nh[\\!].md\n";
     let names = [
         "notes-{draft.md",
         "1plan.md",
@@ -144,6 +144,21 @@ fn rules_of_ignore_files_have_the_syntax_of_git() {
         "b.md",
         "1x.md",
         "{x.md",
+        "]c.md",
+        "{c.md",
+        "d-.md",
+        "db.md",
+        "e].md",
+        "e\\.md",
+        "f!.md",
+        "f .md",
+        "\\d.md",
+        "]d.md",
+        "g,.md",
+        "g-.md",
+        "g!.md",
+        "h!.md",
+        "hx.md",
     ];
     let place = Place::with(&[(".gitignore", rules)]);
     for name in names {
@@ -153,7 +168,9 @@ fn rules_of_ignore_files_have_the_syntax_of_git() {
     let index = place.run(&["index"]).success().json();
     let documents = index["documents"].as_array().unwrap().iter();
     let found: Vec<&str> = documents.map(|one| one["namespace"].as_str().unwrap()).collect();
-    assert_eq!(found, ["a.md", "b.md", "{x.md"]);
+    let expected =
+        ["]d.md", "a.md", "b.md", "db.md", "e\\.md", "f%20.md", "g!.md", "hx.md", "{x.md"];
+    assert_eq!(found, expected);
     let skipped = &report["skipped"][0];
     assert_eq!(skipped["file"], ".gitignore", "{report}");
     assert!(skipped["reason"].as_str().unwrap().contains("line 6"), "{report}");

@@ -574,3 +574,16 @@ fn a_limit_divides_a_printed_document_between_its_blocks() {
     let enough = refused.stderr.split("--max-chars ").nth(1).unwrap();
     emit(enough.split(' ').next().unwrap(), &next).success();
 }
+
+#[test]
+fn code_and_the_diff_of_a_dry_run_are_in_the_document() {
+    let place = Place::ingested(&[("a.md", "# A\n\nold\n\n```rust\nfn x() {}\n```\n")]);
+    let code = place.run(&["code", "-f", "ldmd"]).success().text();
+    assert!(code.contains("```rust\nfn x() {}\n```\n"), "{code}");
+    let edit = ["replace", "a.md::block:paragraph[0]", "--content", "new", "--dry-run"];
+    let diff = place.run(&[&edit[..], &["-f", "ldmd"]].concat()).success().text();
+    assert!(diff.contains("\n-old\n+new\n"), "{diff}");
+    assert!(diff.contains("- documents: 1\n- a.md::*\n"), "{diff}");
+    let outside = place.run(&["context", "--item", "text=x", "-f", "ldmd"]).success().text();
+    assert!(outside.contains("- documents: 0\n"), "{outside}");
+}

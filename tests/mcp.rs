@@ -824,6 +824,10 @@ fn numbers_and_truth_values_may_be_text() {
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);
     let with_case = json!({ "patterns": "ONE", "ignore_case": "true", "limit": 5 });
     assert_eq!(server.json("search", &with_case)["hits"].as_array().unwrap().len(), 2);
+    let mut writing = Server::start(&place, &["--allow-write"]);
+    let edit = json!({ "operation": "delete", "section": "a.md::Two", "no_children": "true" });
+    let edited = writing.json("edit", &json!({ "edits": [edit], "dry_run": "true" }));
+    assert_eq!((&edited["success"], &edited["dry_run"]), (&json!(true), &json!(true)), "{edited}");
     // The argument is text, so a number in it is one.
     let number = server.json("find", &json!({ "pattern": "1" }));
     assert_eq!([number.get("matches"), number.get("error")], [None, None]);

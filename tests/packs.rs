@@ -116,7 +116,11 @@ fn linked_files_are_added_to_a_pack_if_asked() {
 #[test]
 fn a_pack_names_what_it_leaves_out_and_takes_no_hidden_or_ignored_file() {
     let place = Place::with(&[
-        ("a.md", "![](x.png) [e](.env) [k](key.pem) [db](.mdsel.db) [p](pipe) [l](link.png)\n"),
+        (
+            "a.md",
+            "![](x.png) [e](.env) [k](key.pem) [db](.mdsel.db) [p](pipe) [l](link.png) [f](folder)\n",
+        ),
+        ("folder/b.md", ""),
         (".ignore", "key.pem\n"),
         (".env", "SECRET"),
         ("key.pem", "SECRET"),
@@ -130,6 +134,7 @@ fn a_pack_names_what_it_leaves_out_and_takes_no_hidden_or_ignored_file() {
     let text = dump.text();
     let attached: Vec<&str> = text.lines().filter(|line| line.starts_with("A ")).collect();
     assert_eq!(attached, ["A x.png name=\"x.png\" content_type=image/png"]);
+    assert!(!dump.stderr.contains("folder"), "{}", dump.stderr);
     for name in [".env", "key.pem", ".mdsel.db", "pipe", "link.png"] {
         assert!(dump.stderr.contains(&format!("{name} is not in the pack: ")), "{}", dump.stderr);
     }
@@ -164,6 +169,8 @@ fn a_hostile_pack_gives_a_store_no_options_that_an_ingest_refuses() {
         (with(".."), false),
         (with("a/b"), false),
         (with("a::b"), false),
+        (r#"{"extensions":["md"]}"#.to_owned(), true),
+        (r#"{"extensions":["*"]}"#.to_owned(), false),
         (r#"{"extensions":5}"#.to_owned(), false),
     ] {
         let place = Place::new();
@@ -173,6 +180,7 @@ fn a_hostile_pack_gives_a_store_no_options_that_an_ingest_refuses() {
         if !is_good {
             assert_eq!(answer.code(), "USAGE");
             assert!(answer.stderr.contains("options of the pack"), "{}", answer.stderr);
+            assert!(!place.join(".mdsel.db").exists());
         }
     }
 }

@@ -689,6 +689,12 @@ fn labels_keep_their_meaning_or_the_section_stays() {
             Ok("## S\n\n### T[^1-2]\n\nT[^1-2].\n\n[^1-2]: note\n"),
         ),
         (
+            "what looks like a footnote in a title",
+            "# A\n\n## S\n\n### Class `[^1]`\n\nT[^1]\n\n## R\n\n[^1]: note\n",
+            "# B\n\nb[^1]\n\n[^1]: other\n",
+            Ok("## S\n\n### Class `[^1]`\n\nT[^1-2]\n\n[^1-2]: note\n"),
+        ),
+        (
             "a definition after a footnote",
             "# A\n\n## S\n\nT[^1].\n\n## R\n\n[^1]: See [x].\n\n[x]: c.md\n",
             "# B\n\n[x]\n\n[x]: d.md\n",

@@ -615,11 +615,8 @@ pub(super) enum StrategyName {
 
 /// Parses a file extension, with or without its dot.
 fn extension(text: &str) -> Result<String, String> {
-    let extension = text.strip_prefix('.').unwrap_or(text);
-    let is_other =
-        |scalar: char| "./*?[".contains(scalar) || scalar.is_whitespace() || scalar.is_control();
-    let is_one = !extension.is_empty() && !extension.contains(is_other);
-    is_one.then(|| extension.to_owned()).ok_or_else(|| "not a file extension such as md".to_owned())
+    let extension = crate::corpus::extension(text).map(str::to_owned);
+    extension.ok_or_else(|| "not a file extension such as md".to_owned())
 }
 
 /// Parses a number of bytes, with an optional suffix K, M or G for powers of 1024.

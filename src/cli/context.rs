@@ -161,7 +161,8 @@ fn outside(item: &str) -> Result<Outside> {
     let lines = origin.rsplit_once(':').and_then(|(file, lines)| {
         let one_line = (!lines.is_empty()).then_some((lines, lines));
         let (start, end) = lines.split_once('-').or(one_line)?;
-        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        // A number that is too large is none.
+        let is_number = |text: &str| text.is_empty() || text.parse::<usize>().is_ok();
         (is_number(start) && is_number(end)).then(|| (file, start.parse().ok(), end.parse().ok()))
     });
     let (file, line_start, line_end) = lines.unwrap_or((origin, None, None));

@@ -242,26 +242,27 @@ impl<'a> FileHandle<'a> {
 const ACCESS_LIST: &str = "system.posix_acl_access";
 
 /// Gives the file `new` the extended attributes of `old`, and the access control list of `old` instead of
-/// the one that it got from its folder. Attributes of security modules are left to the system, because only
-/// privileged processes set them.
+/// the one that it got from its folder. Fails if that, or an attribute of the user, cannot be copied. Others are
+/// copied if the system allows it: only privileged processes set those of security modules.
 fn copy_attributes(old: &File, new: &File) -> rustix::io::Result<()> {
     let names = match attribute(|buffer| rustix::fs::flistxattr(old, buffer)) {
         // The file system has no extended attributes.
         Err(Errno::NOTSUP) => return Ok(()),
         names => names?,
     };
-    let mut names: Vec<_> =
-        names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
-    if !names.contains(&ACCESS_LIST.as_bytes()) {
+    let names: Vec<_> = names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+    if cfg!(target_os = "linux") && !names.contains(&ACCESS_LIST.as_bytes()) {
         match rustix::fs::fremovexattr(new, ACCESS_LIST) {
             Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
             error => return error,
         }
     }
-    names.retain(|name| !name.starts_with(b"security.") && !name.starts_with(b"trusted."));
     for name in names {
-        let value = attribute(|buffer| rustix::fs::fgetxattr(old, name, buffer))?;
-        rustix::fs::fsetxattr(new, name, &value, XattrFlags::empty())?;
+        let copied = attribute(|buffer| rustix::fs::fgetxattr(old, name, buffer))
+            .and_then(|value| rustix::fs::fsetxattr(new, name, &value, XattrFlags::empty()));
+        if name == ACCESS_LIST.as_bytes() || name.starts_with(b"user.") {
+            copied?;
+        }
     }
     Ok(())
 }

@@ -17,8 +17,8 @@ mod walk;
 pub(crate) use beneath::{Files, is_not_a_folder, make_below, make_file, open_file, open_root};
 pub(crate) use disk::Disk;
 pub(crate) use file::{FileHandle, Seen, conflict, is_temporary, temporary_name};
-pub(crate) use options::is_collection_name;
 pub use options::{Collection, IngestOptions};
+pub(crate) use options::{extension, is_collection_name};
 pub(crate) use paths::{
     canonical, is_at_or_below, is_really_below, relative, resolved, root_folder, root_from_store,
 };

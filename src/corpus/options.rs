@@ -53,6 +53,14 @@ pub(crate) fn is_collection_name(name: &str) -> bool {
         && name.trim() == name
 }
 
+/// Returns the extension that `text`, with or without its dot, means; `None` if it is none.
+pub(crate) fn extension(text: &str) -> Option<&str> {
+    let extension = text.strip_prefix('.').unwrap_or(text);
+    let is_other =
+        |scalar: char| "./*?[".contains(scalar) || scalar.is_whitespace() || scalar.is_control();
+    (!extension.is_empty() && !extension.contains(is_other)).then_some(extension)
+}
+
 impl IngestOptions {
     /// Returns whether the file at `path` has one of the extensions.
     pub fn takes(&self, path: &Path) -> bool {

@@ -185,53 +185,151 @@ fn parsed(
     builder.build().ok()
 }
 
-/// The classes of characters that a bracket expression may name, and what they contain (POSIX locale).
-const CLASSES: [(&str, &str); 10] = [
-    ("[:alpha:]", "a-zA-Z"),
-    ("[:digit:]", "0-9"),
-    ("[:alnum:]", "a-zA-Z0-9"),
-    ("[:upper:]", "A-Z"),
-    ("[:lower:]", "a-z"),
-    ("[:xdigit:]", "0-9a-fA-F"),
-    ("[:space:]", " \t-\r"),
-    ("[:blank:]", " \t"),
-    ("[:punct:]", ":-@!-.[-`{-~"),
-    ("[:cntrl:]", "\u{1}-\u{1f}\u{7f}"),
+/// The classes of characters that a bracket expression may name, and the ranges that they contain (POSIX locale).
+const CLASSES: [(&str, &[(char, char)]); 12] = [
+    ("alpha", &[('a', 'z'), ('A', 'Z')]),
+    ("digit", &[('0', '9')]),
+    ("alnum", &[('a', 'z'), ('A', 'Z'), ('0', '9')]),
+    ("upper", &[('A', 'Z')]),
+    ("lower", &[('a', 'z')]),
+    ("xdigit", &[('0', '9'), ('a', 'f'), ('A', 'F')]),
+    ("space", &[(' ', ' '), ('\t', '\r')]),
+    ("blank", &[(' ', ' '), ('\t', '\t')]),
+    ("punct", &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')]),
+    ("cntrl", &[('\u{1}', '\u{1f}'), ('\u{7f}', '\u{7f}')]),
+    ("graph", &[('!', '~')]),
+    ("print", &[(' ', '~')]),
 ];
 
-/// Translates a rule of gitignore(5) into the syntax of the crate `ignore`, in which braces are special and classes
-/// of characters have no names.
+/// Translates a rule of gitignore(5) into the syntax of the crate `ignore`, in which braces are special, bracket
+/// expressions have no escapes and no named classes, and a tab at the end is left out.
 fn as_glob(rule: &str) -> Cow<'_, str> {
-    if !rule.contains(['{', '}']) && !rule.contains("[:") {
+    if !rule.contains(['{', '}', '[', '\t']) {
         return Cow::Borrowed(rule);
     }
     let mut glob = String::with_capacity(rule.len() + 8);
     let mut rest = rule;
-    let mut is_in_brackets = false;
     while let Some(first) = rest.chars().next() {
-        let class = CLASSES.iter().find(|(name, _)| is_in_brackets && rest.starts_with(name));
-        let length = match (first, class) {
-            (_, Some((name, content))) => {
-                glob.push_str(content);
-                name.len()
-            }
-            ('\\', None) => {
+        let length = match first {
+            '\\' => {
                 let escaped = rest.chars().nth(1).map_or(0, char::len_utf8);
                 glob.push_str(rest.get(..1 + escaped).unwrap_or_default());
                 1 + escaped
             }
-            (scalar, None) => {
-                if "{}".contains(scalar) && !is_in_brackets {
+            '[' => {
+                let Some((brackets, length)) = bracketed(rest) else {
+                    // Brackets that are never closed are no pattern, which the parser reports.
+                    glob.push_str(rest);
+                    break;
+                };
+                glob.push_str(&brackets);
+                length
+            }
+            '\t' => {
+                glob.push_str("[\t]");
+                1
+            }
+            scalar => {
+                if "{}".contains(scalar) {
                     glob.push('\\');
                 }
                 glob.push(scalar);
-                is_in_brackets = if is_in_brackets { scalar != ']' } else { scalar == '[' };
                 scalar.len_utf8()
             }
         };
         rest = rest.get(length..).unwrap_or_default();
     }
     Cow::Owned(glob)
+}
+
+/// Translates the bracket expression at the start of `text`. Returns it with its length in `text`.
+fn bracketed(text: &str) -> Option<(String, usize)> {
+    let inside = text.strip_prefix('[')?;
+    let (is_negated, inside) = match inside.strip_prefix(['!', '^']) {
+        Some(rest) => (true, rest),
+        None => (false, inside),
+    };
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    let mut rest = inside;
+    loop {
+        if rest.starts_with(']') && rest.len() < inside.len() {
+            break;
+        }
+        let class = CLASSES.iter().find_map(|(name, ranges)| {
+            let rest = rest.strip_prefix("[:")?.strip_prefix(name)?.strip_prefix(":]")?;
+            Some((*ranges, rest))
+        });
+        if let Some((class, after)) = class {
+            ranges.extend(class);
+            rest = after;
+            continue;
+        }
+        let (start, after) = literal(rest)?;
+        rest = after;
+        let end = rest.strip_prefix('-').filter(|end| !end.starts_with(']'));
+        ranges.push(match end {
+            Some(end) => {
+                let (end, after) = literal(end)?;
+                rest = after;
+                (start, end)
+            }
+            None => (start, start),
+        });
+    }
+    let length = text.len() - rest.len() + 1;
+    Some((expression(&ranges, is_negated), length))
+}
+
+/// Writes a bracket expression in which no character needs an escape: a bracket is literal as the first character, a
+/// hyphen as the last, and `!` and `^` anywhere but first.
+fn expression(ranges: &[(char, char)], is_negated: bool) -> String {
+    let mut special: Vec<char> = Vec::new();
+    let mut others = String::new();
+    for &(mut start, mut end) in ranges {
+        let mut take = |scalar: char| {
+            let is_special = matches!(scalar, ']' | '!' | '^' | '-');
+            if is_special && !special.contains(&scalar) {
+                special.push(scalar);
+            }
+            is_special
+        };
+        while start < end && take(start) {
+            start = char::from_u32(start as u32 + 1).unwrap_or(end);
+        }
+        if start < end && take(end) {
+            end = char::from_u32(end as u32 - 1).unwrap_or(start);
+        }
+        if start == end && take(start) {
+            continue;
+        }
+        others.push(start);
+        if start != end {
+            others.extend(['-', end]);
+        }
+    }
+    let has = |scalar: char| special.contains(&scalar).then_some(scalar);
+    let first: String = has(']').into_iter().chain(others.chars()).collect();
+    let last: String = ['!', '^'].into_iter().filter_map(has).collect();
+    let (negation, hyphen) = (if is_negated { "!" } else { "" }, has('-'));
+    match (first.as_str(), hyphen) {
+        // Without another character before them, `!` and `^` are escaped outside of brackets.
+        ("", None) if !is_negated => {
+            let escaped: Vec<String> = last.chars().map(|scalar| format!("\\{scalar}")).collect();
+            format!("{{{}}}", escaped.join(","))
+        }
+        ("", Some(hyphen)) => format!("[{negation}{hyphen}{last}]"),
+        (first, hyphen) => {
+            let hyphen = hyphen.map(String::from).unwrap_or_default();
+            format!("[{negation}{first}{last}{hyphen}]")
+        }
+    }
+}
+
+/// Returns the first character of `text`, which a backslash may precede, and the rest.
+fn literal(text: &str) -> Option<(char, &str)> {
+    let text = text.strip_prefix('\\').unwrap_or(text);
+    let mut scalars = text.chars();
+    Some((scalars.next()?, scalars.as_str()))
 }
 
 /// The bytes of an ignore file, at most one more than the limit; `None` if it does not exist or is a folder. A

@@ -38,12 +38,8 @@ pub fn of(text: &str) -> Vec<Field> {
     let mut is_start = true;
     while let Some(first) = rest.chars().next() {
         let mut length = first.len_utf8();
-        if rest.starts_with("[[") {
-            length = rest.find("]]").map_or(2, |close| close + 2);
-        } else if first == '`' {
-            let run = rest.len() - rest.trim_start_matches('`').len();
-            let close = rest.get(run..).and_then(|after| after.find(rest.get(..run)?));
-            length = close.map_or(run, |close| close + 2 * run);
+        if let Some(end) = opaque(rest).filter(|_| first == '`' || rest.starts_with("[[")) {
+            length = end;
         } else if let Some((key, value, end)) = field_at(rest, first, is_start) {
             fields.push((key, value));
             length = end;
@@ -109,7 +105,7 @@ fn plain_at(text: &str) -> Option<(String, String, usize)> {
     let (key, after) = key_at(text)?;
     let value = after.strip_prefix(':')?.split_whitespace().next()?;
     let is_value = !after.starts_with(": ")
-        && !value.starts_with([':', '/'])
+        && !value.starts_with([':', '/', '\\'])
         && !value.contains(['(', ')', '[', ']', '<', '>', '`']);
     let value = value.trim_end_matches([',', ';', '.']);
     (is_value && !value.is_empty() && after.get(1..)?.starts_with(value))
@@ -145,7 +141,8 @@ fn bracketed(text: &str, open: char, close: char) -> Option<(String, String, usi
 /// Returns the length of a value that ends before the next field or at the end of its line.
 fn end_of_value(text: &str) -> usize {
     let mut is_start = true;
-    for (at, scalar) in text.char_indices() {
+    let mut at = 0;
+    while let Some(scalar) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let rest = text.get(at..).unwrap_or_default();
         let begins_field = match scalar {
             '[' | '(' => field_at(rest, scalar, is_start).is_some(),
@@ -161,9 +158,25 @@ fn end_of_value(text: &str) -> usize {
         if at > 0 && begins_field {
             return at;
         }
+        at += opaque(rest).unwrap_or(scalar.len_utf8());
         is_start = scalar.is_whitespace();
     }
     text.len()
+}
+
+/// Returns the length of the code span, wikilink or link at the start of `text`, which holds no field.
+fn opaque(text: &str) -> Option<usize> {
+    if text.starts_with('`') {
+        let run = text.len() - text.trim_start_matches('`').len();
+        let close = text.get(run..).and_then(|after| after.find(text.get(..run)?));
+        return Some(close.map_or(run, |close| close + 2 * run));
+    }
+    if text.starts_with("[[") {
+        return Some(text.find("]]").map_or(2, |close| close + 2));
+    }
+    let (label, target) = text.strip_prefix('[')?.split_once("](")?;
+    let end = target.find(')').filter(|_| !label.contains(['\n', '[', ']']))?;
+    Some(1 + label.len() + 2 + end + 1)
 }
 
 fn is_mark(scalar: char) -> bool {
@@ -181,6 +194,10 @@ mod tests {
             ("pay rent due:2026-01-31", vec![("due", "2026-01-31")]),
             ("due:: 2026-01-31 owner:: Ann Lee", vec![("due", "2026-01-31"), ("owner", "Ann Lee")]),
             ("owner:: Ann Lee due:2026-01-31", vec![("owner", "Ann Lee"), ("due", "2026-01-31")]),
+            ("cmd:: `run a:b now`", vec![("cmd", "`run a:b now`")]),
+            ("see:: [[Some x:1 thing]] more", vec![("see", "[[Some x:1 thing]] more")]),
+            ("see:: [text a:b](u) a:c", vec![("see", "[text a:b](u)"), ("a", "c")]),
+            ("title:: C: drive D:\\foo", vec![("title", "C: drive D:\\foo")]),
             ("see:: https://a.org/b at 10:30", vec![("see", "https://a.org/b at 10:30")]),
             (
                 "due:: 2026-01-31\nsee notes [with:: Bob\nLee]",

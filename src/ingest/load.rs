@@ -11,11 +11,13 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::closed;
 use super::report::{ChangeKind, IngestReport};
 use crate::corpus::{
-    FileState, IngestOptions, Skipped, is_collection_name, is_not_a_folder, make_below, make_file,
-    open_file, open_root,
+    FileState, IngestOptions, Skipped, extension, is_collection_name, is_not_a_folder, make_below,
+    make_file, open_file, open_root,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Attachment, Header, PackItem};
@@ -51,18 +53,29 @@ fn refused(problem: &pack::LineError) -> Error {
         .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
 }
 
-/// Returns the options that a pack gives a new store.
+/// Returns the options that a pack gives a new store. Those that it lacks are the defaults.
 fn options(header: &Header) -> Result<IngestOptions> {
     let damaged = |problem: &dyn std::fmt::Display| {
         Error::new(ErrorKind::Usage, format!("the options of the pack are damaged: {problem}"))
             .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
     };
-    let options: IngestOptions =
+    let given: Map<String, Value> =
         serde_json::from_str(&header.options).map_err(|error| damaged(&error))?;
-    match options.collections.keys().find(|name| !is_collection_name(name)) {
-        Some(name) => Err(damaged(&format!("{name:?} cannot be the name of a collection"))),
-        None => Ok(options),
+    let mut all = serde_json::to_value(IngestOptions::default()).unwrap_or_default();
+    if let Some(all) = all.as_object_mut() {
+        all.extend(given);
     }
+    let options: IngestOptions = serde_json::from_value(all).map_err(|error| damaged(&error))?;
+    if let Some(name) = options.collections.keys().find(|name| !is_collection_name(name)) {
+        return Err(damaged(&format!("{name:?} cannot be the name of a collection")));
+    }
+    let collections = options.collections.values().map(|collection| &collection.options);
+    for text in collections.chain([&options]).flat_map(|options| &options.extensions) {
+        if extension(text).is_none() {
+            return Err(damaged(&format!("{text:?} is not a file extension")));
+        }
+    }
+    Ok(options)
 }
 
 /// Stores the documents of a pack.
@@ -70,9 +83,10 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     let mut file = request.pack;
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
+    let options = options(&header)?;
     let mut writer = request.store.writer(request.wait)?;
     if writer.root()?.is_none() {
-        writer.set_up(".", &options(&header)?)?;
+        writer.set_up(".", &options)?;
     }
     let stored: HashMap<String, StoredDocument> =
         writer.documents()?.into_iter().map(|document| (document.path.clone(), document)).collect();

@@ -282,7 +282,7 @@ fn comment(state: &mut InlineState) -> Option<(Node, usize)> {
     let is_open = open.is_some_and(|open| open.0.start <= state.pos && state.pos_max <= open.0.end);
     let length = match empty {
         Some(empty) => Some(empty.len()),
-        None if is_open => None,
+        None if is_open => return None,
         None => rest.get(4..).and_then(|inside| inside.find("-->")).map(|end| 4 + end + 3),
     };
     let Some(length) = length else {
@@ -351,6 +351,9 @@ mod tests {
             "<!A ",
             "<!--",
             "<!-- ",
+            "[<!-- a](u) ",
+            "![<!--](u)",
+            "[<!-- a](u) <!-- ",
             "<a b='",
             "&",
             "\\",

@@ -70,8 +70,11 @@ impl<'a> LdmdRenderer<'a> {
         self.close()
     }
 
-    /// Records a document for the `provenance` section.
+    /// Records a document for the `provenance` section; nothing if `file` is empty.
     pub(super) fn source(&mut self, file: &str) {
+        if file.is_empty() {
+            return;
+        }
         // Items of the same document are usually adjacent.
         if self.files.last().is_none_or(|last| last != file) && self.known.insert(file.to_owned()) {
             self.files.push(file.to_owned());
@@ -129,13 +132,14 @@ impl<'a> LdmdRenderer<'a> {
         self.close()
     }
 
-    /// Writes a section with facts, then content of the document `file` in a fence.
+    /// Writes a section with facts, then content of the document `file` in a fence with the info string `info`.
     pub(super) fn content(
         &mut self,
         title: &str,
         file: &str,
         facts: impl Iterator<Item = String>,
         content: &[u8],
+        info: &str,
     ) -> io::Result<()> {
         let id = self.open_section(title, file)?;
         self.open(&format!("{id}_tldr"), "", 2, &id)?;
@@ -144,7 +148,7 @@ impl<'a> LdmdRenderer<'a> {
         }
         self.close()?;
         self.open(&format!("{id}_body"), "", 2, &id)?;
-        self.writer.fenced(content, "markdown")?;
+        self.writer.fenced(content, &sanitize::line(info))?;
         self.close()?;
         self.close()
     }

@@ -272,8 +272,8 @@ pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<S
     Ok(None)
 }
 
-/// Returns the path of the only folder that ends with `/` and `name`, if any. The inner error lists the folders if
-/// there are several.
+/// Returns the path of the only folder that ends with `/` and `name`, if any. A folder inside of another one with
+/// that ending does not count. The inner error lists the folders if there are several.
 pub(super) fn folder_by_suffix(
     library: &DocumentCache<'_>,
     name: &str,
@@ -285,7 +285,7 @@ pub(super) fn folder_by_suffix(
     }
     let (which, part) = (Lookup::FolderSuffix(suffix), format!("/{suffix}/"));
     let mut folders: Vec<String> = Vec::new();
-    while folders.len() <= limits::MAX_CANDIDATES_SHOWN {
+    loop {
         // `0` is the character after `/`, so the documents of the last folder are skipped.
         let after = folders.last().map(|last| format!("{last}0"));
         let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
@@ -297,10 +297,8 @@ pub(super) fn folder_by_suffix(
     if folders.len() < 2 {
         return Ok(Ok(folders.pop()));
     }
-    let is_more = folders.len() > limits::MAX_CANDIDATES_SHOWN;
+    let message = format!("{} folders are named {suffix:?}", folders.len());
     folders.truncate(limits::MAX_CANDIDATES_SHOWN);
-    let count = if is_more { "more than ".to_owned() } else { String::new() };
-    let message = format!("{count}{} folders are named {suffix:?}", folders.len());
     Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
 }
 

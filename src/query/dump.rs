@@ -19,7 +19,7 @@ use crate::position::ByteSpan;
 use crate::store::{Lookup, StoredDocument};
 
 /// Writes the pack of a store. `with_attachments` adds the linked files that are not documents, except for those that
-/// an ingest would leave out as hidden or ignored. Returns a line for each linked file that could not be added.
+/// an ingest would leave out as hidden or ignored. Returns a line for each linked file that exists and could not be added.
 pub fn dump(
     library: &DocumentCache<'_>,
     with_attachments: bool,
@@ -63,7 +63,8 @@ pub fn dump(
         }
     }
     let mut left_out = Vec::new();
-    for path in attachments.into_iter().filter(|_| with_attachments) {
+    attachments.retain(|path| with_attachments && !library.roots.file(path).is_dir());
+    for path in attachments {
         match attachment(library, &path) {
             Ok(attachment) => writer.attachment(&attachment).map_err(unwritten)?,
             Err(reason) => left_out.push(format!("{path} is not in the pack: {reason}")),

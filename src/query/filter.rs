@@ -244,6 +244,17 @@ fn known_collection(library: &DocumentCache<'_>, name: &str) -> Result<()> {
     ))
 }
 
+/// Returns the warning that `folder`, whose path ends with `name`, was taken, and not a section with that title.
+fn shadowed(library: &DocumentCache<'_>, name: &str, folder: &str) -> Result<Option<Warning>> {
+    let is_title = !library.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
+    Ok(is_title.then(|| {
+        let message = format!(
+            "{name:?} was read as the folder {folder}, and is also the title of a section; write /{name} for that"
+        );
+        Warning::new("SHADOWED_TITLE", message)
+    }))
+}
+
 impl Filter {
     pub(super) fn new(library: &DocumentCache<'_>, request: &FilterRequest) -> Result<Self> {
         let filters =
@@ -283,15 +294,19 @@ impl Filter {
         };
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
-            // A folder takes precedence over a section whose title contains the name, a document over a folder
-            // that has the name without being the whole path.
+            // A folder takes precedence over a section with the name, a document over a folder whose path only ends
+            // with it.
             let mut folder = documents::folder(library, address)?;
             if folder.is_none()
                 && !address.contains("::")
                 && matches!(documents::by_name(library, address)?, NameMatch::None)
             {
                 match documents::folder_by_suffix(library, address)? {
-                    Ok(by_suffix) => folder = by_suffix,
+                    Ok(Some(by_suffix)) => {
+                        filter.warnings.extend(shadowed(library, address, &by_suffix)?);
+                        folder = Some(by_suffix);
+                    }
+                    Ok(None) => {}
                     Err(fault) => {
                         filter.faults.push(fault.of(address));
                         continue;
@@ -357,6 +372,9 @@ impl Filter {
 
     /// Returns the text for an empty answer whose reason is that no document passes the filters.
     pub(super) fn advice(&self, library: &DocumentCache<'_>) -> Result<Option<String>> {
+        if self.documents.is_empty() {
+            return Ok(None);
+        }
         let mut passing =
             DocumentBatches::new(library, self.documents.clone(), None, Candidates::All)?;
         if passing.next().transpose()?.is_some() {

@@ -104,6 +104,10 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         let last = line_start(&splice.bytes, splice.bytes.len());
         splice.removed = ByteSpan::new(at.end, at.end);
         splice.inserted.start += if at.is_empty() { 0 } else { last };
+    } else if let Detail::DeleteRow(place) = detail {
+        // The line end before a last line goes, too, but not its line.
+        let row = row_of(old, place)?.1.span;
+        splice.removed = ByteSpan::new(line_start(old.bytes(), row.start), at.end);
     } else if let Wanted::Cell(place, cell, _) = &wanted
         && row_of(old, *place)?.1.cell(*cell).is_none()
     {

@@ -221,21 +221,29 @@ impl Joining<'_> {
     /// comment of MDX is Markdown elsewhere.
     fn has_same_sections(&self, carried: &Pairs) -> bool {
         let new = &self.inserted.version;
-        let before = self.from.sections_in(self.section).map(|section| {
-            (carried.get(&MovedPlace::Node(section.node)).copied(), self.renamed(&section.title))
-        });
-        let after = new.sections_in(self.inserted.splice.inserted);
-        let title = |title: &str| title.to_owned();
-        before
-            .eq(after.map(|section| (Some(MovedPlace::Node(section.node)), title(&section.title))))
+        let mut after = new.sections_in(self.inserted.splice.inserted);
+        let mut before = self.from.sections_in(self.section);
+        before.all(|old| {
+            let place = carried.get(&MovedPlace::Node(old.node)).copied();
+            after.next().is_some_and(|new| {
+                place == Some(MovedPlace::Node(new.node))
+                    && (new.title == old.title || new.title == self.renamed(&old.title))
+            })
+        }) && after.next().is_none()
     }
 
     /// The title with the new names of its footnotes.
     fn renamed(&self, title: &str) -> String {
-        let footnotes = self.labels.iter().filter(|(old, _)| old.starts_with('^'));
-        footnotes.fold(title.to_owned(), |title, (old, new)| {
-            title.replace(&format!("[{old}]"), &format!("[{new}]"))
-        })
+        let mut parts = title.split_inclusive(']');
+        let renamed = parts.by_ref().map(|part| {
+            let label = part.rsplit_once('[').and_then(|(before, label)| {
+                let label = label.strip_suffix(']').filter(|label| label.starts_with('^'))?;
+                let (_, new) = self.labels.iter().find(|(old, _)| old == label)?;
+                Some(format!("{before}[{new}]"))
+            });
+            label.unwrap_or_else(|| part.to_owned())
+        });
+        renamed.collect()
     }
 
     /// Whether a place of the old file is in the section.

@@ -15,8 +15,16 @@ use crate::mcp::tools::{self, ToolName};
 use crate::output::Format;
 use crate::query::Cursor;
 
-/// Accepts `"20"` for a number and `"true"` for a truth value.
+/// Accepts `"20"` for a number and `"true"` for a truth value, also in the edits of a list.
 pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
+    let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
+    for (name, value) in edits.filter_map(Value::as_object_mut).flatten() {
+        if tools::EDIT_FLAGS.split(' ').any(|flag| flag == name)
+            && let Some(is_set) = value.as_str().and_then(|text| text.parse::<bool>().ok())
+        {
+            *value = Value::Bool(is_set);
+        }
+    }
     for (name, value) in arguments {
         let Value::String(text) = &*value else { continue };
         let Ok(read) = serde_json::from_str::<Value>(text) else { continue };

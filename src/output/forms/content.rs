@@ -72,7 +72,7 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
             .chain(more.map(|more| format!("more: {more}")));
         let title = node.title.as_deref().unwrap_or(&node.selector);
         let content = node.content.as_ref().map(|content| content.shown()).unwrap_or_default();
-        renderer.content(title, &node.file, facts, &content)?;
+        renderer.content(title, &node.file, facts, &content, "markdown")?;
     }
     Ok(())
 }

@@ -95,13 +95,16 @@ impl Answer for context::ContextAnswer {
                     let rest = place.rest().map(|(_, rest)| format!("more: {rest}"));
                     let facts = facts.chain(rest);
                     match content {
-                        Some(content) => renderer.content(title, file, facts, &content)?,
+                        Some(content) => {
+                            renderer.content(title, file, facts, &content, "markdown")?;
+                        }
                         None => renderer.items(title, file, facts)?,
                     }
                 }
                 ContextItem::Outside(outside) => {
                     let file = outside.file.as_deref().unwrap_or_default();
-                    renderer.content(&outside.kind, file, facts, outside.content.as_bytes())?;
+                    let content = outside.content.as_bytes();
+                    renderer.content(&outside.kind, file, facts, content, "markdown")?;
                 }
             }
         }

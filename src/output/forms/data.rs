@@ -95,7 +95,13 @@ impl Answer for code::CodeAnswer {
         let blocks = blocks.map(|code| {
             format!("[{}] {} @ {}", code.language, title_of(&code.heading_path), code.selector)
         });
-        renderer.key_findings(self.code.len(), blocks)
+        renderer.key_findings(self.code.len(), blocks)?;
+        for code in &self.code {
+            let title = code.heading_path.last().unwrap_or(&code.file);
+            let facts = std::iter::once(code.selector.clone());
+            renderer.content(title, &code.file, facts, &code.bytes, &code.language)?;
+        }
+        Ok(())
     }
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<()> {

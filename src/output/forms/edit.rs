@@ -109,7 +109,10 @@ impl Answer for edit::EditAnswer {
             Some(report) if self.is_dry_run => report.done.iter().map(line).collect(),
             _ => lines(self).collect(),
         };
-        renderer.key_findings(lines.len(), lines.into_iter())
+        renderer.key_findings(lines.len(), lines.into_iter())?;
+        let Some(report) = self.report.as_ref().filter(|_| self.is_dry_run) else { return Ok(()) };
+        report.done.iter().for_each(|done| renderer.source(&done.file));
+        renderer.content("Diff", "", std::iter::empty(), &self.diff(), "diff")
     }
 }
 

@@ -177,7 +177,8 @@ impl Body for SectionContent {
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = self.lines();
-        renderer.content(&self.section_id, &self.file, facts.into_iter(), &self.content.shown())
+        let content = self.content.shown();
+        renderer.content(&self.section_id, &self.file, facts.into_iter(), &content, "markdown")
     }
 }
 

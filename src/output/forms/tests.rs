@@ -66,8 +66,7 @@ fn assert_valid(text: &str, format: Format, name: &str) {
     // These formats have the bytes of content unchanged.
     let has_bytes = match format {
         Format::Raw | Format::Markdown | Format::Csv => true,
-        Format::Ldmd => name == "context",
-        Format::Records => matches!(name, "context" | "code"),
+        Format::Ldmd | Format::Records => matches!(name, "context" | "code"),
         _ => false,
     };
     if !has_bytes {
