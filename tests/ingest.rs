@@ -133,7 +133,7 @@ fn check_and_dry_run_change_nothing() {
 #[test]
 fn rules_of_ignore_files_have_the_syntax_of_git() {
     let rules = "notes-{draft.md\n[[:digit:]]*.md\n{a,b}.md\n[![:alnum:]{]x.md\nq\\{.md\n[z-a].md\n\
-        []{]c.md\nd[a\\-{].md\ne[\\]].md\n*.md\t\nf[[:graph:]].md\n[!]{]d.md\ng[+--].md\nh[\\!].md\n";
+        []{]c.md\nd[a\\-{].md\ne[\\]].md\n*.md\t\nf[[:graph:]].md\n[!]{]d.md\ng[+--].md\nh[\\!].md\nhx[.md\n# [\n";
     let names = [
         "notes-{draft.md",
         "1plan.md",

@@ -170,6 +170,7 @@ fn a_hostile_pack_gives_a_store_no_options_that_an_ingest_refuses() {
         (with("a/b"), false),
         (with("a::b"), false),
         (r#"{"extensions":["md"]}"#.to_owned(), true),
+        (String::new(), true),
         (r#"{"extensions":["*"]}"#.to_owned(), false),
         (r#"{"extensions":5}"#.to_owned(), false),
     ] {

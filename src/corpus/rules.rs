@@ -177,7 +177,8 @@ fn parsed(
     let mut is_first = true;
     for (number, line) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
         // The other rules of the file apply.
-        if builder.add_line(Some(file.to_owned()), &as_glob(line)).is_err() && is_first {
+        let mut add = |glob: Cow<'_, str>| builder.add_line(Some(file.to_owned()), &glob).is_ok();
+        if !as_glob(line).is_some_and(|glob| add(glob)) && is_first {
             failed(file, format!("the rule on line {number} does not apply: it is not a pattern"));
             is_first = false;
         }
@@ -202,10 +203,11 @@ const CLASSES: [(&str, &[(char, char)]); 12] = [
 ];
 
 /// Translates a rule of gitignore(5) into the syntax of the crate `ignore`, in which braces are special, bracket
-/// expressions have no escapes and no named classes, and a tab at the end is left out.
-fn as_glob(rule: &str) -> Cow<'_, str> {
-    if !rule.contains(['{', '}', '[', '\t']) {
-        return Cow::Borrowed(rule);
+/// expressions have no escapes and no named classes, and a tab at the end is left out. Returns `None` if brackets are
+/// not closed, which matches nothing.
+fn as_glob(rule: &str) -> Option<Cow<'_, str>> {
+    if rule.starts_with('#') || !rule.contains(['{', '}', '[', '\t']) {
+        return Some(Cow::Borrowed(rule));
     }
     let mut glob = String::with_capacity(rule.len() + 8);
     let mut rest = rule;
@@ -217,11 +219,7 @@ fn as_glob(rule: &str) -> Cow<'_, str> {
                 1 + escaped
             }
             '[' => {
-                let Some((brackets, length)) = bracketed(rest) else {
-                    // Brackets that are never closed are no pattern, which the parser reports.
-                    glob.push_str(rest);
-                    break;
-                };
+                let (brackets, length) = bracketed(rest)?;
                 glob.push_str(&brackets);
                 length
             }
@@ -239,7 +237,7 @@ fn as_glob(rule: &str) -> Cow<'_, str> {
         };
         rest = rest.get(length..).unwrap_or_default();
     }
-    Cow::Owned(glob)
+    Some(Cow::Owned(glob))
 }
 
 /// Translates the bracket expression at the start of `text`. Returns it with its length in `text`.

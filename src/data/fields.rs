@@ -158,7 +158,8 @@ fn end_of_value(text: &str) -> usize {
         if at > 0 && begins_field {
             return at;
         }
-        at += opaque(rest).unwrap_or(scalar.len_utf8());
+        let line = rest.split('\n').next().unwrap_or_default();
+        at += opaque(line).unwrap_or(scalar.len_utf8());
         is_start = scalar.is_whitespace();
     }
     text.len()
@@ -195,6 +196,7 @@ mod tests {
             ("due:: 2026-01-31 owner:: Ann Lee", vec![("due", "2026-01-31"), ("owner", "Ann Lee")]),
             ("owner:: Ann Lee due:2026-01-31", vec![("owner", "Ann Lee"), ("due", "2026-01-31")]),
             ("cmd:: `run a:b now`", vec![("cmd", "`run a:b now`")]),
+            ("cmd:: `run\nit:b` c:d", vec![("cmd", "`run"), ("c", "d")]),
             ("see:: [[Some x:1 thing]] more", vec![("see", "[[Some x:1 thing]] more")]),
             ("see:: [text a:b](u) a:c", vec![("see", "[text a:b](u)"), ("a", "c")]),
             ("title:: C: drive D:\\foo", vec![("title", "C: drive D:\\foo")]),

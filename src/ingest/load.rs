@@ -59,8 +59,10 @@ fn options(header: &Header) -> Result<IngestOptions> {
         Error::new(ErrorKind::Usage, format!("the options of the pack are damaged: {problem}"))
             .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
     };
-    let given: Map<String, Value> =
-        serde_json::from_str(&header.options).map_err(|error| damaged(&error))?;
+    let given: Map<String, Value> = match header.options.as_str() {
+        "" => Map::new(),
+        text => serde_json::from_str(text).map_err(|error| damaged(&error))?,
+    };
     let mut all = serde_json::to_value(IngestOptions::default()).unwrap_or_default();
     if let Some(all) = all.as_object_mut() {
         all.extend(given);
