@@ -177,8 +177,8 @@ fn parsed(
     let mut is_first = true;
     for (number, line) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
         // The other rules of the file apply.
-        let mut add = |glob: Cow<'_, str>| builder.add_line(Some(file.to_owned()), &glob).is_ok();
-        if !as_glob(line).is_some_and(|glob| add(glob)) && is_first {
+        let add = |glob: Cow<'_, str>| builder.add_line(Some(file.to_owned()), &glob).is_ok();
+        if !as_glob(line).is_some_and(add) && is_first {
             failed(file, format!("the rule on line {number} does not apply: it is not a pattern"));
             is_first = false;
         }
