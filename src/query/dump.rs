@@ -19,7 +19,8 @@ use crate::position::ByteSpan;
 use crate::store::{Lookup, StoredDocument};
 
 /// Writes the pack of a store. `with_attachments` adds the linked files that are not documents, except for those that
-/// an ingest would leave out as hidden or ignored. Returns a line for each linked file that exists and could not be added.
+/// an ingest would leave out as hidden or ignored. Returns a line for each linked file that exists and could not be
+/// added.
 pub fn dump(
     library: &DocumentCache<'_>,
     with_attachments: bool,

@@ -234,8 +234,7 @@ impl Joining<'_> {
 
     /// The title with the new names of its footnotes.
     fn renamed(&self, title: &str) -> String {
-        let mut parts = title.split_inclusive(']');
-        let renamed = parts.by_ref().map(|part| {
+        let renamed = title.split_inclusive(']').map(|part| {
             let label = part.rsplit_once('[').and_then(|(before, label)| {
                 let label = label.strip_suffix(']').filter(|label| label.starts_with('^'))?;
                 let (_, new) = self.labels.iter().find(|(old, _)| old == label)?;
