@@ -1,7 +1,7 @@
 //! `dump` and `load`: the store as a text stream.
 
 use crate::corpus;
-use crate::harness::{Place, copy, fixtures};
+use crate::harness::{Place, copy, fixtures, tampered};
 
 fn with_documents() -> Place {
     let place = Place::new();
@@ -227,4 +227,41 @@ fn attachments_are_written_below_a_folder_and_replace_no_file() {
     let linked = copy.run(&["load", "a.pack", "--attachments", "linked"]).success().json();
     assert_eq!(linked["skipped"][0]["file"], "img/x.png");
     assert!(std::fs::read_dir(copy.join("elsewhere")).unwrap().next().is_none());
+}
+
+/// Adds the record of an edit of `a.md` that was interrupted.
+fn interrupt_edit(place: &Place, old: &str, new: &str) {
+    let [old, new] = [old, new].map(|text| blake3::hash(text.as_bytes()).to_hex());
+    let sql =
+        format!("INSERT INTO edit_intent VALUES (1, 'a.md', '.mdsel-edit-0', x'{old}', x'{new}')");
+    tampered(place, &sql);
+}
+
+#[test]
+fn an_interrupted_edit_is_finished_before_other_versions_are_stored() {
+    let (old, new) = ("# A\n\nold\n", "# A\n\nnew\n");
+    let commands: [&[&str]; 2] =
+        [&["load", "a.pack", "--strategy", "overwrite"], &["copy", "other.db", ".mdsel.db"]];
+    for command in commands {
+        let place = Place::ingested(&[("a.md", old)]);
+        std::fs::write(place.join("a.pack"), place.run(&["dump"]).success().stdout).unwrap();
+        place.run(&["copy", ".mdsel.db", "other.db"]).success();
+        place.run(&["replace", "a.md", "A", "--content", "new"]).success();
+        interrupt_edit(&place, old, new);
+        let changed = place.run(command).success().json();
+        assert_eq!(changed["warnings"][0]["code"], "EDIT_RECOVERED", "{changed}");
+        assert_eq!(changed["changed"], 1, "{changed}");
+        place.run(&["ingest", "--check"]).ends(1);
+        assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), new, "{command:?}");
+    }
+}
+
+#[test]
+fn a_recovery_leaves_files_whose_documents_changed_otherwise() {
+    let (old, new) = ("# A\n\nold\n", "# A\n\nnew\n");
+    let place = Place::ingested(&[("a.md", "# A\n\nother\n")]);
+    interrupt_edit(&place, old, new);
+    place.write("a.md", new);
+    place.run(&["status"]).success();
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), new);
 }

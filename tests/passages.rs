@@ -135,6 +135,31 @@ fn a_sentence_that_refers_back_is_shown_with_what_it_refers_to() {
 }
 
 #[test]
+fn the_sentences_of_wrapped_lines_are_shown_whole() {
+    let other = filler(1).trim_end().replace(" about", "\nabout");
+    let text = format!(
+        "# Valves\n\n{filler}{other} If the sensor and\nthe handle disagree about the valve, the\nhandle wins. {other}\n\n{filler}",
+        filler = filler(20)
+    );
+    let place = Place::ingested(&[("a.md", &text)]);
+    let found = reply(&place, &["sensor valve handle", "--passage", "100"]);
+    let sentence = "If the sensor and\nthe handle disagree about the valve, the\nhandle wins.";
+    assert!(found.contains(sentence), "{found}");
+    assert!(found.contains("altogether. If the sensor"), "lines are whole: {found}");
+}
+
+#[test]
+fn a_comment_without_words_of_the_question_is_not_shown() {
+    let text =
+        "# Pump\n\n<!-- added: v1.2, changed: v1.3 -->\n\nThe pump has blades.\n\n<!-- end -->\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    let found = reply(&place, &["pump blades"]);
+    assert_eq!(found, "a.md:5-5  Pump\nThe pump has blades.\n");
+    let found = reply(&place, &["pump changed"]);
+    assert!(found.contains("<!-- added: v1.2, changed: v1.3 -->"), "{found}");
+}
+
+#[test]
 fn words_in_adjacent_sentences_count_more_than_scattered_ones() {
     let far = format!("# Far\n\nA zirconium part.\n\n{}A valve.\n\n", filler(20));
     let near = format!("# Near\n\n{}A zirconium part.\n\nA valve.\n\n{}", filler(10), filler(14));

@@ -62,13 +62,14 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
     }
     if !is_new && !is_preview {
-        // Errors of the store are left to the ingest.
-        drop(store::open(&store, Purpose::Read));
+        // This finishes an interrupted edit. Errors of the store are left to the ingest.
+        drop(store.reader(Purpose::Read));
     }
     let bar = Bar::new();
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();
     let mut report = report?;
+    report.warnings.splice(0..0, store.take_warnings());
     if !is_preview {
         for root in &report.roots {
             let folder = root.folder.display();

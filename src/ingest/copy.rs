@@ -29,11 +29,12 @@ pub fn copy(
     progress: &dyn Progress,
 ) -> Result<IngestReport> {
     let source = from.reader(Purpose::Read)?;
-    let mut writer = to.writer(wait)?;
+    let (mut writer, recovered) = to.recovered_writer(wait)?;
     let stored = writer.documents()?;
     let mut known: HashMap<&str, &StoredDocument> =
         stored.iter().map(|document| (document.path.as_str(), document)).collect();
     let mut report = IngestReport::default();
+    report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
     let as_stored = |folder: &Path| match to.path() {
         Some(path) => root_from_store(folder, path),
         None => Ok(folder.display().to_string()),

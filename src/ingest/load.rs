@@ -86,7 +86,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
     let options = options(&header)?;
-    let mut writer = request.store.writer(request.wait)?;
+    let (mut writer, recovered) = request.store.recovered_writer(request.wait)?;
     if writer.root()?.is_none() {
         writer.set_up(".", &options)?;
     }
@@ -105,6 +105,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     }
     writer.commit_last()?;
     let Load { mut report, left_out, .. } = load;
+    report.note(recovered);
     if left_out > 0 {
         let message = format!(
             "{left_out} attachments were not written; `mdsel load --attachments FOLDER` writes them"

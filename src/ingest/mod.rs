@@ -373,8 +373,8 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     if store.peek()?.is_none() {
         return Err(crate::error::Error::new(ErrorKind::StoreNotFound, "there is no store"));
     }
-    // No file is read or written, so no trust is needed.
-    let mut writer = store.writer(wait)?;
+    // No file is read or written, so no trust is needed, unless an edit was interrupted.
+    let (mut writer, recovered) = store.recovered_writer(wait)?;
     let (root, options) = (writer.root()?.unwrap_or_default(), writer.options()?);
     let mut options = options.unwrap_or_default();
     if options.collections.remove(name).is_none() {
@@ -402,6 +402,7 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     };
     writer.set_up(&root, &options)?;
     report.generation = writer.generation()?;
+    report.note(recovered);
     report.note(closed(writer)?);
     report.finish();
     Ok(report)

@@ -2,7 +2,7 @@
 //!
 //! The store decides: one commit gives it the new version of every document that the edit changes. Invariant:
 //! after a recovery, each file of the edit has the version that the store has, unless somebody else changed
-//! the file, and no temporary file of the edit remains.
+//! the file or the store, and no temporary file of the edit remains.
 
 use super::{EditIntent, Engine, Purpose, Reader, Writer};
 use crate::corpus::Roots;
@@ -55,6 +55,11 @@ fn restore(reader: &dyn Reader, roots: &Roots, intent: &EditIntent) -> Result<Op
     let recovered = warning(&format!("an interrupted edit {what}"));
     if hash == wanted {
         return Ok(recovered);
+    }
+    if ![*old_hash, *new_hash].contains(&wanted) {
+        return Ok(warning(
+            "an interrupted edit was not finished, because the stored document changed since",
+        ));
     }
     if ![*old_hash, *new_hash].contains(&hash) || found.is_none() && !place.is_free() {
         return Ok(warning("an interrupted edit was not finished, because the file changed since"));

@@ -176,6 +176,20 @@ impl Store {
         self.engine.shard_writer(shard, wait)
     }
 
+    /// Opens the store for a change that reads no files: finishes interrupted edits first, because they compare the
+    /// files with the stored documents. Returns the warnings about them.
+    ///
+    /// # Errors
+    ///
+    /// `UNTRUSTED_STORE` if an edit was interrupted and the user has not accepted what the store asks for.
+    pub(crate) fn recovered_writer(
+        &self,
+        wait: Duration,
+    ) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
+        let writer = self.writer(wait)?;
+        if writer.intents()?.is_empty() { Ok((writer, Vec::new())) } else { self.checked(writer) }
+    }
+
     /// Opens the store for an edit: finishes interrupted edits first, and returns the warnings about
     /// them.
     ///
@@ -184,7 +198,12 @@ impl Store {
     /// `UNTRUSTED_STORE` if the user has not accepted what the store asks for, because its edits name
     /// files.
     pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
-        let mut writer = self.writer(wait)?;
+        let writer = self.writer(wait)?;
+        self.checked(writer)
+    }
+
+    /// Finishes interrupted edits, if the user has accepted what the store asks for.
+    fn checked(&self, mut writer: Box<dyn Writer>) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
         if let Some(root) = writer.root()? {
             let options = writer.options()?.unwrap_or_default();
             self.check_trust(&Roots::of_store(self.path(), &root, &options))?;

@@ -6,7 +6,7 @@
 //! document order, and do not overlap.
 
 use super::highlight::{Highlighter, Occurrence};
-use super::piece::{Needs, Piece, chars, needs, pieces, trimmed};
+use super::piece::{Needs, Piece, chars, needs, pieces, trimmed, whole_lines};
 use super::window::PassageWindow;
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
@@ -261,7 +261,12 @@ impl Pieces {
         shown: &[ByteSpan],
     ) -> Vec<PassageWindow> {
         let slice = |span: ByteSpan| bytes.get(span.start..span.end).unwrap_or_default();
-        let is_open: Vec<bool> = self.list.iter().map(|piece| !is_in(piece.span, shown)).collect();
+        // What a reader of the rendered document does not see is shown only for a word of the question.
+        let has_text = self.list.iter().any(|piece| !piece.is_aside);
+        let is_open = self.list.iter().zip(&self.terms).map(|(piece, terms)| {
+            !is_in(piece.span, shown) && !(has_text && piece.is_aside && terms.is_empty())
+        });
+        let is_open: Vec<bool> = is_open.collect();
         let size_of =
             |(piece, is_open): (&Piece, &bool)| if *is_open { chars(slice(piece.span)) } else { 0 };
         let sizes: Vec<usize> = self.list.iter().zip(&is_open).map(size_of).collect();
@@ -275,16 +280,19 @@ impl Pieces {
         let mut starts: Vec<(usize, usize)> = Vec::new();
         for (index, piece) in self.list.iter().enumerate() {
             let Some(rank) = ranks.get(index).copied().flatten() else { continue };
-            starts.push((piece.span.start, rank));
+            let span = whole_lines(bytes, piece.span);
+            match starts.last_mut().filter(|(start, _)| *start >= span.start) {
+                Some((_, known)) => *known = rank.min(*known),
+                None => starts.push((span.start, rank)),
+            }
+            let end = windows.last().map_or(0, |window| window.byte_end);
             let is_next = last.is_some_and(|last| last + 1 == index) && header == piece.header;
-            let is_next = is_next && {
-                let end = windows.last().map_or(0, |window| window.byte_end);
-                bytes.get(end..piece.span.start).is_some_and(|gap| gap.trim_ascii().is_empty())
-            };
-            match windows.last_mut().filter(|_| is_next) {
-                Some(window) => window.byte_end = piece.span.end,
+            let is_next = is_next
+                && bytes.get(end..span.start).is_some_and(|gap| gap.trim_ascii().is_empty());
+            match windows.last_mut().filter(|_| is_next || span.start < end) {
+                Some(window) => window.byte_end = span.end,
                 None => {
-                    let mut window = PassageWindow::of(piece.span);
+                    let mut window = PassageWindow::of(span);
                     if let Some(row) = piece.header.filter(|_| header != piece.header) {
                         windows.push(PassageWindow { is_header: true, ..PassageWindow::of(row) });
                         window.is_adjacent = next_line_start(bytes, row.end) == piece.span.start;

@@ -1,21 +1,21 @@
 //! Pieces: the smallest parts of a text that a passage can include.
 //!
-//! A piece is one or a few sentences of a long line, some short lines of a paragraph, a list item, a row
-//! of a table, or some lines of code. Invariant: pieces are in document order and do not overlap. Every
+//! A piece is one or a few sentences of a paragraph or of a list item, a row of a table, or some lines of
+//! code. Invariant: pieces are in document order and do not overlap. Every
 //! byte that is not blank is in a piece, except the delimiter rows of tables. No piece splits a Unicode
 //! scalar.
 
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// Length of a piece, in Unicode scalars, after which the next line with the end of a sentence ends it.
-const LINES_CHARS: usize = 120;
-/// Length in Unicode scalars above which a line is cut at the ends of its sentences.
-const LONG_LINE_CHARS: usize = 180;
+/// Length in Unicode scalars above which a text is cut at the ends of its sentences, and above which a line is long.
+const LONG_CHARS: usize = 180;
 /// Maximum length of a piece of several lines of code, in Unicode scalars.
 const CODE_CHARS: usize = 160;
 /// Minimum length of a piece of sentences, in Unicode scalars.
 const SENTENCE_CHARS: usize = 120;
+/// Length of a piece of several lines in which no sentence ends, in Unicode scalars, after which a line ends it.
+const LINES_CHARS: usize = 200;
 /// Maximum length of a piece, in Unicode scalars.
 const MAX_CHARS: usize = 400;
 /// Maximum length in Unicode scalars of the beginning of a list item that is shown with each piece of the item.
@@ -86,15 +86,12 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
         if line.trim_ascii().is_empty() {
             cutter.close(at);
         } else {
-            let is_long = chars(line) > LONG_LINE_CHARS;
+            let is_long = chars(line) > LONG_CHARS;
             if begins_node || is_long {
                 cutter.close(at);
             }
-            let open = *cutter.open.get_or_insert(at);
-            let open = chars(bytes.get(open..end).unwrap_or_default());
-            // Lines stay whole: a piece of short lines ends after a line with the end of a sentence.
-            let ends_sentence = || !sentence_ends(line).is_empty();
-            if is_long || open > MAX_CHARS / 2 || open > LINES_CHARS && ends_sentence() {
+            cutter.open.get_or_insert(at);
+            if is_long {
                 cutter.close(end);
             }
         }
@@ -206,7 +203,7 @@ impl Cutter<'_> {
 
     fn add_as(&mut self, span: ByteSpan, header: Option<ByteSpan>, is_aside: bool) {
         let mut rest = span;
-        while is_too_long(self.slice(rest)) {
+        while exceeds(self.slice(rest), MAX_CHARS) {
             let cut = rest.start + cut_point(self.slice(rest));
             self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header, is_aside });
             rest.start = cut;
@@ -236,22 +233,36 @@ impl Cutter<'_> {
         })
     }
 
-    /// Ends the open lines at `end`. They become one piece, or several if they are one long line.
+    /// Ends the open lines at `end`. They become one piece, or several if they are long.
     fn close(&mut self, end: usize) {
         let Some(start) = self.open.take() else { return };
-        let is_line = next_line_start(self.bytes, start) >= end;
         let mut begin = start;
-        if !is_line || chars(self.slice(ByteSpan::new(start, end))) <= LONG_LINE_CHARS {
+        if chars(self.slice(ByteSpan::new(start, end))) <= LONG_CHARS {
             return self.add_text(ByteSpan::new(start, end));
         }
         for at in sentence_ends(self.slice(ByteSpan::new(start, end))) {
             let sentences = ByteSpan::new(begin, start + at);
             if chars(self.slice(sentences)) >= SENTENCE_CHARS {
-                self.add_text(sentences);
+                self.sentences(sentences);
                 begin = sentences.end;
             }
         }
-        self.add_text(ByteSpan::new(begin, end));
+        self.sentences(ByteSpan::new(begin, end));
+    }
+
+    /// Adds sentences as one piece, or as several pieces of whole lines if they are long.
+    fn sentences(&mut self, span: ByteSpan) {
+        let (mut begin, mut at) = (span.start, span.start);
+        while at < span.end {
+            at = next_line_start(self.bytes, at).min(span.end);
+            let lines = ByteSpan::new(begin, at);
+            let has_rest = exceeds(self.slice(ByteSpan::new(at, span.end)), SENTENCE_CHARS);
+            if has_rest && exceeds(self.slice(lines), LINES_CHARS) {
+                self.add_text(lines);
+                begin = at;
+            }
+        }
+        self.add_text(ByteSpan::new(begin, span.end));
     }
 
     /// Cuts a code block between lines.
@@ -314,10 +325,9 @@ fn shows_no_text(line: &[u8]) -> bool {
         && !line.iter().any(is_text)
 }
 
-/// Returns whether a text exceeds the maximum length. Reads no more than the beginning of it.
-fn is_too_long(bytes: &[u8]) -> bool {
-    const MOST_BYTES: usize = 4 * (MAX_CHARS + 1);
-    chars(bytes.get(..MOST_BYTES).unwrap_or(bytes)) > MAX_CHARS
+/// Returns whether a text has more than `most` Unicode scalars. Reads no more than the beginning of it.
+fn exceeds(bytes: &[u8], most: usize) -> bool {
+    chars(bytes.get(..4 * (most + 1)).unwrap_or(bytes)) > most
 }
 
 /// Returns where to cut a text that exceeds the maximum length: after the last blank within it, or else
@@ -365,6 +375,22 @@ fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
     ends
 }
 
+/// Returns `span` with the rest of its first and of its last line, unless that line is long.
+pub(super) fn whole_lines(bytes: &[u8], span: ByteSpan) -> ByteSpan {
+    let line_at = |at: usize| {
+        let before = bytes.get(..at).unwrap_or_default();
+        let end_above = before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+        let start = end_above.map_or(0, |end| end + 1);
+        let line = ByteSpan::new(start, next_line_start(bytes, start));
+        let is_long = chars(bytes.get(line.start..line.end).unwrap_or_default()) > LONG_CHARS;
+        (!is_long).then_some(line)
+    };
+    ByteSpan::new(
+        line_at(span.start).map_or(span.start, |line| line.start),
+        line_at(span.end.saturating_sub(1)).map_or(span.end, |line| line.end),
+    )
+}
+
 /// Returns the text of a piece without the line end and trailing blanks.
 pub(super) fn trimmed(bytes: &[u8]) -> &[u8] {
     trim_line_end(bytes).trim_ascii_end()
@@ -404,6 +430,34 @@ mod tests {
         assert_eq!(pieces[3], "e.g. no end");
         let chinese = format!("{}\u{3002}", "\u{5b57}".repeat(130)).repeat(3);
         assert_eq!(cut(&chinese).len(), 3);
+    }
+
+    #[test]
+    fn wrapped_lines_are_cut_at_the_ends_of_sentences() {
+        let first = format!("{}\nof the first sentence. The second", "long beginning ".repeat(8));
+        let text = format!("{first} begins in its line\n{}\nand ends here.\n", "word ".repeat(20));
+        let pieces = cut(&text);
+        assert_eq!(pieces.len(), 2, "{pieces:?}");
+        assert!(pieces[0].ends_with("first sentence."), "{pieces:?}");
+        assert!(pieces[1].starts_with("The second") && pieces[1].ends_with("ends here."));
+        // Without the end of a sentence, lines end a piece.
+        let lines = "<td>forty characters of a cell in HTML</td>\n".repeat(20);
+        let pieces = cut(&lines);
+        assert_eq!(pieces.len(), 4, "{pieces:?}");
+        assert_eq!(pieces.join("\n") + "\n", lines);
+    }
+
+    #[test]
+    fn short_lines_are_completed_and_long_lines_are_not() {
+        let text = format!("one two\r\nthree four\n{}", "long ".repeat(60));
+        let completed = |start, end| {
+            let span = whole_lines(text.as_bytes(), ByteSpan::new(start, end));
+            (span.start, span.end)
+        };
+        assert_eq!(completed(4, 12), (0, 20));
+        assert_eq!(completed(0, 9), (0, 9));
+        assert_eq!(completed(15, 40), (9, 40));
+        assert_eq!(completed(30, 40), (30, 40));
     }
 
     #[test]
