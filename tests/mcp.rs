@@ -565,6 +565,20 @@ fn new_generations_are_visible_and_readers_do_not_block_a_writer() {
 }
 
 #[test]
+fn a_server_answers_from_a_store_that_was_restored_in_place() {
+    let place = Place::ingested(&[("a.md", "# A\n\nfirst\n")]);
+    let mut server = Server::start(&place, &[]);
+    let read = json!({ "addresses": "a.md", "format": "text" });
+    assert!(server.body("read", &read).contains("first"));
+    let backup = std::fs::read(place.join(".mdsel.db")).unwrap();
+    place.write("a.md", "# A\n\nsecond\n");
+    place.run(&["ingest"]).success();
+    assert!(server.body("read", &read).contains("second"));
+    std::fs::write(place.join(".mdsel.db"), backup).unwrap();
+    assert!(server.body("read", &read).contains("first"));
+}
+
+#[test]
 fn a_server_uses_the_options_of_the_last_ingest() {
     let place = Place::ingested(&[("a.md", "# A\n\n[b](/b.md)\n"), ("site/b.md", "# B\n")]);
     let mut server = Server::start(&place, &[]);
@@ -840,6 +854,33 @@ fn a_path_from_the_root_may_begin_with_a_dot() {
     let edit = json!({ "operation": "move", "section": "a.md", "content": "./new/b.md" });
     server.json("edit", &json!({ "edits": [edit] }));
     assert_eq!(std::fs::read_to_string(place.join("new/b.md")).unwrap(), "# One\n");
+}
+
+#[test]
+fn edits_that_wait_for_another_process_hold_up_no_read() {
+    let place = Place::ingested(&[("a.md", "# A\n\none\n")]);
+    let lock = std::fs::File::open(place.join(".mdsel.db-lock")).unwrap();
+    lock.lock().unwrap();
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let call = |server: &mut Server, id: usize, tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        server.send(&message.to_string());
+    };
+    for id in 1001..=1000 + 2 * mdsel::limits::CALLS_AT_ONCE {
+        let edit = json!({ "operation": "insert", "section": "a.md::A", "content": "two" });
+        call(&mut server, id, "edit", json!({ "edits": [edit] }));
+    }
+    call(&mut server, 1, "read", json!({ "addresses": ["a.md::A"] }));
+    let answer = server.receive();
+    assert_eq!(answer["id"], 1, "{answer}");
+    let refused = server.receive();
+    let text = refused.to_string();
+    assert!(text.contains("LOCKED") && text.contains("then repeat the call"), "{text}");
+    assert!(!text.contains("--wait"), "{text}");
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
 }
 
 #[test]

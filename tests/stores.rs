@@ -25,6 +25,26 @@ fn the_nearest_store_upwards_is_used_unless_one_is_named() {
 }
 
 #[test]
+fn an_edit_or_a_refresh_creates_no_store() {
+    let place = Place::with(&[("a.md", "# A\n\ntext\n"), ("b.md", "# B\n")]);
+    let commands: [&[&str]; 6] = [
+        &["replace", "a.md", "A", "--content", "x"],
+        &["insert", "a.md", "A", "--content", "x"],
+        &["move", "a.md", "c.md"],
+        &["meta", "set", "a.md", "key=1"],
+        &["search", "text", "--refresh"],
+        &["replace", "a.md", "A", "--content", "x", "--refresh"],
+    ];
+    for command in commands {
+        let refused = place.run(&[command, &["--db", "none.db"]].concat()).ends(2);
+        assert_eq!(refused.code(), "STORE_NOT_FOUND", "{command:?}");
+        for name in ["none.db", "none.db-lock", "none.db-fts"] {
+            assert!(!place.join(name).exists(), "{command:?}: {name}");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_is_not_a_store_is_refused_and_left_alone() {
     let place = Place::with(&[
         ("a.md", "# A\n"),

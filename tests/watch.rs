@@ -85,6 +85,23 @@ fn the_store_follows_the_files_of_all_collections() {
 }
 
 #[test]
+fn a_change_is_ingested_after_another_process_has_finished() {
+    let place = Place::with(&[("docs/a.md", "# One\n")]);
+    place.run_in("docs", &["ingest"], "").success();
+    let store = place.join("docs/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap(), "--wait", "0"]);
+    watching.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    let lock = std::fs::File::open(place.join("docs/.mdsel.db-lock")).unwrap();
+    lock.lock().unwrap();
+    place.write("docs/b.md", "# Two\n");
+    // The watch notices the change within two seconds.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(watching.answers.try_recv().is_err());
+    lock.unlock().unwrap();
+    watching.until([1, 0, 0]);
+}
+
+#[test]
 fn the_store_follows_the_ignore_files_above_its_root() {
     let place = Place::with(&[("docs/a.md", "# One\n"), ("docs/b.md", "# Two\n")]);
     std::fs::create_dir_all(place.join(".git/info")).unwrap();

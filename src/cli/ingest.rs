@@ -110,6 +110,10 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
+/// The time after which a watch tries again to lock the store.
+#[cfg(feature = "watch")]
+const RETRY: Duration = Duration::from_millis(500);
+
 /// Ingests after each change, until nobody reads the output.
 #[cfg(feature = "watch")]
 fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
@@ -126,6 +130,8 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     };
     let own_files = request.store.own_files();
     let mut watch = Watch::new(&roots()?, &own_files)?;
+    // Whether another process has locked the store since the last change.
+    let mut is_waiting = false;
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch
         // began.
@@ -137,12 +143,16 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
             }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Locked => {
-                note(&format!(
-                    "warning: {error}; the change is ingested together with the next one"
-                ));
+                if !is_waiting {
+                    note(&format!("warning: {error}; the change is ingested after that"));
+                }
+                is_waiting = true;
+                std::thread::sleep(RETRY);
+                continue;
             }
             Err(error) => return Err(error),
         }
+        is_waiting = false;
         // Another process may have added a collection, or changed the options.
         let now = roots()?;
         if watch.is_of(&now) {

@@ -82,6 +82,9 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
         fn start(&self, _: usize) {}
         fn advance(&self) {}
     }
+    if store.peek()?.is_none() {
+        return Err(no_store());
+    }
     let request = IngestRequest {
         store,
         root: None,
@@ -93,7 +96,13 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
         shard: None,
         wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
     };
-    run(&request, &Silent)
+    run(&request, &Silent).map_err(|error| match error.kind() {
+        ErrorKind::Locked => {
+            let hint = "wait until the other process has finished, then repeat the command";
+            error.map_hints(|_| hint.to_owned())
+        }
+        _ => error,
+    })
 }
 
 impl IngestRequest<'_> {
@@ -368,10 +377,15 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
     Ok(report)
 }
 
+fn no_store() -> Error {
+    Error::new(ErrorKind::StoreNotFound, "the store does not exist")
+        .with_hint("create it with `mdsel ingest FOLDER`")
+}
+
 /// Drops a collection: its documents leave the store, and its files stay as they are.
 pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport> {
     if store.peek()?.is_none() {
-        return Err(crate::error::Error::new(ErrorKind::StoreNotFound, "there is no store"));
+        return Err(no_store());
     }
     // No file is read or written, so no trust is needed, unless an edit was interrupted.
     let (mut writer, recovered) = store.recovered_writer(wait)?;

@@ -9,13 +9,14 @@ use super::tools::{self, EDIT_FLAGS, ToolName};
 use crate::output::json::compact;
 
 /// What messages say for the command line, and what they say for a call.
-const PHRASES: [(&str, &str); 11] = [
+const PHRASES: [(&str, &str); 12] = [
     ("--content, --content-file or standard input", "content"),
     ("--also 'OTHER WORDING'", "another wording in queries"),
     ("Try -i,", "Try ignore_case,"),
     ("a search without -e and -F, which ranks words", "queries, which rank words"),
     ("use -F to search", "use literal to search"),
     ("; use -U to search across lines", ""),
+    (", or wait longer with --wait SECONDS", ", then repeat the call"),
     ("; see mdsel help data", ""),
     ("; see mdsel help search", ""),
     (", or pass --no-links to leave all links as they are", ""),
@@ -196,7 +197,7 @@ mod tests {
             "`mdsel`",
             "`mdsel find",
             "begin with `## `, or a `--depth`",
-            "start mdsel mcp with --allow-write, or wait longer with --wait SECONDS",
+            "start mdsel mcp with --allow-write",
         ] {
             assert_eq!(for_calls(text), text);
         }

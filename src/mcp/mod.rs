@@ -76,7 +76,8 @@ pub fn serve(
     // Connections to a server must be closed outside of the runtime.
     let _store = Arc::clone(&options.store);
     let slots = Semaphore::new(limits::CALLS_AT_ONCE);
-    let server = Server(Arc::new(Inner { options, slots }));
+    let write_slots = Semaphore::new(limits::CALLS_AT_ONCE / 2);
+    let server = Server(Arc::new(Inner { options, slots, write_slots }));
     let result = runtime.block_on(async {
         let lines = lines::LineTransport::new(input, output).map_err(|error| unserved(&error))?;
         match server.serve(lines).await {
@@ -99,6 +100,9 @@ struct Inner {
     options: ServerOptions,
     /// A permit for each call that may run.
     slots: Semaphore,
+    /// A permit for each call that may write. These calls may wait for another process, and calls that only read do
+    /// not wait for them.
+    write_slots: Semaphore,
 }
 
 impl Server {
@@ -114,10 +118,11 @@ impl Server {
         let (inner, cancellation) = (Arc::clone(&self.0), Cancellation::default());
         let of_thread = cancellation.clone();
         let run = async {
+            let write_slot = if writes { Some(self.0.write_slots.acquire().await) } else { None };
             let slot = self.0.slots.acquire().await;
             let call = move || if writes { act(&inner) } else { of_thread.during(|| act(&inner)) };
             let result = tokio::task::spawn_blocking(call).await;
-            drop(slot);
+            drop((slot, write_slot));
             result.map_err(|_| failed("the call failed; the server keeps running"))
         };
         context.ct.run_until_cancelled(run).await.unwrap_or_else(|| {

@@ -40,6 +40,10 @@ use crate::prepare::checksums::Checksums;
 use crate::trust::{Trust, Wish};
 use local::LocalEngine;
 
+/// What to do if another process has locked the store.
+const LOCKED_HINT: &str =
+    "wait until the other process has finished, or wait longer with --wait SECONDS";
+
 /// Where documents are kept: what differs between a file on this machine and a server.
 pub trait Engine: Debug + Send + Sync {
     /// Returns the path of the store file, absolute and free of symbolic links; `None` if the store is
@@ -195,9 +199,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `UNTRUSTED_STORE` if the user has not accepted what the store asks for, because its edits name
-    /// files.
+    /// `STORE_NOT_FOUND` if the store does not exist: it is not created. `UNTRUSTED_STORE` if the user has not
+    /// accepted what the store asks for, because its edits name files.
     pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
+        if self.path().is_none_or(|path| !path.exists()) {
+            drop(self.engine.reader(Purpose::Read)?);
+        }
         let writer = self.writer(wait)?;
         self.checked(writer)
     }

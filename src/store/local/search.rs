@@ -62,16 +62,13 @@ impl FullText {
             parallel::join(|| Snapshot::open(path), || IndexReader::open(&folder));
         let (snapshot, reader) = (snapshot?, reader?);
         let path = snapshot.path().to_owned();
-        let rebuild_reason = match compare(&reader, &snapshot) {
-            IndexState::Current => {
-                let warnings = Vec::new();
-                return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
-            }
-            IndexState::OutOfDate => None,
-            IndexState::Unusable(reason) => Some(reason),
-        };
+        if matches!(compare(&reader, &snapshot), IndexState::Current) {
+            let warnings = Vec::new();
+            return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
+        }
         drop((reader, snapshot));
-        let mut warnings = update_index(&path, rebuild_reason)?.unwrap_or_default();
+        let updated = update_index(&path, || reason_to_rebuild(&path, None))?;
+        let mut warnings = updated.unwrap_or_default();
         let reader = IndexReader::open(&folder);
         let snapshot = Snapshot::open(&path)?;
         let reader = match compare(&reader, &snapshot) {
@@ -152,15 +149,8 @@ impl FullText {
         snapshot: &Snapshot,
         query: &TrigramQuery,
     ) -> Result<Vec<i64>> {
-        let ids = match self.reader.as_ref().map(|reader| reader.candidates(query)) {
-            Some(Ok(ids)) => ids,
-            Some(Err(reason)) => {
-                self.disable_index(reason);
-                Vec::new()
-            }
-            None => Vec::new(),
-        };
-        self.completed(snapshot, ids)
+        let ids = self.of_index(snapshot, |reader| reader.candidates(query))?;
+        self.completed(snapshot, ids.unwrap_or_default())
     }
 
     /// Returns the same as [`Self::candidates`]; `None` if the index cannot be read. It is then left as it is,
@@ -196,15 +186,8 @@ impl FullText {
         filter: &IndexFilter,
         count: usize,
     ) -> Result<Ranking> {
-        let (mut sections, mut weights) =
-            match self.reader.as_ref().map(|r| r.ranked(query, filter, count)) {
-                Some(Ok(ranked)) => ranked,
-                Some(Err(reason)) => {
-                    self.disable_index(reason);
-                    (Vec::new(), Vec::new())
-                }
-                None => (Vec::new(), Vec::new()),
-            };
+        let found = self.of_index(snapshot, |reader| reader.ranked(query, filter, count))?;
+        let (mut sections, mut weights) = found.unwrap_or_default();
         let mut ids: Vec<i64> = sections.iter().map(|section| section.place.document).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -242,15 +225,59 @@ impl FullText {
         Ok(Ranking { sections: sections.collect(), weights, is_complete })
     }
 
-    /// Stops using the index and rebuilds it for the next search if no other writer has the lock.
-    fn disable_index(&mut self, reason: Unusable) {
-        let message = format!("{reason}; the stored documents were searched instead");
-        self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
-        self.reader = None;
-        if let Ok(Some(warnings)) = update_index(&self.path, Some(reason)) {
-            self.warnings.extend(warnings);
+    /// Returns what `read` returns for the index; `None` if no index of this store can be read.
+    ///
+    /// Some files of the index are opened when they are needed. A writer may have replaced them since the index was
+    /// opened, so that the index is opened again if it changed, and is damaged if it did not.
+    fn of_index<T>(
+        &mut self,
+        snapshot: &Snapshot,
+        read: impl Fn(&IndexReader) -> Usable<T>,
+    ) -> Result<Option<T>> {
+        while let Some(reader) = self.reader.take() {
+            let reason = match read(&reader) {
+                Ok(result) => {
+                    self.reader = Some(reader);
+                    return Ok(Some(result));
+                }
+                Err(reason) => reason,
+            };
+            let newest = IndexReader::open(&folder(&self.path));
+            if newest.as_ref().is_ok_and(|newest| !newest.has_commit_of(&reader)) {
+                self.reader = match compare(&newest, snapshot) {
+                    IndexState::Current | IndexState::OutOfDate => newest.ok(),
+                    IndexState::Unusable(_) => None,
+                };
+                continue;
+            }
+            let message = format!("{reason}; the stored documents were searched instead");
+            self.warnings.push(Warning::new("INDEX_UNUSABLE", message));
+            let failed = Some((&reader, reason));
+            if let Ok(Some(warnings)) =
+                update_index(&self.path, || reason_to_rebuild(&self.path, failed))
+            {
+                self.warnings.extend(warnings);
+            }
         }
+        Ok(None)
     }
+}
+
+/// Returns the reason to rebuild the index of the store at `path`, if there is one. No other process writes. `failed` is
+/// an index that could not be read, with the reason: a writer may have replaced it since.
+fn reason_to_rebuild(
+    path: &Path,
+    failed: Option<(&IndexReader, Unusable)>,
+) -> Result<Option<Unusable>> {
+    let reader = IndexReader::open(&folder(path));
+    let snapshot = Snapshot::open(path)?;
+    Ok(match (compare(&reader, &snapshot), reader) {
+        (IndexState::Unusable(reason), _) => Some(reason),
+        (_, Ok(reader)) => {
+            failed.filter(|(failed, _)| reader.has_commit_of(failed)).map(|(_, reason)| reason)
+        }
+        (_, Err(reason)) => Some(reason),
+    })
 }
 
 /// Returns the generation that the index of the store at `path` was built from; `None` if the index

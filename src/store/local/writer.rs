@@ -399,16 +399,16 @@ pub(super) fn text_of(
     Ok(extractor.extract(names, &bytes, &outline))
 }
 
-/// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` is a
-/// reason to. Returns the warnings, or `None` if another writer holds the lock or the store cannot
-/// be written.
+/// Brings the index of the store at `path` up to date, and rebuilds it if `rebuild_reason` returns a reason, which is
+/// asked while no other process writes. Returns the warnings, or `None` if another writer holds the lock or the store
+/// cannot be written.
 pub(super) fn update_index(
     path: &Path,
-    rebuild_reason: Option<Unusable>,
+    rebuild_reason: impl FnOnce() -> Result<Option<Unusable>>,
 ) -> Result<Option<Vec<Warning>>> {
     match LocalWriter::open(path, Duration::ZERO) {
         Ok(mut writer) => {
-            writer.rebuild_reason = rebuild_reason;
+            writer.rebuild_reason = rebuild_reason()?;
             Box::new(writer).close().map(Some)
         }
         Err(error) => match error.kind() {

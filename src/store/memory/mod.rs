@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use self::reader::MemoryReader;
 use self::writer::MemoryWriter;
-use super::{EditIntent, Engine, Facts, Purpose, Reader, StoredDocument, Writer};
+use super::{EditIntent, Engine, Facts, LOCKED_HINT, Purpose, Reader, StoredDocument, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PreparedDocument;
 
@@ -86,7 +86,7 @@ impl Engine for Memory {
             drop(is_writing);
             if Instant::now() >= deadline {
                 return Err(Error::new(ErrorKind::Locked, "another writer is active")
-                    .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
+                    .with_hint(LOCKED_HINT));
             }
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -20,7 +20,7 @@ use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::prepare::{PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, StoredDocument, Writer};
+use crate::store::{EditIntent, LOCKED_HINT, StoredDocument, Writer};
 
 /// The number of ids that each number of the sequence stands for.
 const IDS: i64 = 100;
@@ -118,8 +118,7 @@ pub(super) fn lock(connection: &mut Connection, name: &str, wait: Duration) -> R
         }
         if Instant::now() >= deadline {
             let message = format!("{}: another process is writing", connection.address());
-            return Err(Error::new(ErrorKind::Locked, message)
-                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
+            return Err(Error::new(ErrorKind::Locked, message).with_hint(LOCKED_HINT));
         }
         std::thread::sleep(Duration::from_millis(50));
     }

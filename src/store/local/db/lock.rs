@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::{corrupt, file_name, unwritable, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::LOCKED_HINT;
 
 /// Returns the path of the file that a writer of the store at `path` locks.
 pub(super) fn lock_path(path: &Path) -> PathBuf {
@@ -42,7 +43,7 @@ pub(in crate::store) fn lock(path: &Path, wait: Duration) -> Result<File> {
                     ErrorKind::Locked,
                     format!("{}: another process is writing", file_name(path)),
                 )
-                .with_hint("wait until it ends, or wait longer with --wait SECONDS"));
+                .with_hint(LOCKED_HINT));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
         }

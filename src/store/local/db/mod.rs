@@ -53,6 +53,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::with_suffix;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::store::LOCKED_HINT;
 
 /// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
@@ -96,7 +97,7 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             Error::new(ErrorKind::Locked, format!("{name}: another process has locked the store"))
-                .with_hint("wait until it ends, or wait longer with --wait SECONDS")
+                .with_hint(LOCKED_HINT)
         }
         Some(ErrorCode::ReadOnly) => unwritable(path),
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),

@@ -69,13 +69,25 @@ pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocume
 #[error("the row of {0} differs from what was written")]
 pub(super) struct RowDamaged(String);
 
-/// The device and the inode of a file.
+/// What distinguishes a file from another one at its path, and from the same file after a program other than SQLite
+/// wrote it. SQLite does not notice that its cached pages are old then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileIdentity(u64, u64);
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// The time of the last change, in seconds and nanoseconds.
+    changed: (i64, i64),
+}
 
 impl FileIdentity {
     fn of(path: &Path) -> Option<Self> {
-        std::fs::metadata(path).ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
+        std::fs::metadata(path).ok().map(|metadata| Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        })
     }
 }
 

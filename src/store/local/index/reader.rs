@@ -8,6 +8,7 @@ use std::path::Path;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
+use tantivy::index::SegmentId;
 use tantivy::query::AllQuery;
 use tantivy::{
     Directory as _, DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader,
@@ -100,6 +101,14 @@ impl IndexReader {
     /// Returns the metadata of the commit.
     pub(crate) fn metadata(&self) -> &IndexMetadata {
         &self.metadata
+    }
+
+    /// Returns whether both are the same commit of an index, with the same segments.
+    pub(crate) fn has_commit_of(&self, other: &Self) -> bool {
+        let segments = |reader: &Self| -> Vec<SegmentId> {
+            reader.searcher.segment_readers().iter().map(SegmentReader::segment_id).collect()
+        };
+        self.metadata == other.metadata && segments(self) == segments(other)
     }
 
     /// Returns the best `count` sections that `filter` admits, best first, and the inverse document
