@@ -25,6 +25,25 @@ fn the_nearest_store_upwards_is_used_unless_one_is_named() {
 }
 
 #[test]
+fn an_answer_says_that_an_interrupted_edit_was_finished() {
+    let place = Place::with_fixtures();
+    let intent =
+        "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32), x'')";
+    for command in [&["read", "guide.md"][..], &["search", "install"], &["toc"], &["prime"]] {
+        tampered(&place, intent);
+        let answer = place.run(command).success();
+        assert_eq!(answer.json()["warnings"][0]["code"], "EDIT_RECOVERED", "{command:?}");
+        assert_eq!(answer.stderr, "", "{command:?}");
+        assert!(!place.run(command).success().text().contains("EDIT_RECOVERED"));
+    }
+    for command in [&["dump"][..], &["status"]] {
+        tampered(&place, intent);
+        let said = place.run(command).success().stderr;
+        assert!(said.starts_with("warning: EDIT_RECOVERED: guide.md: "), "{command:?}: {said}");
+    }
+}
+
+#[test]
 fn an_edit_or_a_refresh_creates_no_store() {
     let place = Place::with(&[("a.md", "# A\n\ntext\n"), ("b.md", "# B\n")]);
     let commands: [&[&str]; 6] = [

@@ -1,6 +1,8 @@
 //! The command line as clap parses it: names, defaults and help texts, and nothing else.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
@@ -11,6 +13,7 @@ use super::data::MetaArgs;
 use super::lazy::Lazy;
 use super::read_command::{ReadCommand as _, has};
 use super::relocate::{MoveArgs, RenameArgs};
+use crate::error::Warning;
 use crate::limits;
 use crate::output::Format;
 use crate::query::data::meta;
@@ -33,8 +36,8 @@ pub(super) struct Global {
     /// .mdsel.db in this folder or above]
     #[arg(long, global = true, value_name = "PATH")]
     pub(super) db: Option<PathBuf>,
-    /// Make document paths relative to this folder; the first ingest fixes it. For a store on a server, the
-    /// folder of its files on this machine
+    /// Make document paths relative to this folder; the first ingest sets it, and it cannot be changed. For a
+    /// store on a server, the folder of its files on this machine
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(super) root: Option<PathBuf>,
     /// Print the answer in this format
@@ -53,15 +56,18 @@ pub(super) struct Global {
     /// Indent JSON
     #[arg(long, global = true)]
     pub(super) pretty: bool,
-    /// Leave out of JSON and records what follows from the rest
+    /// Omit the fields of JSON and records that other fields imply
     #[arg(long, global = true)]
     pub(super) compact: bool,
     /// First ingest the changed files that the answer comes from
     #[arg(long, global = true)]
     pub(super) refresh: bool,
-    /// Color text
+    /// Print text in color
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
+    /// The warnings about interrupted edits, for the answer.
+    #[arg(skip)]
+    pub(super) recovered: Rc<RefCell<Vec<Warning>>>,
 }
 
 /// When to color text.
@@ -97,7 +103,7 @@ pub(super) enum Command {
     Move(Lazy<MoveArgs>),
     /// List the front matter of documents, or change one key of it
     Meta(Lazy<MetaArgs>),
-    /// Make several edits to one file, all or none
+    /// Make several edits, all or none
     Edit(Lazy<EditArgs>),
     /// Print the whole store as a pack
     Dump(Lazy<DumpArgs>),
@@ -236,7 +242,7 @@ pub(super) struct ListArgs {
     /// List at most N items; 0 for all
     #[arg(long, value_name = "N", default_value_t = limits::LIST_LIMIT)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -595,7 +601,7 @@ pub(super) struct VerifyArgs {
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
     /// Wait up to this many seconds for another writer

@@ -65,7 +65,7 @@ pub(super) struct PrimeArgs {
     /// Print a skill file instead, which explains the program to an agent
     #[arg(long)]
     pub(super) skill: bool,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }

@@ -117,10 +117,9 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Ingests after each change, until nobody reads the output.
 #[cfg(feature = "watch")]
 fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
-    use super::progress::NoProgress;
     use crate::corpus::Root;
     use crate::error::ErrorKind;
-    use crate::ingest::Watch;
+    use crate::ingest::{NoProgress, Watch};
 
     let roots = || -> Result<Vec<Root>> {
         let reader = request.store.reader(Purpose::Read)?;

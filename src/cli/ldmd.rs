@@ -45,7 +45,7 @@ pub(super) struct LdmdIndexArgs {
     /// List at most N sections; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -72,7 +72,7 @@ pub(super) struct LdmdGetArgs {
     /// Omit the markers of sections
     #[arg(long)]
     pub(super) strip_markers: bool,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -101,7 +101,7 @@ pub(super) struct LdmdSearchArgs {
     /// List at most N lines; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -131,7 +131,7 @@ pub(super) struct LdmdCheckArgs {
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -143,7 +143,7 @@ pub(super) struct LdmdEmitArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }

@@ -100,7 +100,7 @@ pub(super) struct LinksTreeArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -120,7 +120,7 @@ pub(super) struct LinksPathArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }
@@ -137,7 +137,7 @@ pub(super) struct LinksCheckArgs {
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }

@@ -47,7 +47,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
-use crate::error::{Error, ErrorKind, Result, shell_word};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::IngestReport;
 use crate::limits;
 use crate::markdown::words::measure;
@@ -139,7 +139,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }
     let is_json = cli.global.format() == Format::Json && !is_server;
-    match paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli)) {
+    let ended = paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli));
+    for Warning { code, message } in cli.global.recovered.take() {
+        note(&format!("warning: {code}: {message}"));
+    }
+    match ended {
         Ok(status) => status.into(),
         Err(error) => {
             let error = match cli.global.in_store() {
@@ -391,6 +395,9 @@ impl Global {
     /// output was still open. Adds the given `--db` to the commands that its messages name, unless it is a server:
     /// its answers are those of a store file.
     fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
+        if let Some(page) = answer.page_mut() {
+            page.warnings.splice(0..0, self.recovered.take());
+        }
         let is_file = self.db.as_ref().is_some_and(|name| store::url_of_server(name).is_none());
         if let Some(in_store) = self.in_store().filter(|_| is_file) {
             for message in answer.messages_mut() {

@@ -86,7 +86,7 @@ pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
     if !is_path(path) {
         return Ok(path.to_owned());
     }
-    let roots = store::store(global)?.reader(Purpose::Read)?.roots();
+    let roots = store::open(global, &store::store(global)?, Purpose::Read)?.roots();
     Ok(roots.containing(&canonical(&store::current_folder()?.join(path))?)?.1)
 }
 

@@ -36,12 +36,3 @@ impl Progress for Bar {
         self.0.inc(1);
     }
 }
-
-/// Reports no progress.
-pub(super) struct NoProgress;
-
-impl Progress for NoProgress {
-    fn start(&self, _: usize) {}
-
-    fn advance(&self) {}
-}

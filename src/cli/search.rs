@@ -83,7 +83,7 @@ pub(super) struct SearchArgs {
     /// Print at most N hits; 0 for all
     #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
     pub(super) limit: usize,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }

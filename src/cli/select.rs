@@ -24,7 +24,7 @@ pub(super) struct SelectArgs {
     /// Print at most N results; 0 for all [default: 50, or the number of addresses]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// Continue where an answer ended: its `next`
+    /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
 }

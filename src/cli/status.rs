@@ -1,7 +1,6 @@
 //! `status`: prints counts, options, the root and the trust of the store.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -9,11 +8,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Global, StatusArgs};
-use super::progress::NoProgress;
 use super::{Status, store};
 use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::Result;
-use crate::ingest::{self, Change, OptionChanges, Paths};
+use crate::ingest::{self, Change, Paths};
 use crate::limits;
 use crate::store::{Lookup, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
@@ -64,18 +62,8 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
     });
     let (stale, unreadable) = if arguments.stale {
-        let request = ingest::IngestRequest {
-            store: &store,
-            root: None,
-            folder: Path::new(""),
-            collection: None,
-            paths: Paths::All,
-            options: OptionChanges::default(),
-            force: false,
-            shard: None,
-            wait: Duration::ZERO,
-        };
-        let report = ingest::preview(&request, &NoProgress)?;
+        let request = ingest::IngestRequest::of_stored(&store, Paths::All, Duration::ZERO);
+        let report = ingest::preview(&request, &ingest::NoProgress)?;
         (report.changes, report.unreadable)
     } else {
         (None, Vec::new())

@@ -167,17 +167,17 @@ pub(super) fn check_root(global: &Global) -> Result<()> {
     }
     match find(global)? {
         Some(Location::Server(_)) => Ok(()),
-        _ => Err(Error::new(ErrorKind::Usage, "a store file fixes its root at the first ingest")
-            .with_hint("leave out --root")),
+        _ => {
+            Err(Error::new(ErrorKind::Usage, "the root of a store file is set by its first ingest")
+                .with_hint("leave out --root"))
+        }
     }
 }
 
-/// Opens `store` for reading, after finishing edits that were interrupted.
-pub(super) fn open(store: &Store, purpose: Purpose) -> Result<Box<dyn Reader>> {
+/// Opens `store` for reading, after finishing edits that were interrupted. The answer has the warnings about them.
+pub(super) fn open(global: &Global, store: &Store, purpose: Purpose) -> Result<Box<dyn Reader>> {
     let reader = store.reader(purpose);
-    for warning in store.take_warnings() {
-        note(&format!("warning: {}", warning.message));
-    }
+    global.recovered.borrow_mut().extend(store.take_warnings());
     reader
 }
 
@@ -187,7 +187,7 @@ pub(super) fn open_for_search(global: &Global) -> Result<Box<dyn Reader>> {
     if global.refresh {
         refresh(&store, Paths::All)?;
     }
-    open(&store, Purpose::Search)
+    open(global, &store, Purpose::Search)
 }
 
 /// Opens the store for reading. With `--refresh`, first ingests changes of the documents whose
@@ -197,7 +197,7 @@ pub(super) fn open_fresh(
     wanted: impl FnOnce(&DocumentCache<'_>) -> Result<Option<Vec<String>>>,
 ) -> Result<Box<dyn Reader>> {
     let store = store(global)?;
-    let reader = open(&store, Purpose::Read)?;
+    let reader = open(global, &store, Purpose::Read)?;
     if !global.refresh {
         return Ok(reader);
     }
@@ -205,7 +205,7 @@ pub(super) fn open_fresh(
     // An open reader would keep the writer from truncating the write-ahead log.
     drop(reader);
     refresh(&store, documents.as_ref().map_or(Paths::All, |documents| Paths::Stored(documents)))?;
-    open(&store, Purpose::Read)
+    open(global, &store, Purpose::Read)
 }
 
 /// Ingests changes of documents of `store`.

@@ -323,12 +323,7 @@ fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     };
     let paths: Option<Vec<String>> = paths;
     let paths = paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths));
-    let report = ingest::refresh(request.store, paths)?;
-    let skipped = report
-        .skipped
-        .iter()
-        .map(|skipped| Warning::new("SKIPPED", format!("{}: {}", skipped.file, skipped.reason)));
-    Ok(skipped.chain(report.warnings.iter().cloned()).collect())
+    Ok(ingest::refresh(request.store, paths)?.into_warnings())
 }
 
 /// Removes the temporary file of an edit at `path` if it exists.

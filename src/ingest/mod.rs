@@ -76,27 +76,12 @@ pub enum Paths<'a> {
 
 /// Ingests `paths` of the store at `store` with its stored options.
 pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
-    /// Reports no progress.
-    struct Silent;
-    impl Progress for Silent {
-        fn start(&self, _: usize) {}
-        fn advance(&self) {}
-    }
     if store.peek()?.is_none() {
         return Err(no_store());
     }
-    let request = IngestRequest {
-        store,
-        root: None,
-        folder: Path::new(""),
-        collection: None,
-        paths,
-        options: OptionChanges::default(),
-        force: false,
-        shard: None,
-        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
-    };
-    run(&request, &Silent).map_err(|error| match error.kind() {
+    let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+    let request = IngestRequest::of_stored(store, paths, wait);
+    run(&request, &NoProgress).map_err(|error| match error.kind() {
         ErrorKind::Locked => {
             let hint = "wait until the other process has finished, then repeat the command";
             error.map_hints(|_| hint.to_owned())
@@ -105,7 +90,22 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     })
 }
 
-impl IngestRequest<'_> {
+impl<'a> IngestRequest<'a> {
+    /// Returns a request for `paths` of a store, with its root and its options.
+    pub fn of_stored(store: &'a Store, paths: Paths<'a>, wait: Duration) -> Self {
+        Self {
+            store,
+            root: None,
+            folder: Path::new(""),
+            collection: None,
+            paths,
+            options: OptionChanges::default(),
+            force: false,
+            shard: None,
+            wait,
+        }
+    }
+
     /// Returns what the folders that are ingested ask for, with what the user accepted for the others; `None` if the
     /// store is not a file. Fails unless this request gives it or the user trusts the store. For a store without a
     /// root, `root` counts as given.
@@ -161,6 +161,16 @@ pub trait Progress {
     fn start(&self, files: usize);
     /// Called after each of these files is processed.
     fn advance(&self);
+}
+
+/// Reports no progress.
+#[derive(Clone, Copy, Debug)]
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn start(&self, _: usize) {}
+
+    fn advance(&self) {}
 }
 
 /// The number of files that are unpacked and processed together.

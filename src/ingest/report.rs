@@ -118,6 +118,14 @@ impl IngestReport {
         }
     }
 
+    /// Returns the warnings, after one for each file that was skipped.
+    pub(crate) fn into_warnings(self) -> Vec<Warning> {
+        let skipped = self.skipped.into_iter();
+        let skipped = skipped
+            .map(|Skipped { file, reason }| Warning::new("SKIPPED", format!("{file}: {reason}")));
+        skipped.chain(self.warnings).collect()
+    }
+
     /// Adds warnings about the store, before those about the files.
     pub(super) fn note(&mut self, warnings: Vec<Warning>) {
         self.warnings.splice(0..0, warnings);

@@ -10,7 +10,7 @@ use super::place::ResolvedNode;
 use super::resolve::{NodeRange, resolve, resolve_one};
 use super::{DocumentCache, ask};
 use crate::address::AddressError;
-use crate::ingest::{self, OptionChanges, Paths, Progress};
+use crate::ingest::{self, NoProgress, OptionChanges, Paths};
 use crate::store::{Memory, Purpose, Store};
 use crate::trust::Trust;
 
@@ -29,13 +29,6 @@ const FILES: [(&str, &str); 5] = [
     ("new/manual.md", OTHER_GUIDE),
     ("section.md", SECTION),
 ];
-
-struct Silent;
-
-impl Progress for Silent {
-    fn start(&self, _: usize) {}
-    fn advance(&self) {}
-}
 
 /// Answers `question` from a store of `files`.
 fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> T) -> T {
@@ -57,7 +50,7 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> 
         shard: None,
         wait: Duration::ZERO,
     };
-    ingest::run(&request, &Silent).unwrap();
+    ingest::run(&request, &NoProgress).unwrap();
     ask(&store, Purpose::Search, |library| Ok(question(library))).unwrap()
 }
 

@@ -11,21 +11,12 @@ use std::path::Path;
 use super::{VerifyRequest, check, leftovers, name};
 use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::ingest::{self, ChangeKind, OptionChanges, Paths, Progress};
+use crate::ingest::{self, ChangeKind, IngestRequest, NoProgress, Paths};
 use crate::store::{
     Checked, FaultKind, Lookup, LostDocument, Purpose, Recovery, Store, StorePart, StoreProblem,
     clear_way, rebuild_index, sweep,
 };
 use crate::trust::Trust;
-
-/// Reports no progress.
-struct Silent;
-
-impl Progress for Silent {
-    fn start(&self, _: usize) {}
-
-    fn advance(&self) {}
-}
 
 /// Repairs the problems of the store at `path`. Returns what is lost or still damaged, and the generation
 /// after the repair.
@@ -124,24 +115,14 @@ fn from_files(
     let is_every_file = is_cut_off || paths.len() < lost.len();
     let mut added = 0;
     if (is_every_file || !lost.is_empty()) && is_trusted && is_root_there {
-        let request = |paths| ingest::IngestRequest {
-            store: new,
-            root: None,
-            folder: Path::new(""),
-            collection: None,
-            paths,
-            options: OptionChanges::default(),
-            force: false,
-            shard: None,
-            wait: Recovery::LOCK_WAIT,
-        };
+        let request = |paths| IngestRequest::of_stored(new, paths, Recovery::LOCK_WAIT);
         if is_every_file {
             // A recovered document without a file stays.
-            let changes = ingest::preview(&request(Paths::All), &Silent)?.changes;
+            let changes = ingest::preview(&request(Paths::All), &NoProgress)?.changes;
             let new = changes.into_iter().flatten().filter(|it| it.change == ChangeKind::Added);
             paths.extend(new.map(|change| change.file));
         }
-        let report = ingest::run(&request(Paths::Stored(&paths)), &Silent)?;
+        let report = ingest::run(&request(Paths::Stored(&paths)), &NoProgress)?;
         added = report.added;
         skipped =
             report.skipped.into_iter().map(|skipped| (skipped.file, skipped.reason)).collect();

@@ -188,7 +188,7 @@ pub fn relocate(
 ) -> Result<std::result::Result<RelocateReport, AddressError>> {
     let mut refreshed = Vec::new();
     if request.is_refresh {
-        refreshed = ingest::refresh(request.store, Paths::All)?.warnings;
+        refreshed = ingest::refresh(request.store, Paths::All)?.into_warnings();
     }
     // The writer holds the lock from before the files are read until the store is written.
     let (writer, mut warnings) = request.store.trusted_writer(request.wait)?;

@@ -264,7 +264,8 @@ impl Pieces {
         // What a reader of the rendered document does not see is shown only for a word of the question.
         let has_text = self.list.iter().any(|piece| !piece.is_aside);
         let is_open = self.list.iter().zip(&self.terms).map(|(piece, terms)| {
-            !is_in(piece.span, shown) && !(has_text && piece.is_aside && terms.is_empty())
+            let is_left_out = has_text && piece.is_aside && terms.is_empty();
+            !(is_left_out || is_in(piece.span, shown))
         });
         let is_open: Vec<bool> = is_open.collect();
         let size_of =

@@ -149,7 +149,7 @@ impl FullText {
         snapshot: &Snapshot,
         query: &TrigramQuery,
     ) -> Result<Vec<i64>> {
-        let ids = self.of_index(snapshot, |reader| reader.candidates(query))?;
+        let ids = self.of_index(snapshot, |reader| reader.candidates(query));
         self.completed(snapshot, ids.unwrap_or_default())
     }
 
@@ -186,7 +186,7 @@ impl FullText {
         filter: &IndexFilter,
         count: usize,
     ) -> Result<Ranking> {
-        let found = self.of_index(snapshot, |reader| reader.ranked(query, filter, count))?;
+        let found = self.of_index(snapshot, |reader| reader.ranked(query, filter, count));
         let (mut sections, mut weights) = found.unwrap_or_default();
         let mut ids: Vec<i64> = sections.iter().map(|section| section.place.document).collect();
         ids.sort_unstable();
@@ -233,12 +233,12 @@ impl FullText {
         &mut self,
         snapshot: &Snapshot,
         read: impl Fn(&IndexReader) -> Usable<T>,
-    ) -> Result<Option<T>> {
+    ) -> Option<T> {
         while let Some(reader) = self.reader.take() {
             let reason = match read(&reader) {
                 Ok(result) => {
                     self.reader = Some(reader);
-                    return Ok(Some(result));
+                    return Some(result);
                 }
                 Err(reason) => reason,
             };
@@ -259,7 +259,7 @@ impl FullText {
                 self.warnings.extend(warnings);
             }
         }
-        Ok(None)
+        None
     }
 }
 
@@ -271,13 +271,11 @@ fn reason_to_rebuild(
 ) -> Result<Option<Unusable>> {
     let reader = IndexReader::open(&folder(path));
     let snapshot = Snapshot::open(path)?;
-    Ok(match (compare(&reader, &snapshot), reader) {
-        (IndexState::Unusable(reason), _) => Some(reason),
-        (_, Ok(reader)) => {
-            failed.filter(|(failed, _)| reader.has_commit_of(failed)).map(|(_, reason)| reason)
-        }
-        (_, Err(reason)) => Some(reason),
-    })
+    if let IndexState::Unusable(reason) = compare(&reader, &snapshot) {
+        return Ok(Some(reason));
+    }
+    let failed = failed.filter(|(failed, _)| reader.is_ok_and(|it| it.has_commit_of(failed)));
+    Ok(failed.map(|(_, reason)| reason))
 }
 
 /// Returns the generation that the index of the store at `path` was built from; `None` if the index
