@@ -11,11 +11,11 @@ use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
-use crate::query::DocumentCache;
 use crate::query::context::{ContextAnswer, ContextRequest, Outside, context};
 use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::PassageChars;
+use crate::query::{DocumentCache, List as _};
 
 /// The types of text from outside that `--item` accepts.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];

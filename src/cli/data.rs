@@ -19,7 +19,7 @@ use crate::limits;
 use crate::output::write;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
-use crate::query::{BLOCK_TYPES, DocumentCache, FilterRequest};
+use crate::query::{BLOCK_TYPES, DocumentCache, FilterRequest, List as _};
 
 /// Filters of `tables` and `tasks`, whose items have values of their own.
 #[derive(Debug, Args)]
@@ -237,10 +237,6 @@ impl QueryArguments for CodeArgs {
         write_files(folder, &answer.code)?;
         Ok(answer)
     }
-
-    fn status(answer: &code::CodeAnswer) -> Status {
-        answer.outcome().into()
-    }
 }
 
 /// Names a file in `folder` for each block. Fails if one of the files exists.
@@ -295,10 +291,6 @@ impl QueryArguments for TablesArgs {
             tables::tables(library, &request)
         })
     }
-
-    fn status(answer: &tables::TableAnswer) -> Status {
-        answer.outcome().into()
-    }
 }
 
 impl QueryArguments for TasksArgs {
@@ -321,10 +313,6 @@ impl QueryArguments for TasksArgs {
             };
             tasks::tasks(library, &request)
         })
-    }
-
-    fn status(answer: &tasks::TaskAnswer) -> Status {
-        answer.outcome().into()
     }
 }
 

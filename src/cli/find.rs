@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::Status;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::read_command::{QueryArguments, cursor};
 use crate::error::Result;
@@ -43,9 +42,5 @@ impl QueryArguments for FindArgs {
             };
             find::find(library, &request)
         })
-    }
-
-    fn status(answer: &find::FindAnswer) -> Status {
-        answer.outcome().into()
     }
 }

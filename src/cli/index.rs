@@ -3,7 +3,6 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
 use super::read_command::{QueryArguments, cursor, named_documents};
@@ -49,9 +48,5 @@ impl QueryArguments for IndexArgs {
             };
             index::index(library, &request)
         })
-    }
-
-    fn status(answer: &index::IndexAnswer) -> Status {
-        answer.outcome().into()
     }
 }

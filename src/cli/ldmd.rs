@@ -13,9 +13,9 @@ use super::store::open_fresh;
 use crate::error::Result;
 use crate::ldmd::{Mode, SliceRequest};
 use crate::output::Format;
-use crate::query::DocumentCache;
 use crate::query::finding::Findings;
 use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search};
+use crate::query::{DocumentCache, List as _};
 
 read_commands! {
     /// The commands of `ldmd`.
@@ -167,10 +167,6 @@ impl QueryArguments for LdmdIndexArgs {
         };
         index::index(library, &request)
     }
-
-    fn status(answer: &Self::Answer) -> Status {
-        answer.outcome().into()
-    }
 }
 
 impl QueryArguments for LdmdGetArgs {
@@ -202,10 +198,6 @@ impl QueryArguments for LdmdGetArgs {
         };
         get::get(library, &request)
     }
-
-    fn status(answer: &Self::Answer) -> Status {
-        answer.outcome().into()
-    }
 }
 
 impl QueryArguments for LdmdSearchArgs {
@@ -228,10 +220,6 @@ impl QueryArguments for LdmdSearchArgs {
         };
         search::search(library, &request)
     }
-
-    fn status(answer: &Self::Answer) -> Status {
-        answer.search_outcome().into()
-    }
 }
 
 impl QueryArguments for LdmdNeighborsArgs {
@@ -247,10 +235,6 @@ impl QueryArguments for LdmdNeighborsArgs {
 
     fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
         neighbors::neighbors(library, &self.document, &self.id, cursor(self.after.as_ref())?)
-    }
-
-    fn status(answer: &Self::Answer) -> Status {
-        answer.outcome().into()
     }
 }
 

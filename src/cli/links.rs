@@ -164,10 +164,6 @@ impl QueryArguments for LinksListArgs {
         };
         list::list(library, &request)
     }
-
-    fn status(answer: &list::LinkListAnswer) -> Status {
-        answer.outcome().into()
-    }
 }
 
 /// Returns the request for a walk.
@@ -202,10 +198,6 @@ impl QueryArguments for LinksTreeArgs {
         let request = walk_request(global, &self.filter, hops, after, &self.address, None)?;
         walk::walk(library, &request)
     }
-
-    fn status(answer: &walk::LinkWalkAnswer) -> Status {
-        answer.outcome().into()
-    }
 }
 
 impl QueryArguments for LinksPathArgs {
@@ -219,10 +211,6 @@ impl QueryArguments for LinksPathArgs {
         let (hops, after) = (self.max_hops, self.after.as_ref());
         let request = walk_request(global, &self.filter, hops, after, &self.from, Some(&self.to))?;
         walk::walk(library, &request)
-    }
-
-    fn status(answer: &walk::LinkWalkAnswer) -> Status {
-        answer.outcome().into()
     }
 }
 

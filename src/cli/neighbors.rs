@@ -3,7 +3,6 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::Global;
 use super::completions::addresses as complete_address;
 use super::read_command::{QueryArguments, cursor, documents_of};
@@ -39,9 +38,5 @@ impl QueryArguments for NeighborsArgs {
         library: &DocumentCache<'_>,
     ) -> Result<neighbors::NeighborsAnswer> {
         neighbors::neighbors(library, &self.address, cursor(self.after.as_ref())?)
-    }
-
-    fn status(answer: &neighbors::NeighborsAnswer) -> Status {
-        answer.outcome().into()
     }
 }

@@ -3,7 +3,6 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::Global;
 use super::completions::{addresses as complete_address, sections};
 use super::read_command::{QueryArguments, documents_of, named_documents};
@@ -60,9 +59,5 @@ impl QueryArguments for ReadArgs {
             answer.grow_next_page();
         }
         Ok(answer)
-    }
-
-    fn status(answer: &read::ReadAnswer) -> Status {
-        answer.outcome().into()
     }
 }

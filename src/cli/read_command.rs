@@ -39,7 +39,9 @@ pub(super) trait QueryArguments {
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer>;
 
     /// Returns the exit status of the command.
-    fn status(answer: &Self::Answer) -> Status;
+    fn status(answer: &Self::Answer) -> Status {
+        answer.outcome().into()
+    }
 }
 
 pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {

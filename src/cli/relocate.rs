@@ -13,6 +13,7 @@ use super::{Status, store};
 use crate::edit::plan::Allow;
 use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, SectionRelocation, relocate};
 use crate::error::Result;
+use crate::query::List as _;
 
 /// Arguments of `rename`.
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use crate::query::search::{
     ContextLines, HitDetail, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer,
     SearchRequest, search,
 };
-use crate::query::{DocumentCache, Outcome};
+use crate::query::{DocumentCache, List as _, Outcome};
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]

@@ -3,7 +3,6 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::Global;
 use super::completions::addresses as complete_address;
 use super::read_command::{QueryArguments, addresses, cursor, documents_of};
@@ -57,9 +56,5 @@ impl QueryArguments for SelectArgs {
             Some(limit) => global.filled(limit, |limit| selected(Some(limit))),
             None => selected(None),
         }
-    }
-
-    fn status(answer: &select::SelectAnswer) -> Status {
-        answer.outcome().into()
     }
 }

@@ -3,7 +3,6 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
 use super::read_command::{QueryArguments, cursor, named_documents};
@@ -53,9 +52,5 @@ impl QueryArguments for TocArgs {
             after: cursor(self.list.after.as_ref())?,
         };
         toc::toc(library, &request)
-    }
-
-    fn status(answer: &toc::TocAnswer) -> Status {
-        answer.outcome().into()
     }
 }

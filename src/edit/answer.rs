@@ -23,11 +23,6 @@ pub struct EditAnswer {
 }
 
 impl EditAnswer {
-    /// The outcome, which decides the exit status.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.report.is_some(), !self.faults.is_empty())
-    }
-
     /// The warnings of the report, if any.
     pub fn warnings(&self) -> &[Warning] {
         self.report.as_ref().map_or(&[], |report| &report.warnings)
@@ -93,6 +88,10 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
 impl List for EditAnswer {
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.faults.iter_mut().map(|fault| &mut fault.message).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome::of(self.report.is_some(), !self.faults.is_empty())
     }
 
     fn count(&self) -> usize {

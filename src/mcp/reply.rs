@@ -79,13 +79,13 @@ impl ReplyOptions<'_> {
     /// Returns the answer between marks, followed by the notes that its format has no place for.
     /// The messages of the answer name calls, see [`hint`].
     /// The reply is an error if every address failed.
-    pub(super) fn reply(&self, outcome: Outcome, mut answer: impl Answer + List) -> Result<Reply> {
+    pub(super) fn reply(&self, mut answer: impl Answer + List) -> Result<Reply> {
         let too_small =
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
         for message in answer.messages_mut() {
             *message = hint::for_calls(message);
         }
-        let is_error = outcome == Outcome::None && answer.rest().has_faults();
+        let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[]).chars().count();
         let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;
         loop {

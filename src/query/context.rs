@@ -134,16 +134,6 @@ pub struct ContextAnswer {
     pub language: Option<String>,
 }
 
-impl ContextAnswer {
-    /// Returns the outcome of the command: `None` if there are no items.
-    pub fn outcome(&self) -> Outcome {
-        match (self.items.is_empty(), self.page.unresolved_selectors.is_empty()) {
-            (true, _) => Outcome::None,
-            (false, is_whole) => Outcome::of(true, !is_whole),
-        }
-    }
-}
-
 impl List for ContextAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -151,6 +141,10 @@ impl List for ContextAnswer {
 
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.advice.iter_mut().chain(self.page.messages_mut()).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome_of_list(!self.items.is_empty())
     }
 
     fn count(&self) -> usize {

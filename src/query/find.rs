@@ -68,14 +68,6 @@ pub struct FindAnswer {
     pub advice: Option<String>,
 }
 
-impl FindAnswer {
-    /// Returns the outcome of the command: `None` if no section was found.
-    pub fn outcome(&self) -> Outcome {
-        let has_fault = !self.page.unresolved_selectors.is_empty();
-        if self.matches.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
-    }
-}
-
 impl List for FindAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -83,6 +75,10 @@ impl List for FindAnswer {
 
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.advice.iter_mut().chain(self.page.messages_mut()).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome_of_list(!self.matches.is_empty())
     }
 
     fn count(&self) -> usize {

@@ -148,17 +148,13 @@ pub struct IndexAnswer {
     pub page: Page,
 }
 
-impl IndexAnswer {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        let has_fault = !self.page.unresolved_selectors.is_empty();
-        if self.documents.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
-    }
-}
-
 impl List for IndexAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome_of_list(!self.documents.is_empty())
     }
 
     fn count(&self) -> usize {

@@ -66,17 +66,14 @@ impl Around {
     }
 }
 
-impl NeighborsAnswer {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.around.is_some(), !self.page.unresolved_selectors.is_empty())
-    }
-}
-
 /// The items are the node itself, then its children.
 impl List for NeighborsAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome(self.around.is_some())
     }
 
     fn count(&self) -> usize {

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::Outcome;
 use super::cursor::ListPart;
 use super::labels::DocumentLabels;
 use crate::address::AddressError;
@@ -41,6 +42,16 @@ impl Page {
     /// Returns the page with empty lists included in JSON.
     pub(super) fn with_empty_lists(self) -> Self {
         Self { has_empty_lists: true, ..self }
+    }
+
+    /// Returns the outcome of a command whose answer has a result, or not.
+    pub(super) fn outcome(&self, has_result: bool) -> Outcome {
+        Outcome::of(has_result, !self.unresolved_selectors.is_empty())
+    }
+
+    /// Returns the outcome of a list, which is `None` without items.
+    pub(super) fn outcome_of_list(&self, has_item: bool) -> Outcome {
+        if has_item { self.outcome(true) } else { Outcome::None }
     }
 
     /// Ends the page after `position` items of its part.
@@ -137,6 +148,11 @@ pub trait List: Clone {
     /// Returns the paths of the documents whose types and tags records print.
     fn labeled_files(&self) -> Vec<&str> {
         Vec::new()
+    }
+
+    /// Returns the outcome of the command.
+    fn outcome(&self) -> Outcome {
+        Outcome::All
     }
 
     /// Returns the number of items.

@@ -40,16 +40,15 @@ impl ReadAnswer {
             node.grow_next_page();
         }
     }
-
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.node.is_some(), !self.page.unresolved_selectors.is_empty())
-    }
 }
 
 impl List for ReadAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome(self.node.is_some())
     }
 
     fn count(&self) -> usize {

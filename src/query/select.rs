@@ -51,11 +51,6 @@ struct SelectedItem {
 }
 
 impl SelectAnswer {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.results.is_empty(), !self.page.unresolved_selectors.is_empty())
-    }
-
     fn result(&mut self, node: NodeAnswer, end: usize) {
         self.results.push(node);
         self.items.push(SelectedItem { is_result: true, partial: 0, end });
@@ -72,6 +67,10 @@ impl SelectAnswer {
 impl List for SelectAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome(!self.results.is_empty())
     }
 
     fn count(&self) -> usize {

@@ -131,14 +131,6 @@ impl Group for File {
     }
 }
 
-impl TocAnswer {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        let has_fault = !self.page.unresolved_selectors.is_empty();
-        if self.files.is_empty() { Outcome::None } else { Outcome::of(true, has_fault) }
-    }
-}
-
 impl List for TocAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -146,6 +138,10 @@ impl List for TocAnswer {
 
     fn labeled_files(&self) -> Vec<&str> {
         self.files.iter().map(|file| &*file.file).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome_of_list(!self.files.is_empty())
     }
 
     fn count(&self) -> usize {

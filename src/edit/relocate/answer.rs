@@ -102,11 +102,6 @@ impl RelocateAnswer {
         Self { operation, unresolved_selectors: vec![fault], ..Self::default() }
     }
 
-    /// Returns the outcome, which decides the exit status.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.success, !self.unresolved_selectors.is_empty())
-    }
-
     /// Returns whether the answer is that of a dry run.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
@@ -155,6 +150,10 @@ impl RelocateAnswer {
 impl List for RelocateAnswer {
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome::of(self.success, !self.unresolved_selectors.is_empty())
     }
 
     fn count(&self) -> usize {

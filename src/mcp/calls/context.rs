@@ -63,5 +63,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     } else {
         ask(store, form, Purpose::Read, |library| context::context(library, &request))?
     };
-    form.reply(answer.outcome(), answer)
+    form.reply(answer)
 }

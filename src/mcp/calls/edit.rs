@@ -39,14 +39,14 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
             confirm: &|report| {
                 let answer = edit::RelocateAnswer::of(report, dry_run);
-                form.reply(answer.outcome(), answer).map(drop)
+                form.reply(answer).map(drop)
             },
         };
         let answer = match edit::relocate(&request)? {
             Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
             Err(fault) => edit::RelocateAnswer::fault(operation, fault),
         };
-        return form.reply(answer.outcome(), answer);
+        return form.reply(answer);
     }
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
@@ -61,7 +61,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         is_dry_run: dry_run,
         with_content: true,
     };
-    let reply = |answer: edit::EditAnswer| form.reply(answer.outcome(), answer);
+    let reply = |answer: edit::EditAnswer| form.reply(answer);
     let request = edit::EditRequest {
         store,
         document,

@@ -47,5 +47,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after: cursor(arguments.after.as_ref())?,
     };
     let answer = ask(store, form, Purpose::Read, |library| find::find(library, &request))?;
-    form.reply(answer.outcome(), answer)
+    form.reply(answer)
 }

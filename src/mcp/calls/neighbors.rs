@@ -46,7 +46,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         let answer = ask(store, form, Purpose::Read, |library| {
             neighbors::neighbors(library, &address, after)
         })?;
-        return form.reply(answer.outcome(), answer);
+        return form.reply(answer);
     };
     let limit = fitting(limits::LIST_LIMIT, Some(form.max_chars));
     let filter = EdgeFilter::default();
@@ -54,5 +54,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let request =
         list::LinkListRequest { address, direction, filter, documents, max_nodes: 0, limit, after };
     let answer = ask(store, form, Purpose::Read, |library| list::list(library, &request))?;
-    form.reply(answer.outcome(), answer)
+    form.reply(answer)
 }

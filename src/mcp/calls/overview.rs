@@ -10,7 +10,7 @@ use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::output::has_addresses;
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, Outcome, ldmd, prime, toc};
+use crate::query::{FilterRequest, ldmd, prime, toc};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -38,13 +38,13 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
         let answer =
             ask(store, form, Purpose::Read, |library| ldmd::index::index(library, &request))?;
-        return form.reply(answer.outcome(), answer);
+        return form.reply(answer);
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
         let mut answer = ask(store, form, Purpose::Read, |library| prime::prime(library, after))?;
         // The list of tools says the same.
         answer.commands.clear();
-        return form.reply(Outcome::All, answer);
+        return form.reply(answer);
     }
     let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
     let request = toc::TocRequest {
@@ -57,5 +57,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after,
     };
     let answer = ask(store, form, Purpose::Read, |library| toc::toc(library, &request))?;
-    form.reply(answer.outcome(), answer)
+    form.reply(answer)
 }

@@ -71,7 +71,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             let request = data::code::CodeRequest { languages: names, containing, common };
             let answer =
                 ask(store, form, Purpose::Search, |library| data::code::code(library, &request))?;
-            form.reply(answer.outcome(), answer)
+            form.reply(answer)
         }
         Kind::Tables => {
             let (headers, columns) = (names, Vec::new());
@@ -79,26 +79,26 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
                 data::tables::TableRequest { headers, condition: of_items, columns, common };
             let answer =
                 ask(store, form, Purpose::Read, |library| data::tables::tables(library, &request))?;
-            form.reply(answer.outcome(), answer)
+            form.reply(answer)
         }
         Kind::Tasks => {
             let request = data::tasks::TaskRequest { is_done: None, condition: of_items, common };
             let answer =
                 ask(store, form, Purpose::Read, |library| data::tasks::tasks(library, &request))?;
-            form.reply(answer.outcome(), answer)
+            form.reply(answer)
         }
         Kind::Meta => {
             let request = data::meta::MetaRequest { keys: names, common };
             let answer =
                 ask(store, form, Purpose::Read, |library| data::meta::meta(library, &request))?;
-            form.reply(answer.outcome(), answer)
+            form.reply(answer)
         }
         Kind::Keys => {
             let data::Common { filter, limit, after } = common;
             let answer = ask(store, form, Purpose::Read, |library| {
                 data::meta::types(library, &filter, limit, after)
             })?;
-            form.reply(answer.outcome(), answer)
+            form.reply(answer)
         }
     }
 }

@@ -32,5 +32,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         room: Some(form.max_chars),
     };
     let answer = ask(store, form, Purpose::Read, |library| select::select(library, &request))?;
-    form.reply(answer.outcome(), answer)
+    form.reply(answer)
 }

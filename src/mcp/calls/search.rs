@@ -86,5 +86,5 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     };
     request.keep_to(None, Some(form.max_chars));
     let answer = ask(store, form, Purpose::Search, |library| search(library, &request))?;
-    form.reply(answer.outcome(), answer)
+    form.reply(answer)
 }

@@ -40,17 +40,6 @@ macro_rules! list_of_items {
     ($answer:ident, $field:ident, $command:literal, $name:ident, [$($file:ident)?], $longest:expr,
      $cut:expr
      $(; $other:ident)*) => {
-        impl $answer {
-            /// Returns the outcome of the command: `None` if there is no item.
-            pub fn outcome(&self) -> crate::query::Outcome {
-                let has_fault = !self.page.unresolved_selectors.is_empty();
-                match self.$field.is_empty() {
-                    true => crate::query::Outcome::None,
-                    false => crate::query::Outcome::of(true, has_fault),
-                }
-            }
-        }
-
         impl crate::query::List for $answer {
             fn page_mut(&mut self) -> Option<&mut crate::query::Page> {
                 Some(&mut self.page)
@@ -59,6 +48,10 @@ macro_rules! list_of_items {
             $(fn labeled_files(&self) -> Vec<&str> {
                 self.$field.iter().map(|item| &*item.$file).collect()
             })?
+
+            fn outcome(&self) -> crate::query::Outcome {
+                self.page.outcome_of_list(!self.$field.is_empty())
+            }
 
             fn count(&self) -> usize {
                 self.$field.len()

@@ -32,17 +32,15 @@ pub struct LdmdAnswer<Body> {
     pub page: Page,
 }
 
-impl<Body> LdmdAnswer<Body> {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.body.is_some(), !self.page.unresolved_selectors.is_empty())
-    }
-}
-
 /// A body that is a list, of which the first items can be returned alone.
 pub trait Items: Clone {
     /// Returns the number of items.
     fn count(&self) -> usize;
+
+    /// Returns whether the list answers the request; a search without matches does not.
+    fn has_result(&self) -> bool {
+        true
+    }
 
     /// Returns the smallest number of items with which the list makes progress.
     fn least(&self) -> usize {
@@ -74,6 +72,13 @@ pub trait Items: Clone {
 impl<Body: Items> List for LdmdAnswer<Body> {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        match &self.body {
+            Some(body) if !body.has_result() => Outcome::None,
+            body => self.page.outcome(body.is_some()),
+        }
     }
 
     fn count(&self) -> usize {

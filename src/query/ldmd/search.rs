@@ -11,7 +11,7 @@ use crate::ldmd;
 use crate::query::cursor::{ListPart, most};
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
-use crate::query::{Cursor, DocumentCache, List as _, Outcome};
+use crate::query::{Cursor, DocumentCache, List as _};
 
 /// A request for lines.
 #[derive(Clone, Debug)]
@@ -72,6 +72,10 @@ impl Items for Matches {
         self.matches.len()
     }
 
+    fn has_result(&self) -> bool {
+        !self.matches.is_empty()
+    }
+
     fn first(&self, count: usize) -> Self {
         let matches = self.matches.iter().take(count).cloned().collect();
         Self { matches, file: self.file.clone(), ..*self }
@@ -84,14 +88,6 @@ impl Items for Matches {
     fn cut_first(&mut self, size: usize) -> Option<usize> {
         self.matches.iter_mut().for_each(|found| shorten(&mut found.text, size));
         None
-    }
-}
-
-impl LdmdAnswer<Matches> {
-    /// Returns the outcome of the command: `None` if no line contains the text.
-    pub fn search_outcome(&self) -> Outcome {
-        let has_match = self.body.as_ref().is_some_and(|found| !found.matches.is_empty());
-        if has_match { self.outcome() } else { Outcome::None }
     }
 }
 

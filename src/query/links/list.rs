@@ -47,16 +47,13 @@ pub struct LinkListAnswer {
     needs: Vec<usize>,
 }
 
-impl LinkListAnswer {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(!self.nodes.is_empty(), !self.page.unresolved_selectors.is_empty())
-    }
-}
-
 impl List for LinkListAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome(!self.nodes.is_empty())
     }
 
     fn count(&self) -> usize {

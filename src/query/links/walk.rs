@@ -113,11 +113,6 @@ pub struct LinkWalkAnswer {
 }
 
 impl LinkWalkAnswer {
-    /// Returns the outcome of the command.
-    pub fn outcome(&self) -> Outcome {
-        if self.steps.is_empty() { Outcome::None } else { Outcome::All }
-    }
-
     /// Returns the edges, in the order of the nodes that they were followed from.
     pub fn edges(&self) -> impl Iterator<Item = &WalkedEdge> {
         self.steps.iter().flat_map(|step| &step.edges)
@@ -147,6 +142,10 @@ fn on_page<T>(
 impl List for LinkWalkAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
+    }
+
+    fn outcome(&self) -> Outcome {
+        if self.steps.is_empty() { Outcome::None } else { Outcome::All }
     }
 
     fn count(&self) -> usize {

@@ -101,15 +101,6 @@ impl SearchAnswer {
             advice: None,
         }
     }
-
-    /// Returns the outcome of the command: `None` if there are no hits.
-    pub fn outcome(&self) -> Outcome {
-        match (self.has_hit, self.page.unresolved_selectors.is_empty()) {
-            (true, true) => Outcome::All,
-            (true, false) => Outcome::Some,
-            (false, _) => Outcome::None,
-        }
-    }
 }
 
 impl List for SearchAnswer {
@@ -127,6 +118,10 @@ impl List for SearchAnswer {
             Items::Files(files) => files.iter().map(String::as_str).collect(),
             Items::Counts(_) => Vec::new(),
         }
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.page.outcome_of_list(self.has_hit)
     }
 
     fn count(&self) -> usize {

@@ -34,7 +34,7 @@ use super::cursor::ListPart;
 use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
 use super::page::fitting;
-use super::{Cursor, DocumentCache, FilterRequest, Outcome, Page};
+use super::{Cursor, DocumentCache, FilterRequest, List as _, Outcome, Page};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::store::StoredDocument;
