@@ -50,20 +50,14 @@ impl Snapshot {
     /// Returns the ids of the documents that have the key with this hash, ascending; see
     /// [`crate::data::Key`].
     pub(in crate::store) fn documents_with_data(&self, key: i64) -> Result<Vec<i64>> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT document_id FROM data_key WHERE key = ?1")
-                .and_then(|mut ids| ids.query_map([key], |row| row.get(0))?.collect()),
-        )
+        self.query_rows("SELECT document_id FROM data_key WHERE key = ?1", [key], |row| row.get(0))
     }
 
     /// Returns the ids of the documents that the parser reported with this code.
     pub(in crate::store) fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT document_id FROM diagnostic WHERE code = ?1")
-                .and_then(|mut ids| ids.query_map([code], |row| row.get(0))?.collect()),
-        )
+        self.query_rows("SELECT document_id FROM diagnostic WHERE code = ?1", [code], |row| {
+            row.get(0)
+        })
     }
 
     /// Calls `visit` with the document, the key as it is written, and the value as JSON, for each value
@@ -137,14 +131,10 @@ impl Snapshot {
     /// Returns the ids and paths of the documents with these ids, in path order.
     pub(in crate::store) fn paths_of(&self, ids: &[i64]) -> Result<Vec<(i64, String)>> {
         let ids = serde_json::to_string(ids).unwrap_or_default();
-        let mut found: Vec<(i64, String)> = self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT id, path FROM document WHERE id IN (SELECT value FROM json_each(?1))",
-                )
-                .and_then(|mut paths| {
-                    paths.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-                }),
+        let mut found: Vec<(i64, String)> = self.query_rows(
+            "SELECT id, path FROM document WHERE id IN (SELECT value FROM json_each(?1))",
+            [ids],
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         found.sort_unstable_by(|one, other| one.1.cmp(&other.1));
         Ok(found)

@@ -108,11 +108,7 @@ impl Snapshot {
         bounds: impl Params,
     ) -> Result<Vec<StoredDocument>> {
         let statement = format!("{SELECT_DOCUMENTS} WHERE {condition}");
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map(bounds, stored_document)?.collect()),
-        )
+        self.query_rows(&statement, bounds, stored_document)
     }
 
     /// Returns the first `count` documents in path order whose paths are greater than `after`.
@@ -133,11 +129,7 @@ impl Snapshot {
         if after.is_none() && documents.len() < count {
             let other = if reads_table { "" } else { "NOT INDEXED" };
             let statement = format!("SELECT count(*) FROM document {other}");
-            let in_other: i64 = self.wrap(
-                self.statement()
-                    .prepare_cached(&statement)
-                    .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
-            )?;
+            let in_other: i64 = self.query_row(&statement, [], |row| row.get(0))?;
             if in_other != sql(documents.len()) {
                 return Err(corrupt(self.path(), "the list of documents is incomplete"));
             }
@@ -205,55 +197,35 @@ impl Snapshot {
 
     /// Returns the highest id of a document; 0 if there are no documents.
     pub(in crate::store) fn highest_id(&self) -> Result<i64> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT coalesce(max(id), 0) FROM document")
-                .and_then(|mut highest| highest.query_row([], |row| row.get(0))),
-        )
+        self.query_row("SELECT coalesce(max(id), 0) FROM document", [], |row| row.get(0))
     }
 
     /// Returns the documents with ids above `id`, in the order of their ids.
     pub(in crate::store) fn documents_above(&self, id: i64) -> Result<Vec<StoredDocument>> {
-        let statement = format!("{SELECT_DOCUMENTS} WHERE id > ?1 ORDER BY id");
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map([id], stored_document)?.collect()),
-        )
+        self.stored_documents("id > ?1 ORDER BY id", [id])
     }
 
     /// Returns the documents with these ids, in no particular order. Unknown ids are ignored.
     pub(in crate::store) fn documents_with_ids(&self, ids: &[i64]) -> Result<Vec<StoredDocument>> {
-        let statement = format!("{SELECT_DOCUMENTS} WHERE id IN (SELECT value FROM json_each(?1))");
         let ids = serde_json::to_string(ids).unwrap_or_default();
-        self.wrap(
-            self.statement()
-                .prepare_cached(&statement)
-                .and_then(|mut statement| statement.query_map([ids], stored_document)?.collect()),
-        )
+        self.stored_documents("id IN (SELECT value FROM json_each(?1))", [ids])
     }
 
     /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
     pub(in crate::store) fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
         // `0` is the character after `/`.
         let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
-        self.wrap(
-            self.statement()
-                .prepare_cached(
-                    "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
-                )
-                .and_then(|mut tags| tags.query_map(bounds, |row| row.get(0))?.collect()),
+        self.query_rows(
+            "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
+            bounds,
+            |row| row.get(0),
         )
     }
 
     /// Returns the ids and paths of all documents, in path order. This reads only an index.
     pub(in crate::store) fn paths(&self) -> Result<Vec<(i64, String)>> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT id, path FROM document ORDER BY path")
-                .and_then(|mut statement| {
-                    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-                }),
-        )
+        self.query_rows("SELECT id, path FROM document ORDER BY path", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
     }
 }

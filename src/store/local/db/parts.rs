@@ -27,10 +27,10 @@ const OUTLINES: BytesColumn = BytesColumn {
 impl Snapshot {
     /// Returns the tags of a document, case-folded and sorted.
     pub(in crate::store) fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
-        let tags: Vec<String> = self.wrap(
-            self.statement()
-                .prepare_cached("SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag")
-                .and_then(|mut tags| tags.query_map([document.id], |row| row.get(0))?.collect()),
+        let tags: Vec<String> = self.query_rows(
+            "SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag",
+            [document.id],
+            |row| row.get(0),
         )?;
         let is_whole = document.checksums.is(DocumentPart::Tags, || checksums::list(&tags));
         if is_whole { Ok(tags) } else { Err(self.damaged(document, "tags")) }

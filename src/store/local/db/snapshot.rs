@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{Type, Value};
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, Params, Row};
 
 use super::lineage::Lineage;
 use super::schema::Age;
@@ -236,6 +236,34 @@ impl Snapshot {
         Ok(is_same_generation && self.seal.get() == Some(&seal))
     }
 
+    /// Returns the rows that `statement` selects.
+    pub(super) fn query_rows<T, C: FromIterator<T>>(
+        &self,
+        statement: &str,
+        bounds: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<C> {
+        self.wrap(
+            self.statement()
+                .prepare_cached(statement)
+                .and_then(|mut statement| statement.query_map(bounds, row)?.collect()),
+        )
+    }
+
+    /// Returns the only row that `statement` selects.
+    pub(super) fn query_row<T>(
+        &self,
+        statement: &str,
+        bounds: impl Params,
+        row: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        self.wrap(
+            self.statement()
+                .prepare_cached(statement)
+                .and_then(|mut statement| statement.query_row(bounds, row)),
+        )
+    }
+
     pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|error| store_error(&self.path, error))
     }
@@ -352,11 +380,7 @@ impl Snapshot {
 
     /// Returns whether an edit was started and not finished.
     pub(in crate::store) fn has_edit_intents(&self) -> Result<bool> {
-        self.wrap(
-            self.statement()
-                .prepare_cached("SELECT EXISTS (SELECT 1 FROM edit_intent)")
-                .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
-        )
+        self.query_row("SELECT EXISTS (SELECT 1 FROM edit_intent)", [], |row| row.get(0))
     }
 
     /// Returns the totals of the store.
