@@ -17,7 +17,7 @@ use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
-use crate::query::node::short_hash;
+use crate::query::node::{has_hash, short_hash};
 use crate::query::place::{ResolvedNode, Target};
 use crate::query::{NamedNode, locate_for_edit, narrow};
 use crate::store::StoredDocument;
@@ -221,10 +221,7 @@ impl Current {
         let Plan { splice, version } = planned.map_err(|refusal| {
             let content = self.bytes(place.span());
             let asked = Asked { place: &place, operation: &edit.operation, scope, content };
-            let message = format!("{}: {refusal}", place.address());
-            Error::new(ErrorKind::EditRefused, message)
-                .with_reason(refusal.code())
-                .with_hint(asked.hint(&refusal))
+            asked.refused(&refusal)
         })?;
         if !splice.is_noop {
             self.made.iter_mut().for_each(|one| one.shift(&splice));
@@ -319,9 +316,7 @@ impl Current {
             let place = ResolvedNode { params: Params { part, ..place.params }, ..place.clone() };
             self.bytes(place.part_span()).to_vec()
         };
-        let is_of = |bytes: &[u8]| {
-            short_hash(bytes) == expected || blake3::hash(bytes).to_hex().as_str() == expected
-        };
+        let is_of = |bytes: &[u8]| has_hash(bytes, expected);
         let own = of_part(Some(SectionPart::Own));
         let whole = of_part(None);
         // Inserted content leaves both the section's own text and its subsections unchanged.

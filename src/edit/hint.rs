@@ -1,13 +1,19 @@
-//! The hint of an edit that was refused.
+//! The errors of edits that are refused, and their hints.
 //!
 //! Invariant: a hint fits the command. It never names a flag that was given, nor a flag that the command
 //! does not have.
 
 use super::change::Operation;
 use super::plan::{Change, EditScope, FrontMatterProblem, Refusal};
-use crate::error::shell_path;
+use crate::error::{Error, ErrorKind, shell_path};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::query::place::{ResolvedNode, Target};
+
+/// Returns `CONFLICT`: the document at `path` has the hash `found`, not `expected`.
+pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
+    Error::new(ErrorKind::Conflict, format!("{path}: the hash is {found}, not {expected}"))
+        .with_hint(format!("read it again with `mdsel read {} --refresh`", shell_path(path)))
+}
 
 /// The edit that was refused.
 pub(super) struct Asked<'a> {
@@ -19,8 +25,16 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Returns the error for `refusal`.
+    pub(super) fn refused(&self, refusal: &Refusal) -> Error {
+        let message = format!("{}: {refusal}", self.place.address());
+        Error::new(ErrorKind::EditRefused, message)
+            .with_reason(refusal.code())
+            .with_hint(self.hint(refusal))
+    }
+
     /// Returns what to do, as an imperative sentence.
-    pub(super) fn hint(&self, refusal: &Refusal) -> String {
+    fn hint(&self, refusal: &Refusal) -> String {
         let document = self.document();
         match refusal {
             Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {

@@ -31,7 +31,7 @@ use std::time::Duration;
 use crate::address::AddressError;
 use crate::address::namespace::encode;
 use crate::corpus::Roots;
-use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
@@ -39,11 +39,12 @@ use crate::query::library::OpenDocument;
 use crate::query::links::broken::{
     AffectedLink, AffectedLinks, Changed, EditedVersions, affected_by,
 };
-use crate::query::node::short_hash;
+use crate::query::node::{has_hash, short_hash};
 use crate::query::{DocumentCache, NamedNode, named};
 use crate::store::{Purpose, Store};
 use change::Current;
 use files::{FileChange, OldFile};
+use hint::hash_conflict;
 use plan::Renumbered;
 
 /// A request to edit documents.
@@ -218,20 +219,16 @@ impl EditedDocument {
 /// Returns `CONFLICT` if the only document has not the hash `expected`.
 fn check_hash(documents: &[EditedDocument], expected: &str) -> Result<()> {
     let [document] = documents else {
-        let message = "the edits are of several documents, and a hash is of one";
+        let message = "--expect is the hash of one document, and the edits change several";
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint("give each edit of the batch its own `expect`"));
     };
     let bytes = &document.before.bytes;
-    let hash = short_hash(bytes);
-    if hash == expected || blake3::hash(bytes).to_hex().as_str() == expected {
+    if has_hash(bytes, expected) {
         return Ok(());
     }
     let path = &document.original.stored.path;
-    let message = format!("{path}: the hash is {hash}, not {expected}");
-    let path = shell_path(path);
-    Err(Error::new(ErrorKind::Conflict, message)
-        .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
+    Err(hash_conflict(path, &short_hash(bytes), expected))
 }
 
 /// Returns the links into the documents that the edits break or lead to another section.

@@ -151,6 +151,12 @@ pub fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
 }
 
+/// Returns whether `hash` is the BLAKE3 hash of `bytes`, or the beginning of it that [`short_hash`] returns.
+pub(crate) fn has_hash(bytes: &[u8], hash: &str) -> bool {
+    let whole = blake3::hash(bytes).to_hex();
+    [16, whole.len()].contains(&hash.len()) && whole.starts_with(hash)
+}
+
 /// How much content an answer includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {

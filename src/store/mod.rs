@@ -132,10 +132,7 @@ impl Store {
 
     /// Returns whether the user accepted everything that the store asks for. `roots` are its folders.
     pub(crate) fn is_trusted(&self, roots: &Roots) -> bool {
-        self.path().is_none_or(|path| {
-            let wish = Wish::of(path, roots);
-            self.trust.check(path, &wish, &Wish::default()).is_ok()
-        })
+        self.check_trust(roots).is_ok()
     }
 
     /// Returns the warnings about interrupted edits since the last call.

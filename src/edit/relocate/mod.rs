@@ -21,14 +21,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::files::{self, FileChange, OldFile};
+use super::hint::hash_conflict;
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::AddressError;
 use crate::edit::answer::{diff, quoted};
-use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
-use crate::query::node::short_hash;
+use crate::query::node::{has_hash, short_hash};
 use crate::query::place::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named};
 use crate::store::{Lookup, Purpose, Reader, Store};
@@ -301,17 +302,12 @@ fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<
 fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Result<()> {
     let Some(file) = files.first() else { return Ok(()) };
     let part = |span: &ByteSpan| file.before.get(span.start..span.end).unwrap_or_default();
-    let is_of = |bytes: &[u8]| {
-        short_hash(bytes) == expected || blake3::hash(bytes).to_hex().as_str() == expected
-    };
+    let is_of = |bytes: &[u8]| has_hash(bytes, expected);
     if is_of(&file.before) || spans.iter().any(|span| is_of(part(span))) {
         return Ok(());
     }
-    let hash = short_hash(spans.first().map_or(file.before.as_slice(), part));
-    let message = format!("{}: the hash is {hash}, not {expected}", file.from);
-    let path = shell_path(&file.from);
-    Err(Error::new(ErrorKind::Conflict, message)
-        .with_hint(format!("read it again with `mdsel read {path} --refresh`")))
+    let found = short_hash(spans.first().map_or(file.before.as_slice(), part));
+    Err(hash_conflict(&file.from, &found, expected))
 }
 
 impl RelocateReport {

@@ -71,10 +71,7 @@ pub(super) fn moved_section(
             (target, Operation::Insert { content: Vec::new(), position, relevel })
         };
         let asked = Asked { place, operation: &operation, scope, content: b"" };
-        let message = format!("{}: {}", place.address(), refused.refusal);
-        Error::new(ErrorKind::EditRefused, message)
-            .with_reason(refused.refusal.code())
-            .with_hint(asked.hint(&refused.refusal))
+        asked.refused(&refused.refusal)
     })?;
     let mut all = MovedPlaces::new();
     let id = |file| match file {
