@@ -226,6 +226,9 @@ limits! {
     MAX_FAULTS = 1000, "faults", "problems that one check by SQLite lists";
 }
 
+/// The default of the longest time to wait for another writer.
+pub const LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(LOCK_WAIT_SECONDS as u64);
+
 /// Returns the error for the limit called `name`, which was exceeded.
 pub fn exceeded(name: &'static str) -> crate::error::Error {
     let limit = TABLE.iter().find(|limit| limit.name == name);

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
@@ -68,6 +69,21 @@ pub(super) struct Global {
     /// The warnings about interrupted edits, for the answer.
     #[arg(skip)]
     pub(super) recovered: Rc<RefCell<Vec<Warning>>>,
+}
+
+/// How long to wait for the lock of the store.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct WaitArgs {
+    /// Wait up to this many seconds for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
+        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
+    wait: u64,
+}
+
+impl WaitArgs {
+    pub(super) fn duration(self) -> Duration {
+        Duration::from_secs(self.wait)
+    }
 }
 
 /// When to color text.
@@ -204,10 +220,8 @@ pub(super) struct IngestArgs {
     /// Keep running and ingest each change; print an answer for each
     #[arg(long, conflicts_with_all = ["check", "dry_run", "shard"])]
     pub(super) watch: bool,
-    /// Wait up to this many seconds for another writer
-    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
-        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
-    pub(super) wait: u64,
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
 }
 
 /// Parses the value of `--shard`: the number of a part from 1, and the number of parts.
@@ -341,10 +355,8 @@ pub(super) struct EditOptions {
     /// Accept a unique part of a title as the name of the section
     #[arg(long)]
     pub(super) fuzzy: bool,
-    /// Wait up to this many seconds for another writer
-    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
-        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
-    pub(super) wait: u64,
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
 }
 
 /// New content. It comes from standard input if neither option is given. No content at all is an
@@ -500,10 +512,8 @@ pub(super) struct LoadArgs {
     /// Write the attachments of the pack below this folder, never over another file
     #[arg(long, value_name = "FOLDER")]
     pub(super) attachments: Option<PathBuf>,
-    /// Wait up to this many seconds for another writer
-    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
-        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
-    pub(super) wait: u64,
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
 }
 
 /// Arguments of `copy`.
@@ -516,10 +526,8 @@ pub(super) struct CopyArgs {
     /// The store to write, which need not exist
     #[arg(value_name = "TO")]
     pub(super) to: PathBuf,
-    /// Wait up to this many seconds for another writer
-    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
-        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
-    pub(super) wait: u64,
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
 }
 
 /// Arguments of `mcp`.
@@ -604,10 +612,8 @@ pub(super) struct VerifyArgs {
     /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,
-    /// Wait up to this many seconds for another writer
-    #[arg(long, value_name = "SECONDS", default_value_t = limits::LOCK_WAIT_SECONDS as u64,
-        value_parser = clap::value_parser!(u64).range(..=limits::MAX_LOCK_WAIT_SECONDS as u64))]
-    pub(super) wait: u64,
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
 }
 
 /// What to do with a document that is already in the store.

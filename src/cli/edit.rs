@@ -1,7 +1,6 @@
 //! `replace`, `insert`, `delete` and `edit`: turns their arguments into requests.
 
 use std::io::{self, IsTerminal as _};
-use std::time::Duration;
 
 use super::args::{
     ContentArgs, DeleteArgs, EditArgs, EditOptions, Global, InsertArgs, PositionName, ReplaceArgs,
@@ -215,7 +214,7 @@ fn run(
         edits,
         is_dry_run,
         is_refresh: global.refresh,
-        wait: Duration::from_secs(options.wait),
+        wait: options.wait.duration(),
         confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
     let answer = match edit::edit(&request)? {

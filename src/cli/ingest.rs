@@ -36,7 +36,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let shard = arguments.shard.zip(arguments.ingest_id.clone());
     let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
     if let Some(name) = &arguments.forget {
-        let mut report = forget(&store, name, Duration::from_secs(arguments.wait))?;
+        let mut report = forget(&store, name, arguments.wait.duration())?;
         global.print_list(&mut report)?;
         return Ok(Status::Success);
     }
@@ -55,7 +55,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
         },
         force: arguments.force,
         shard: shard.as_ref(),
-        wait: Duration::from_secs(arguments.wait),
+        wait: arguments.wait.duration(),
     };
     let is_preview = arguments.check || arguments.dry_run;
     if !is_preview {

@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::args::{CopyArgs, DumpArgs, Global, LoadArgs, StrategyName};
 use super::progress::Bar;
@@ -34,7 +33,7 @@ pub(super) fn load(global: &Global, arguments: &LoadArgs) -> Result<Status> {
             StrategyName::Overwrite => Strategy::Overwrite,
         },
         attachments: arguments.attachments.as_deref(),
-        wait: Duration::from_secs(arguments.wait),
+        wait: arguments.wait.duration(),
     })?;
     global.print_list(&mut report)?;
     Ok(Status::Success)
@@ -45,7 +44,7 @@ pub(super) fn copy(global: &Global, arguments: &CopyArgs) -> Result<Status> {
     let store = |name: &PathBuf| Location::named(name.clone())?.store(global);
     let (from, to) = (store(&arguments.from)?, store(&arguments.to)?);
     let bar = Bar::new();
-    let report = ingest::copy(&from, &to, Duration::from_secs(arguments.wait), &bar);
+    let report = ingest::copy(&from, &to, arguments.wait.duration(), &bar);
     bar.clear();
     global.print_list(&mut report?)?;
     Ok(Status::Success)

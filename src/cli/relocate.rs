@@ -1,7 +1,5 @@
 //! `rename` and `move`: their arguments and their requests.
 
-use std::time::Duration;
-
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
@@ -127,7 +125,7 @@ fn run(
         expect: options.expect.clone(),
         is_dry_run,
         is_refresh: global.refresh,
-        wait: Duration::from_secs(options.wait),
+        wait: options.wait.duration(),
         confirm: &|report| global.check_fits(&RelocateAnswer::of(report, is_dry_run)),
     };
     let (answer, is_changed) = match relocate(&request)? {

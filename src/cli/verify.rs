@@ -1,7 +1,5 @@
 //! `verify`: turns its arguments into a request.
 
-use std::time::Duration;
-
 use super::args::{Global, VerifyArgs};
 use super::read_command::cursor;
 use super::{Status, store};
@@ -17,7 +15,7 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         is_full: arguments.full,
         is_reparsed: arguments.reparse,
         is_repair: arguments.repair,
-        wait: Duration::from_secs(arguments.wait),
+        wait: arguments.wait.duration(),
         after: cursor(arguments.after.as_ref())?,
     };
     let findings = verify(&request)?.at_most(arguments.limit);

@@ -6,7 +6,6 @@
 //! command gives each file the version that the store has; see [`crate::store::Store::recover`].
 
 use super::plan::Version;
-use std::time::Duration;
 
 use crate::corpus::{FileHandle, FileState, Roots, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -84,16 +83,14 @@ pub(super) fn write(
         Err(error) => error,
     };
     drop(writer);
-    let recovered = store
-        .trusted_writer(Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64))
-        .and_then(|(writer, _)| {
-            let documents = writer.documents()?;
-            writer.close()?;
-            let stored = |path: &String| documents.iter().find(|document| document.path == *path);
-            let is_made =
-                |intent: &EditIntent| stored(&intent.path).map(|one| one.hash) == intent.new_hash;
-            Ok(intents.iter().all(is_made))
-        });
+    let recovered = store.trusted_writer(limits::LOCK_WAIT).and_then(|(writer, _)| {
+        let documents = writer.documents()?;
+        writer.close()?;
+        let stored = |path: &String| documents.iter().find(|document| document.path == *path);
+        let is_made =
+            |intent: &EditIntent| stored(&intent.path).map(|one| one.hash) == intent.new_hash;
+        Ok(intents.iter().all(is_made))
+    });
     match recovered {
         Ok(true) => Ok(vec![made_nevertheless(&error)]),
         Ok(false) => Err(error),

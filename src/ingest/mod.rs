@@ -79,7 +79,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     if store.peek()?.is_none() {
         return Err(no_store());
     }
-    let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+    let wait = limits::LOCK_WAIT;
     let request = IngestRequest::of_stored(store, paths, wait);
     run(&request, &NoProgress).map_err(|error| match error.kind() {
         ErrorKind::Locked => {

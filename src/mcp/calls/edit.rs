@@ -1,7 +1,5 @@
 //! The tool `edit`: changes documents.
 
-use std::time::Duration;
-
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
@@ -36,7 +34,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             expect: line.expected().cloned(),
             is_dry_run: dry_run,
             is_refresh: refresh,
-            wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+            wait: limits::LOCK_WAIT,
             confirm: &|report| {
                 let answer = edit::RelocateAnswer::of(report, dry_run);
                 form.reply(answer).map(drop)
@@ -69,7 +67,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         edits,
         is_dry_run: dry_run,
         is_refresh: refresh,
-        wait: Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64),
+        wait: limits::LOCK_WAIT,
         confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
     match edit::edit(&request)? {

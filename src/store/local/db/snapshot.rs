@@ -137,7 +137,7 @@ impl Snapshot {
         match Self::open_current(&path, lock)? {
             Some(snapshot) => Ok(snapshot),
             None => {
-                let wait = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+                let wait = limits::LOCK_WAIT;
                 let migrated = RowWriter::open(&path, wait).and_then(|writer| writer.checkpoint());
                 migrated.map_err(|error| {
                     error.with_hint("make the store writable, so that it can be upgraded")
