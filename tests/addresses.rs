@@ -713,6 +713,23 @@ fn repeated_slashes_and_dots_in_a_path_do_not_matter() {
 }
 
 #[test]
+fn the_heading_of_a_hit_is_an_address() {
+    let place = Place::ingested(&[
+        ("a.md", "# Pump\n\n## Blades of a pump\n\nThe pump has 12 blades.\n"),
+        ("two  blanks.md", "# Two\n\nblanks\n"),
+    ]);
+    let found = place.run(&["search", "12 blades", "-f", "text"]).success().text();
+    let heading = found.lines().next().unwrap();
+    assert_eq!(heading, "a.md:5-5  Pump > Blades of a pump");
+    let read = place.run(&["read", heading, "-f", "raw"]).success().text();
+    assert_eq!(read, "The pump has 12 blades.\n");
+    let read = place.run(&["read", "two  blanks.md:3-3", "-f", "raw"]).success().text();
+    assert_eq!(read, "blanks\n");
+    let fault = place.run(&["read", "none.md:3-3  Pump"]).ends(1).text();
+    assert!(fault.contains("none.md"), "{fault}");
+}
+
+#[test]
 fn the_lines_of_a_passage_are_read_from_the_file_that_was_found() {
     let names = [
         "a b.md",

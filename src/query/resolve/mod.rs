@@ -85,6 +85,9 @@ impl Resolution {
     }
 }
 
+/// What the heading of a hit has between its address and its titles. The whole heading may be given as an address.
+const TITLES_SEPARATOR: &str = "  ";
+
 /// Returns the fault for an address that is too long; such an address is not parsed.
 pub(super) fn too_long(address: &str) -> Option<AddressError> {
     (address.len() > limits::MAX_ADDRESS_BYTES).then(|| {
@@ -154,7 +157,13 @@ fn resolve_node(
             None => resolver.selector_over_store(address, place, text, window),
         };
     }
-    let located = match resolver.first_of(&interpretations)? {
+    let mut located = resolver.first_of(&interpretations)?;
+    if located.is_none()
+        && let Some((head, _)) = address.split_once(TITLES_SEPARATOR)
+    {
+        located = resolver.first_of(&self::interpretations(head))?;
+    }
+    let located = match located {
         Some(located) => located,
         None => Located::fault(resolver.missing(&interpretations)?),
     };
