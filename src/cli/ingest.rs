@@ -1,7 +1,6 @@
 //! `ingest`, `ingest --dry-run` and `ingest --check`.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::args::{Global, IngestArgs};
 use super::progress::Bar;
@@ -112,7 +111,7 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
 
 /// The time after which a watch tries again to lock the store.
 #[cfg(feature = "watch")]
-const RETRY: Duration = Duration::from_millis(500);
+const RETRY: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// Ingests after each change, until nobody reads the output.
 #[cfg(feature = "watch")]
