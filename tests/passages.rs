@@ -149,6 +149,20 @@ fn the_sentences_of_wrapped_lines_are_shown_whole() {
 }
 
 #[test]
+fn a_sentence_whose_beginning_is_shown_is_shown_to_its_end() {
+    let text = format!(
+        "# Valves\n\n{filler}The sensor of the valve fails if the water is much colder than the limit\n\
+         of the maker of it, which is a rather common case. To repair it, take off\n\
+         the cover and turn the screw until the lamp is green.\n\n\
+         {filler}A valve is in the cellar of this old house.\n\n{filler}",
+        filler = filler(20)
+    );
+    let place = Place::ingested(&[("a.md", &text)]);
+    let found = reply(&place, &["sensor valve fails", "--passage", "160"]);
+    assert!(found.contains("turn the screw until the lamp is green."), "{found}");
+}
+
+#[test]
 fn a_comment_without_words_of_the_question_is_not_shown() {
     let text =
         "# Pump\n\n<!-- added: v1.2, changed: v1.3 -->\n\nThe pump has blades.\n\n<!-- end -->\n";

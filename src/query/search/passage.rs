@@ -16,6 +16,8 @@ use crate::terms::has_number;
 const REPEATED: f32 = 0.3;
 /// Bonus for a piece after a chosen one, as a share of the mean weight of a term.
 const FOLLOWING: f32 = 0.3;
+/// The same if the last line of the chosen one has the beginning of it, which would be shown without its end.
+const BEGUN: f32 = 0.6;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
 /// The same if the chosen one begins with a word such as "this", which refers to what precedes it.
@@ -319,6 +321,16 @@ impl Pieces {
         windows
     }
 
+    /// Returns the bonus for the piece at `index` after a chosen one, as a share of the mean weight of a term.
+    fn following(&self, index: usize) -> f32 {
+        let before = index.checked_sub(1).and_then(|before| self.needs.get(before));
+        match self.needs.get(index) {
+            _ if before.is_some_and(|before| before.leads_in) => LED_IN,
+            Some(needs) if needs.is_begun => BEGUN,
+            _ => FOLLOWING,
+        }
+    }
+
     /// Returns the bonus for the piece at `index` before a chosen one, as a share of the mean weight of a term.
     fn preceding(&self, index: usize) -> f32 {
         let is_entry = self.needs.get(index).is_some_and(|needs| needs.is_item)
@@ -400,10 +412,8 @@ impl Pieces {
             let gain = |index: usize| {
                 let mut gain = of(self.terms.get(index), &seen);
                 let before = index.checked_sub(1);
-                let leads_in = before.and_then(|before| self.needs.get(before));
                 if is_chosen(before) {
-                    let leads_in = leads_in.is_some_and(|needs| needs.leads_in);
-                    gain += if leads_in { LED_IN } else { FOLLOWING } * mean;
+                    gain += self.following(index) * mean;
                 } else if is_chosen(Some(index + 1)) {
                     gain += self.preceding(index) * mean;
                 }

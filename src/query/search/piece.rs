@@ -102,6 +102,7 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 }
 
 /// The pieces without which a piece is hard to understand, by index.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     /// The piece to show before this one: the first piece of the list item that contains it or its item, or of its
@@ -113,6 +114,8 @@ pub(super) struct Needs {
     pub(super) is_item: bool,
     /// Whether the piece begins with a word that refers to what precedes it.
     pub(super) refers_back: bool,
+    /// Whether its beginning is shown with the piece before it, because it is in the same line.
+    pub(super) is_begun: bool,
 }
 
 /// Returns what each piece needs. `nodes` is the outline of the file with the content `bytes`, in
@@ -126,6 +129,7 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
         let following = bytes.get(piece.span.start..piece.span.end).unwrap_or_default();
         if let Some(needs) = needs.get_mut(index + 1) {
             needs.refers_back = refers_back(following);
+            needs.is_begun = whole_lines(bytes, before.span).end > piece.span.start;
         }
         // A long row is cut, and its first cell often says what the row is about.
         let is_same_row = piece.header.is_some() && before.header == piece.header;
@@ -375,14 +379,20 @@ fn sentence_ends(bytes: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// Returns `span` with the rest of its first and of its last line, unless that line is long.
+/// Returns `span` with the rest of its first and of its last line, unless that line is long. Reads no more than the
+/// beginning of a long line.
 pub(super) fn whole_lines(bytes: &[u8], span: ByteSpan) -> ByteSpan {
+    // A line with more bytes is long.
+    const MOST_BYTES: usize = 4 * (LONG_CHARS + 1);
     let line_at = |at: usize| {
-        let before = bytes.get(..at).unwrap_or_default();
+        let from = at.saturating_sub(MOST_BYTES);
+        let before = bytes.get(from..at).unwrap_or_default();
         let end_above = before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
-        let start = end_above.map_or(0, |end| end + 1);
-        let line = ByteSpan::new(start, next_line_start(bytes, start));
-        let is_long = chars(bytes.get(line.start..line.end).unwrap_or_default()) > LONG_CHARS;
+        let start = end_above.map_or(from, |end| from + end + 1);
+        let near = bytes.get(..bytes.len().min(start + MOST_BYTES)).unwrap_or_default();
+        let line = ByteSpan::new(start, next_line_start(near, start));
+        let is_long = end_above.is_none() && from > 0
+            || chars(bytes.get(line.start..line.end).unwrap_or_default()) > LONG_CHARS;
         (!is_long).then_some(line)
     };
     ByteSpan::new(
