@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mdsel::error::Result;
-use mdsel::ingest::{self, OptionChanges, Paths, Progress};
+use mdsel::ingest::{self, NoProgress, OptionChanges, Paths};
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{
     ContextLines, HitDetail, OutputMode, PassageChars, Query, SearchRequest,
@@ -265,14 +265,6 @@ pub(crate) fn search_request(query: Query, limit: usize) -> SearchRequest {
     }
 }
 
-/// Reports no progress.
-pub(crate) struct Silent;
-
-impl Progress for Silent {
-    fn start(&self, _: usize) {}
-    fn advance(&self) {}
-}
-
 /// The store at `path`, which asks for no trust.
 pub(crate) fn store(path: &Path) -> Store {
     Store::at(path, Trust::File(None)).unwrap()
@@ -309,5 +301,5 @@ pub(crate) fn ingest(store: &Store, root: &Path) -> ingest::IngestReport {
         // A process that another test starts has a copy of the lock until it runs its program.
         wait: Duration::from_mins(1),
     };
-    ingest::run(&request, &Silent).unwrap()
+    ingest::run(&request, &NoProgress).unwrap()
 }

@@ -79,8 +79,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     if store.peek()?.is_none() {
         return Err(no_store());
     }
-    let wait = limits::LOCK_WAIT;
-    let request = IngestRequest::of_stored(store, paths, wait);
+    let request = IngestRequest::of_stored(store, paths, limits::LOCK_WAIT);
     run(&request, &NoProgress).map_err(|error| match error.kind() {
         ErrorKind::Locked => {
             let hint = "wait until the other process has finished, then repeat the command";

@@ -65,7 +65,7 @@ pub struct LostDocument {
 impl Recovery {
     /// How long to wait for the lock of the new store. No other process uses that store, but a
     /// process that is just starting may have inherited the lock for a moment.
-    pub const LOCK_WAIT: Duration = Duration::from_secs(limits::LOCK_WAIT_SECONDS as u64);
+    pub const LOCK_WAIT: Duration = limits::LOCK_WAIT;
 
     /// Builds a new store next to the one at `path` from its readable parts. Waits up to `wait` for
     /// another writer.
