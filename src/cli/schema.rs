@@ -18,7 +18,7 @@ use crate::address::suggest::most_similar;
 use crate::edit::RelocateAnswer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::IngestReport;
-use crate::output::edit_schema::{Batch, Deleted, Inserted, Replaced, Single};
+use crate::output::forms::edit_json::{Batch, Deleted, Inserted, Replaced, Single};
 use crate::output::json;
 use crate::query::data::meta;
 use crate::query::finding::Findings;
@@ -67,11 +67,11 @@ fn all() -> Vec<Named> {
     let mut all = vec![named::<Ingested>("ingest"), named::<StatusShape>("status")];
     all.extend(read.into_iter().map(|described| (described.name, described.schema)));
     all.extend([
-        named::<Single<Replaced>>("replace"),
-        named::<Single<Inserted>>("insert"),
-        named::<Single<Deleted>>("delete"),
-        named::<Batch>("edit"),
-        named::<Single<Replaced>>("task"),
+        named::<Single<'static, Replaced<'static>>>("replace"),
+        named::<Single<'static, Inserted<'static>>>("insert"),
+        named::<Single<'static, Deleted<'static>>>("delete"),
+        named::<Batch<'static>>("edit"),
+        named::<Single<'static, Replaced<'static>>>("task"),
         named::<RelocateAnswer>("rename"),
         named::<RelocateAnswer>("move"),
         named::<MetaShape>("meta"),
@@ -109,8 +109,8 @@ enum MetaShape {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum MetaChangeShape {
-    One(Single<Replaced>),
-    Several(Batch),
+    One(Single<'static, Replaced<'static>>),
+    Several(Batch<'static>),
 }
 
 /// What the store holds, or with `--limits` every limit by its name, or with `--collections` the collections.

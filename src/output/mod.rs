@@ -8,9 +8,8 @@
 mod budget;
 mod compact;
 mod csv;
-pub(crate) mod edit_schema;
 mod footer;
-mod forms;
+pub(crate) mod forms;
 mod graph;
 pub mod json;
 mod ldmd;

@@ -241,8 +241,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
     let Bundle { places, warnings, faults, mut passages, has_more, advice, .. } = bundle;
     let mut answer = ContextAnswer {
         items: Vec::new(),
-        page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) }
-            .with_empty_lists(),
+        page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) },
         with_body: request.with_body,
         advice: advice.filter(|_| places.is_empty()),
         language: None,

@@ -139,12 +139,11 @@ impl Group for IndexedDocument {
 }
 
 /// The documents of this part of the list.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug)]
 pub struct IndexAnswer {
     /// The documents, in the order in which they were named.
     pub documents: Vec<IndexedDocument>,
     /// Warnings, names without a document, and the cursor.
-    #[serde(flatten)]
     pub page: Page,
 }
 
@@ -195,7 +194,7 @@ impl List for IndexAnswer {
 /// Lists documents with their headings and blocks.
 pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
     let part = ListPart::beginning(request.after, library.reader.generation());
-    let mut page = Page::new(part).with_empty_lists();
+    let mut page = Page::new(part);
     let ListedDocuments { documents, faults, filter, .. } =
         documents::listed(library, &request.documents, &request.filter)?;
     let (documents, next) = groups::within(

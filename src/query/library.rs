@@ -92,7 +92,7 @@ pub struct Freshness {
 }
 
 /// Returns whether a flag is not serialized.
-pub(super) fn is_false(value: &bool) -> bool {
+pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 

@@ -118,7 +118,7 @@ pub fn neighbors(
     after: Option<Cursor>,
 ) -> Result<NeighborsAnswer> {
     let part = ListPart::beginning(after, library.reader.generation());
-    let mut page = Page { is_of_children: true, ..Page::new(part) };
+    let mut page = Page::new(part);
     let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {

@@ -23,10 +23,6 @@ pub struct Page {
     pub truncated: bool,
     /// The cursor of the first item that was left out, if any.
     pub next: Option<String>,
-    /// Whether JSON includes empty lists of warnings and unresolved addresses.
-    pub(crate) has_empty_lists: bool,
-    /// Whether the items are children of a node, whose answer has another field `next`.
-    pub(crate) is_of_children: bool,
     /// The types and tags of the documents, if records print them.
     pub(crate) labels: DocumentLabels,
     /// The position of the page in the list.
@@ -37,11 +33,6 @@ impl Page {
     /// Returns the page of a part of a list, with its warnings.
     pub(super) fn new((part, warnings): (ListPart, Vec<Warning>)) -> Self {
         Self { warnings, part, ..Self::default() }
-    }
-
-    /// Returns the page with empty lists included in JSON.
-    pub(super) fn with_empty_lists(self) -> Self {
-        Self { has_empty_lists: true, ..self }
     }
 
     /// Returns the outcome of a command whose answer has a result, or not.

@@ -1,7 +1,5 @@
 //! `select`: returns content by address, for many addresses in one request.
 
-use serde::Serialize;
-
 use super::cursor::{ListPart, most};
 use super::node::{Extent, NodeAnswer, answer};
 use super::place::ResolvedNode;
@@ -27,17 +25,15 @@ pub struct SelectRequest {
 }
 
 /// The selected nodes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct SelectAnswer {
     /// The nodes in the order of the addresses; for one address, in document order.
     pub results: Vec<NodeAnswer>,
     /// The nodes that the longest resolving prefix of each unresolved address names, without content.
     pub partial_results: Vec<NodeAnswer>,
     /// Warnings, unresolved addresses and the cursor.
-    #[serde(flatten)]
     pub page: Page,
     /// The results and faults, in order.
-    #[serde(skip)]
     items: Vec<SelectedItem>,
 }
 
@@ -115,12 +111,8 @@ pub fn select(library: &DocumentCache<'_>, request: &SelectRequest) -> Result<Se
         Some(limit) => most(limit),
         None => limits::LIST_LIMIT.max(request.addresses.len()),
     };
-    let mut result = SelectAnswer {
-        results: Vec::new(),
-        partial_results: Vec::new(),
-        page: page.with_empty_lists(),
-        items: Vec::new(),
-    };
+    let mut result =
+        SelectAnswer { results: Vec::new(), partial_results: Vec::new(), page, items: Vec::new() };
     let skip = result.page.part.start();
     let room = request.room.unwrap_or(usize::MAX);
     let mut selection =

@@ -147,7 +147,7 @@ pub struct Allow {
 }
 
 /// A section that has another parent than before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Reparented {
     /// Its slug path before; `@LINE` if it has none.
     pub from: String,

@@ -1,22 +1,22 @@
 //! Formats `select` and `read`, whose answers have content.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format};
-use super::page::{NoPlaceShape, NoticesShape, WholePageShape};
+use super::page::{NoticesJson, PlaceJson, WholePageJson};
 use super::value;
 use crate::query::library::Freshness;
 use crate::query::node::{Content, Counts, NodeAnswer};
-use crate::query::{Page, read, select};
-use crate::schema::schema_as;
+use crate::query::{read, select};
+use crate::schema::{json_as, schema_as};
 
 /// Returns the address of a node and of its next page, if only a page of it is printed.
 pub(super) fn cut(node: &NodeAnswer) -> Option<(&str, &str)> {
@@ -147,9 +147,14 @@ impl Answer for read::ReadAnswer {
     }
 }
 
-impl Serialize for Content {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&String::from_utf8_lossy(&self.shown()))
+json_as!(Content => Cow<'_, str>);
+
+impl<'a> From<&'a Content> for Cow<'a, str> {
+    fn from(content: &'a Content) -> Self {
+        match content.shown() {
+            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
+        }
     }
 }
 
@@ -159,61 +164,32 @@ impl Serialize for Counts {
     }
 }
 
-schema_as!(Content => String);
 schema_as!(Counts => BTreeMap<String, usize>);
 
-/// The JSON of a node.
-#[derive(Serialize)]
-struct ReadFields<'a> {
-    #[serde(flatten)]
-    node: &'a Option<NodeAnswer>,
-    #[serde(flatten)]
-    messages: Messages<'a>,
-}
+json_as!(read::ReadAnswer => PlaceJson<'_, NodeAnswer, NoticesJson<'_>>);
 
-/// The warnings and faults of a page, without `truncated`, which a node has.
-struct Messages<'a>(&'a Page);
-
-impl Serialize for Messages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.0.messages(&mut map)?;
-        map.end()
+impl<'a> From<&'a read::ReadAnswer> for PlaceJson<'a, NodeAnswer, NoticesJson<'a>> {
+    fn from(answer: &'a read::ReadAnswer) -> Self {
+        Self::new(answer.node.as_ref(), &answer.page)
     }
 }
 
-impl Serialize for read::ReadAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        ReadFields { node: &self.node, messages: Messages(&self.page) }.serialize(serializer)
-    }
-}
-
-/// A place, or why there is none.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum ReadShape {
-    Place {
-        #[schemars(flatten)]
-        node: Box<NodeAnswer>,
-        #[schemars(flatten)]
-        notices: NoticesShape,
-    },
-    NoPlace(NoPlaceShape),
-}
-
-schema_as!(read::ReadAnswer => ReadShape);
+json_as!(select::SelectAnswer => SelectJson<'_>);
 
 /// The selected nodes.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct SelectShape {
+#[derive(JsonSchema, Serialize)]
+struct SelectJson<'a> {
     /// The nodes in the order of the addresses; for one address, in document order.
-    results: Vec<NodeAnswer>,
+    results: &'a [NodeAnswer],
     /// The nodes that the longest resolving prefix of each unresolved address names, without content.
-    partial_results: Vec<NodeAnswer>,
-    #[schemars(flatten)]
-    page: WholePageShape,
+    partial_results: &'a [NodeAnswer],
+    #[serde(flatten)]
+    page: WholePageJson<'a>,
 }
 
-schema_as!(select::SelectAnswer => SelectShape);
+impl<'a> From<&'a select::SelectAnswer> for SelectJson<'a> {
+    fn from(answer: &'a select::SelectAnswer) -> Self {
+        let (results, partial_results) = (&*answer.results, &*answer.partial_results);
+        Self { results, partial_results, page: (&answer.page).into() }
+    }
+}

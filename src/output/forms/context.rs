@@ -4,22 +4,21 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records, sanitize};
 use super::content::changed;
+use super::page::WholePageJson;
 use super::value;
 use crate::address::lines_address;
 use crate::position::LineSpan;
-use crate::query::Page;
 use crate::query::context::{self, ContextItem, Outside, PlaceItem};
 use crate::query::node::NodeAnswer;
 use crate::query::search::PassageWindow;
-use crate::schema::schema_as;
+use crate::schema::json_as;
 
 /// The line that precedes content of documents.
 pub(super) const BANNER: &str =
@@ -269,9 +268,39 @@ fn word(kind: &str) -> String {
     kind.split('-').map(part).collect::<Vec<_>>().join("-")
 }
 
+json_as!(context::ContextAnswer => BundleJson<'_>);
+
+/// The JSON of a bundle.
+#[derive(JsonSchema, Serialize)]
+struct BundleJson<'a> {
+    /// The items.
+    items: Vec<ItemJson<'a>>,
+    #[serde(flatten)]
+    page: WholePageJson<'a>,
+}
+
+impl<'a> From<&'a context::ContextAnswer> for BundleJson<'a> {
+    fn from(answer: &'a context::ContextAnswer) -> Self {
+        let items = answer.items.iter().map(ItemJson::from).collect();
+        Self { items, page: (&answer.page).into() }
+    }
+}
+
+json_as!(ContextItem => ItemJson<'_>);
+
+/// A place or a text from outside.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Item")]
+#[serde(untagged)]
+enum ItemJson<'a> {
+    Place(Box<PlaceFields<'a>>),
+    Outside(&'a Outside),
+}
+
 /// The JSON of a place.
 #[derive(JsonSchema, Serialize)]
-struct Flat<'a> {
+#[schemars(rename = "Place")]
+struct PlaceFields<'a> {
     #[serde(flatten)]
     answer: &'a NodeAnswer,
     /// The tags of its document.
@@ -292,48 +321,21 @@ struct Flat<'a> {
     hop: Option<usize>,
 }
 
-/// A place or a text from outside.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum ItemShape {
-    Place(Flat<'static>),
-    Outside(Outside),
-}
-
-/// The JSON of a bundle.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct BundleShape {
-    /// The items.
-    items: Vec<ItemShape>,
-    #[schemars(flatten)]
-    page: Page,
-}
-
-schema_as!(context::ContextAnswer => BundleShape);
-
-impl Serialize for ContextItem {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Outside(outside) => outside.serialize(serializer),
-            Self::Place(place) => {
-                let PlaceItem { answer, node, found, .. } = &**place;
-                let (tags, summary, hop) = (&node.tags, &node.summary, node.hop);
-                let passage = found.as_ref().map_or(&[][..], |hit| &hit.passage);
-                let duplicates = found.as_ref().map_or(&[][..], |hit| &hit.duplicates);
-                let rest = found.as_ref().and_then(|hit| hit.rest.as_ref());
-                Flat { answer, tags, summary, passage, rest, duplicates, hop }.serialize(serializer)
-            }
-        }
-    }
-}
-
-impl Serialize for context::ContextAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("items", &self.items)?;
-        self.page.fields(&mut map)?;
-        map.end()
+impl<'a> From<&'a ContextItem> for ItemJson<'a> {
+    fn from(item: &'a ContextItem) -> Self {
+        let place = match item {
+            ContextItem::Outside(outside) => return Self::Outside(outside),
+            ContextItem::Place(place) => place,
+        };
+        let PlaceItem { answer, node, found, .. } = &**place;
+        Self::Place(Box::new(PlaceFields {
+            answer,
+            tags: &node.tags,
+            summary: &node.summary,
+            passage: found.as_ref().map_or(&[][..], |hit| &hit.passage),
+            rest: found.as_ref().and_then(|hit| hit.rest.as_ref()),
+            duplicates: found.as_ref().map_or(&[][..], |hit| &hit.duplicates),
+            hop: node.hop,
+        }))
     }
 }

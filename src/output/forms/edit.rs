@@ -1,19 +1,14 @@
 //! Formats the answers of edits.
 
-use std::borrow::Cow;
 use std::io;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::super::edit_schema::EditedHashes;
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format};
 use super::value;
 use crate::edit::{self, Done};
-use crate::query::node::short_hash;
 
 /// Returns the line that describes an edit.
 fn line(done: &Done) -> String {
@@ -113,136 +108,5 @@ impl Answer for edit::EditAnswer {
         let Some(report) = self.report.as_ref().filter(|_| self.is_dry_run) else { return Ok(()) };
         report.done.iter().for_each(|done| renderer.source(&done.file));
         renderer.content("Diff", "", std::iter::empty(), &self.diff(), "diff")
-    }
-}
-
-/// The JSON fields of one edit.
-struct EditFields<'a> {
-    done: &'a Done,
-    /// Whether the old content is included.
-    with_content: bool,
-    /// Whether the answer itself names the file.
-    is_one_file: bool,
-}
-
-impl EditFields<'_> {
-    fn fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let Self { done, with_content, is_one_file } = self;
-        if !is_one_file {
-            map.serialize_entry("file", &done.file)?;
-        }
-        map.serialize_entry("selector", &done.selector)?;
-        let old = with_content.then(|| String::from_utf8_lossy(&done.old_content));
-        let is_lossy = done.operation != "insert"
-            && old.as_ref().is_some_and(|old| matches!(old, Cow::Owned(_)));
-        match done.operation {
-            "insert" => {
-                map.serialize_entry("inserted_at", &done.new_lines.start)?;
-                map.serialize_entry("new_section_path", &done.new_section_path)?;
-            }
-            "delete" => {
-                map.serialize_entry("deleted_content", &old)?;
-                let lines = [done.old_lines.start, done.old_lines.end];
-                map.serialize_entry("deleted_lines", &lines)?;
-            }
-            _ => {
-                map.serialize_entry("old_content", &old)?;
-                map.serialize_entry("new_line_start", &done.new_lines.start)?;
-                map.serialize_entry("new_line_end", &done.new_lines.end)?;
-            }
-        }
-        if !done.removed_sections.is_empty() {
-            map.serialize_entry("removed_sections", &done.removed_sections)?;
-        }
-        if !done.reparented.is_empty() {
-            let moved: Vec<_> = done
-                .reparented
-                .iter()
-                .map(|moved| serde_json::json!({ "from": moved.from, "to": moved.to }))
-                .collect();
-            map.serialize_entry("reparented", &moved)?;
-        }
-        if !done.kept_definitions.is_empty() {
-            map.serialize_entry("kept_definitions", &done.kept_definitions)?;
-        }
-        if !done.renumbered.is_empty() {
-            let renumbered: Vec<_> = done
-                .renumbered
-                .iter()
-                .map(
-                    |one| serde_json::json!({ "title": one.title, "from": one.from, "to": one.to }),
-                )
-                .collect();
-            map.serialize_entry("renumbered", &renumbered)?;
-        }
-        for (name, is_so) in [
-            ("lossy", is_lossy),
-            ("stripped_heading", done.stripped_heading),
-            ("unchanged", done.is_noop),
-        ] {
-            if is_so {
-                map.serialize_entry(name, &true)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for EditFields<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("operation", self.done.operation)?;
-        self.fields(&mut map)?;
-        map.end()
-    }
-}
-
-impl Serialize for edit::EditAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("success", &self.report.is_some())?;
-        if let Some(report) = &self.report {
-            let is_one_file = report.files.len() == 1;
-            let with_content = self.with_content;
-            let one = |done| EditFields { done, with_content, is_one_file };
-            match report.done.as_slice() {
-                [done] if !self.is_batch => one(done).fields(&mut map)?,
-                all => map.serialize_entry("edits", &all.iter().map(one).collect::<Vec<_>>())?,
-            }
-            let hashes = |file: &edit::EditedFile| EditedHashes {
-                file: file.file.clone(),
-                hash_before: short_hash(&file.before),
-                hash_after: short_hash(&file.after),
-            };
-            let files: Vec<EditedHashes> = report.files.iter().map(hashes).collect();
-            match files.as_slice() {
-                [one] => map.serialize_entry("file", &one.file)?,
-                all => map.serialize_entry("files", all)?,
-            }
-            if !report.broken_links.is_empty() {
-                map.serialize_entry("broken_links", &report.broken_links)?;
-            }
-            if !report.redirected_links.is_empty() {
-                map.serialize_entry("redirected_links", &report.redirected_links)?;
-            }
-            if let [one] = files.as_slice() {
-                map.serialize_entry("hash_before", &one.hash_before)?;
-                map.serialize_entry("hash_after", &one.hash_after)?;
-            }
-            if !self.with_content {
-                map.serialize_entry("content_omitted", &true)?;
-            }
-            if self.is_dry_run {
-                map.serialize_entry("dry_run", &true)?;
-                map.serialize_entry("diff", &String::from_utf8_lossy(&self.diff()))?;
-            }
-        }
-        if !self.faults.is_empty() {
-            map.serialize_entry("unresolved_selectors", &self.faults)?;
-        }
-        if !self.warnings().is_empty() {
-            map.serialize_entry("warnings", self.warnings())?;
-        }
-        map.end()
     }
 }

@@ -3,24 +3,23 @@
 use std::io;
 
 use schemars::JsonSchema;
-use serde::ser::{SerializeMap as _, SerializeStruct as _};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format};
-use super::page::NoPlaceShape;
+use super::page::{ChildrenPageJson, PageJson, PlaceJson};
 use super::value;
 use crate::query::Page;
+use crate::query::ldmd::LdmdAnswer;
 use crate::query::ldmd::emit::Emission;
 use crate::query::ldmd::get::SectionContent;
 use crate::query::ldmd::index::{Index, LdmdIndexEntry};
 use crate::query::ldmd::neighbors::Neighbors;
 use crate::query::ldmd::search::{LdmdMatch, Matches};
-use crate::query::ldmd::{self};
-use crate::query::library::Freshness;
-use crate::schema::schema_as;
+use crate::query::library::{Freshness, is_false};
+use crate::schema::json_as;
 
 /// The parts that differ between the answers about one LDMD document.
 trait Body: serde::Serialize + Sized {
@@ -57,7 +56,10 @@ trait Body: serde::Serialize + Sized {
     }
 }
 
-impl<B: Body> Answer for ldmd::LdmdAnswer<B> {
+impl<B: Body> Answer for LdmdAnswer<B>
+where
+    Self: Serialize,
+{
     const FORMATS: &'static [Format] = B::FORMATS;
 
     fn rows(&self) -> Vec<Value> {
@@ -262,55 +264,52 @@ impl Body for Emission {
     }
 }
 
-/// What was asked for, or why there is none.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum AnswerShape<Body> {
-    Document {
-        #[schemars(flatten)]
-        body: Body,
-        #[schemars(flatten)]
-        page: Page,
-    },
-    NoPlace {
-        #[schemars(flatten)]
-        notices: NoPlaceShape,
-        /// Whether something was left out or cut.
-        truncated: bool,
-    },
+/// Gives the answer with this body its JSON.
+macro_rules! answer_json {
+    ($body:ty, $page:ty) => {
+        json_as!(LdmdAnswer<$body> => PlaceJson<'_, $body, $page>);
+    };
 }
 
-schema_as!([Body] ldmd::LdmdAnswer<Body> => AnswerShape<Body>);
+answer_json!(Index, PageJson<'_>);
+answer_json!(SectionContent, PageJson<'_>);
+answer_json!(Matches, PageJson<'_>);
+answer_json!(Emission, PageJson<'_>);
+answer_json!(Neighbors, ChildrenPageJson<'_>);
 
-/// The JSON of a document.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct EmissionShape {
-    /// The path of the document.
-    file: String,
-    /// The document as LDMD.
-    content: String,
-    #[schemars(flatten)]
-    freshness: Freshness,
-}
-
-schema_as!(Emission => EmissionShape);
-
-impl Serialize for Emission {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_map(None)?;
-        fields.serialize_entry("file", &self.file)?;
-        fields.serialize_entry("content", &String::from_utf8_lossy(&self.content()))?;
-        self.freshness.fields(&mut fields)?;
-        fields.end()
+impl<'a, Body, Beside: From<&'a Page>> From<&'a LdmdAnswer<Body>> for PlaceJson<'a, Body, Beside> {
+    fn from(answer: &'a LdmdAnswer<Body>) -> Self {
+        Self::new(answer.body.as_ref(), &answer.page)
     }
 }
 
+json_as!(Emission => EmissionJson<'_>);
+
+/// The JSON of a document.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Emission")]
+struct EmissionJson<'a> {
+    /// The path of the document.
+    file: &'a str,
+    /// The document as LDMD.
+    content: String,
+    #[serde(flatten)]
+    freshness: Freshness,
+}
+
+impl<'a> From<&'a Emission> for EmissionJson<'a> {
+    fn from(emission: &'a Emission) -> Self {
+        let content = String::from_utf8_lossy(&emission.content()).into_owned();
+        Self { file: &emission.file, content, freshness: emission.freshness }
+    }
+}
+
+json_as!(LdmdMatch => MatchJson<'_>);
+
 /// The JSON of a line.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct MatchShape {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Match")]
+struct MatchJson<'a> {
     /// The id of the innermost section that holds it.
     section_id: String,
     /// The line, 0-based from the first content line of the section.
@@ -318,7 +317,7 @@ struct MatchShape {
     /// The line of the document, 1-based.
     doc_line: usize,
     /// The line without blanks around it.
-    text: String,
+    text: &'a str,
     /// Whether the line has bytes that are not UTF-8, which are shown as U+FFFD.
     #[serde(skip_serializing_if = "is_false")]
     lossy: bool,
@@ -326,19 +325,15 @@ struct MatchShape {
     ancestors: Vec<String>,
 }
 
-schema_as!(LdmdMatch => MatchShape);
-
-impl Serialize for LdmdMatch {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Match", 5 + usize::from(self.lossy))?;
-        fields.serialize_field("section_id", &self.section_id())?;
-        fields.serialize_field("line", &self.line)?;
-        fields.serialize_field("doc_line", &self.doc_line)?;
-        fields.serialize_field("text", &self.text)?;
-        if self.lossy {
-            fields.serialize_field("lossy", &true)?;
+impl<'a> From<&'a LdmdMatch> for MatchJson<'a> {
+    fn from(found: &'a LdmdMatch) -> Self {
+        Self {
+            section_id: found.section_id(),
+            line: found.line,
+            doc_line: found.doc_line,
+            text: &found.text,
+            lossy: found.lossy,
+            ancestors: found.ancestors().collect(),
         }
-        fields.serialize_field("ancestors", &self.ancestors().collect::<Vec<_>>())?;
-        fields.end()
     }
 }

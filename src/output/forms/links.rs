@@ -4,22 +4,21 @@ use std::collections::HashMap;
 use std::io;
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Graph, Records};
+use super::page::PageJson;
 use super::value;
 use crate::links::Kind;
-use crate::query::Page;
 use crate::query::library::Freshness;
 use crate::query::links::list;
 use crate::query::links::walk::{self, NoPath, WalkedEdge, WalkedNode};
 use crate::query::links::{Edge, LinkNode, source_word};
 use crate::query::place::ResolvedNode;
-use crate::schema::schema_as;
+use crate::schema::json_as;
 
 /// Returns an edge on one line.
 fn line(edge: &Edge) -> String {
@@ -268,63 +267,55 @@ impl Answer for walk::LinkWalkAnswer {
     }
 }
 
+json_as!(Edge => EdgeJson<'_>);
+
 /// The JSON of an edge.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct EdgeShape {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Edge")]
+struct EdgeJson<'a> {
     /// The address of the section that holds the link.
     from: String,
     /// Its type: `related`, `embeds`, `references`, or one of front matter.
-    #[schemars(rename = "type")]
-    relation: String,
+    #[serde(rename = "type")]
+    relation: &'a str,
     /// The address that it leads to; `null` if it leads to no place of the store.
     to: Option<String>,
     /// `typed` for a link of front matter, `inline` for one of the text.
-    source: String,
+    source: &'a str,
     /// How it is written: `markdown`, `image`, `wikilink`, `embed`, `ldmd` or `front_matter`.
-    kind: String,
+    kind: &'a str,
     /// Where it leads, as written.
-    target: String,
+    target: &'a str,
     /// The document that holds it.
-    file: String,
+    file: &'a str,
     /// Its line, 1-based.
     line: usize,
     /// Why it leads to no place of the store.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    broken: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken: Option<&'a str>,
 }
 
-schema_as!(Edge => EdgeShape);
-
-impl Serialize for Edge {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let to = self.target().map(ResolvedNode::address);
-        self.fields(&mut map, &self.from.address(), to.as_deref())?;
-        map.end()
+impl<'a> EdgeJson<'a> {
+    /// Returns the JSON of `edge` with other ends.
+    fn between(edge: &'a Edge, from: String, to: Option<String>) -> Self {
+        let kind = &edge.link.kind;
+        Self {
+            from,
+            relation: kind.relation(),
+            to,
+            source: source_word(kind),
+            kind: kind_word(kind),
+            target: &edge.link.target,
+            file: &edge.from.document.stored.path,
+            line: edge.link.line,
+            broken: edge.to.broken_word(),
+        }
     }
 }
 
-impl Edge {
-    /// Serializes the edge into `map`, with `from` and `to` as its ends.
-    fn fields<M: SerializeMap>(
-        &self,
-        map: &mut M,
-        from: &str,
-        to: Option<&str>,
-    ) -> Result<(), M::Error> {
-        map.serialize_entry("from", from)?;
-        map.serialize_entry("type", self.link.kind.relation())?;
-        map.serialize_entry("to", &to)?;
-        map.serialize_entry("source", source_word(&self.link.kind))?;
-        map.serialize_entry("kind", kind_word(&self.link.kind))?;
-        map.serialize_entry("target", &self.link.target)?;
-        map.serialize_entry("file", &self.from.document.stored.path)?;
-        map.serialize_entry("line", &self.link.line)?;
-        if let Some(word) = self.to.broken_word() {
-            map.serialize_entry("broken", word)?;
-        }
-        Ok(())
+impl<'a> From<&'a Edge> for EdgeJson<'a> {
+    fn from(edge: &'a Edge) -> Self {
+        Self::between(edge, edge.from.address(), edge.target().map(ResolvedNode::address))
     }
 }
 
@@ -339,63 +330,56 @@ fn kind_word(kind: &Kind) -> &'static str {
     }
 }
 
+json_as!(WalkedEdge => WalkedJson<'_>);
+
 /// The JSON of an edge that was walked.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct WalkedShape {
-    #[schemars(flatten)]
-    edge: EdgeShape,
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "WalkedEdge")]
+struct WalkedJson<'a> {
+    #[serde(flatten)]
+    edge: EdgeJson<'a>,
     /// The section that holds the link, if `from` is another place.
-    #[schemars(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     from_section: Option<String>,
     /// The section that the link leads to, if `to` is another place.
-    #[schemars(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     to_section: Option<String>,
 }
 
-/// The JSON of a walk.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct WalkShape {
-    /// The places, the root first.
-    nodes: Vec<LinkNode>,
-    /// The links between them.
-    edges: Vec<WalkedShape>,
-    /// Why there is no path, if one was asked for.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    no_path: Option<NoPath>,
-    #[schemars(flatten)]
-    page: Page,
-}
-
-schema_as!(walk::LinkWalkAnswer => WalkShape);
-
-impl Serialize for WalkedEdge {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.edge.fields(&mut map, self.from(), Some(self.to()))?;
-        let from = self.edge.from.address();
-        if from != self.from() {
-            map.serialize_entry("from_section", &from)?;
+impl<'a> From<&'a WalkedEdge> for WalkedJson<'a> {
+    fn from(walked: &'a WalkedEdge) -> Self {
+        let (edge, from, to) = (&walked.edge, walked.from(), walked.to());
+        Self {
+            from_section: Some(edge.from.address()).filter(|section| section != from),
+            to_section: edge.target().map(ResolvedNode::address).filter(|section| section != to),
+            edge: EdgeJson::between(edge, from.to_owned(), Some(to.to_owned())),
         }
-        if let Some(to) = self.edge.target().map(ResolvedNode::address).filter(|to| to != self.to())
-        {
-            map.serialize_entry("to_section", &to)?;
-        }
-        map.end()
     }
 }
 
-impl Serialize for walk::LinkWalkAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let nodes: Vec<&LinkNode> = self.steps.iter().map(|step| &step.node).collect();
-        map.serialize_entry("nodes", &nodes)?;
-        map.serialize_entry("edges", &self.edges().collect::<Vec<_>>())?;
-        if let Some(no_path) = &self.no_path {
-            map.serialize_entry("no_path", no_path)?;
+json_as!(walk::LinkWalkAnswer => WalkJson<'_>);
+
+/// The JSON of a walk.
+#[derive(JsonSchema, Serialize)]
+struct WalkJson<'a> {
+    /// The places, the root first.
+    nodes: Vec<&'a LinkNode>,
+    /// The links between them.
+    edges: Vec<WalkedJson<'a>>,
+    /// Why there is no path, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_path: Option<&'a NoPath>,
+    #[serde(flatten)]
+    page: PageJson<'a>,
+}
+
+impl<'a> From<&'a walk::LinkWalkAnswer> for WalkJson<'a> {
+    fn from(answer: &'a walk::LinkWalkAnswer) -> Self {
+        Self {
+            nodes: answer.steps.iter().map(|step| &step.node).collect(),
+            edges: answer.edges().map(WalkedJson::from).collect(),
+            no_path: answer.no_path.as_ref(),
+            page: (&answer.page).into(),
         }
-        self.page.fields(&mut map)?;
-        map.end()
     }
 }

@@ -7,6 +7,7 @@ mod content;
 mod context;
 mod data;
 mod edit;
+pub(crate) mod edit_json;
 mod ingest;
 mod ldmd;
 mod links;

@@ -1,108 +1,123 @@
-//! The JSON that answers share: the fields of a page, and whether a document differs from its file.
+//! The JSON that answers share: what is beside their items.
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::Page;
-use crate::query::library::Freshness;
-use crate::schema::schema_as;
-
-impl Page {
-    /// Adds the fields of the page to an answer.
-    pub(super) fn fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.messages(map)?;
-        map.serialize_entry("truncated", &self.truncated)?;
-        let name = if self.is_of_children { "next_children" } else { "next" };
-        match &self.next {
-            Some(next) => map.serialize_entry(name, next),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds the unresolved addresses and the warnings to an answer.
-    pub(super) fn messages<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        if self.has_empty_lists || !self.unresolved_selectors.is_empty() {
-            map.serialize_entry("unresolved_selectors", &self.unresolved_selectors)?;
-        }
-        if self.has_empty_lists || !self.warnings.is_empty() {
-            map.serialize_entry("warnings", &self.warnings)?;
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for Page {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.fields(&mut map)?;
-        map.end()
-    }
-}
+use crate::schema::json_as;
 
 /// The JSON fields of a list other than its items.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct PageShape {
-    #[schemars(flatten)]
-    notices: NoticesShape,
+#[derive(JsonSchema, Serialize)]
+pub(super) struct PageJson<'a> {
+    #[serde(flatten)]
+    notices: NoticesJson<'a>,
     /// Whether something was left out or cut.
     truncated: bool,
     /// The cursor of the items that were left out.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a String>,
 }
 
-schema_as!(Page => PageShape);
+/// The JSON fields of a place that has another field `next`, other than its children.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct ChildrenPageJson<'a> {
+    #[serde(flatten)]
+    notices: NoticesJson<'a>,
+    /// Whether something was left out or cut.
+    truncated: bool,
+    /// The cursor of the children that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_children: Option<&'a String>,
+}
+
+/// A page with its lists, even if they are empty.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct WholePageJson<'a> {
+    /// Addresses without an answer.
+    unresolved_selectors: &'a [AddressError],
+    /// Warnings.
+    warnings: &'a [Warning],
+    /// Whether something was left out or cut.
+    truncated: bool,
+    /// The cursor of the items that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a String>,
+}
 
 /// The problems and warnings of an answer.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct NoticesShape {
+#[derive(JsonSchema, Serialize)]
+pub(super) struct NoticesJson<'a> {
     /// Addresses without an answer.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    unresolved_selectors: Option<Vec<AddressError>>,
+    #[serde(skip_serializing_if = "<[AddressError]>::is_empty")]
+    unresolved_selectors: &'a [AddressError],
     /// Warnings.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<Warning>>,
+    #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+    warnings: &'a [Warning],
 }
 
-/// The JSON fields of an answer about one place that does not exist.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct NoPlaceShape {
-    /// Why the address has no answer.
-    unresolved_selectors: Vec<AddressError>,
-    /// Warnings.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<Warning>>,
+/// The answer about one place, or why there is no such place.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(super) enum PlaceJson<'a, Place, Beside> {
+    Place {
+        #[serde(flatten)]
+        place: &'a Place,
+        #[serde(flatten)]
+        beside: Beside,
+    },
+    NoPlace {
+        /// Why the address has no answer.
+        unresolved_selectors: &'a [AddressError],
+        /// Warnings.
+        #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+        warnings: &'a [Warning],
+        /// Whether something was left out or cut.
+        truncated: bool,
+    },
 }
 
-/// A page that has all lists.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-pub(super) struct WholePageShape {
-    /// Addresses without an answer.
-    unresolved_selectors: Vec<AddressError>,
-    /// Warnings.
-    warnings: Vec<Warning>,
-    /// Whether something was left out or cut.
-    truncated: bool,
-    /// The cursor of the items that were left out.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
-
-impl Freshness {
-    /// Adds the fields that are true to an answer.
-    pub(super) fn fields<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
-        for (name, is_so) in [("stale", self.is_stale), ("missing", self.is_missing)] {
-            if is_so {
-                map.serialize_entry(name, &true)?;
-            }
+impl<'a, Place, Beside: From<&'a Page>> PlaceJson<'a, Place, Beside> {
+    pub(super) fn new(place: Option<&'a Place>, page: &'a Page) -> Self {
+        match place {
+            Some(place) => Self::Place { place, beside: Beside::from(page) },
+            None => Self::NoPlace {
+                unresolved_selectors: &page.unresolved_selectors,
+                warnings: &page.warnings,
+                truncated: page.truncated,
+            },
         }
-        Ok(())
+    }
+}
+
+json_as!(Page => PageJson<'_>);
+
+impl<'a> From<&'a Page> for PageJson<'a> {
+    fn from(page: &'a Page) -> Self {
+        Self { notices: page.into(), truncated: page.truncated, next: page.next.as_ref() }
+    }
+}
+
+impl<'a> From<&'a Page> for ChildrenPageJson<'a> {
+    fn from(page: &'a Page) -> Self {
+        Self { notices: page.into(), truncated: page.truncated, next_children: page.next.as_ref() }
+    }
+}
+
+impl<'a> From<&'a Page> for WholePageJson<'a> {
+    fn from(page: &'a Page) -> Self {
+        Self {
+            unresolved_selectors: &page.unresolved_selectors,
+            warnings: &page.warnings,
+            truncated: page.truncated,
+            next: page.next.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a Page> for NoticesJson<'a> {
+    fn from(page: &'a Page) -> Self {
+        Self { unresolved_selectors: &page.unresolved_selectors, warnings: &page.warnings }
     }
 }

@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::io;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
+use super::page::PageJson;
 use super::{TITLE_SEPARATOR, value};
+use crate::query::List as _;
 use crate::query::search::{self, Hit, HitDetail, Items, PassagePart};
-use crate::query::{List as _, Page};
-use crate::schema::schema_as;
+use crate::schema::json_as;
 
 /// The titles above a passage take at most this many Unicode scalars, unless the nearest one is longer, so that they
 /// leave room for passages.
@@ -317,43 +319,54 @@ impl Hit {
     }
 }
 
-/// What is beside the items.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct BesideShape {
-    /// Hits in all, where they are counted.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    /// How it was found, where that was asked.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    explanation: Option<search::Explanation>,
-    #[schemars(flatten)]
-    page: Page,
-}
+json_as!(search::SearchAnswer => SearchJson<'_>);
 
 /// Hits, counts with `-c`, or paths with `-l`.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum AnswerShape {
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+enum SearchJson<'a> {
     Hits {
         /// Each hit.
-        hits: Vec<Hit>,
-        #[schemars(flatten)]
-        beside: BesideShape,
+        hits: &'a [Hit],
+        #[serde(flatten)]
+        beside: BesideJson<'a>,
     },
     Counts {
         /// How many there are in each document, in path order.
-        counts: Vec<search::Count>,
-        #[schemars(flatten)]
-        beside: BesideShape,
+        counts: &'a [search::Count],
+        #[serde(flatten)]
+        beside: BesideJson<'a>,
     },
     Files {
         /// The documents that have one, in path order.
-        files: Vec<String>,
-        #[schemars(flatten)]
-        beside: BesideShape,
+        files: &'a [String],
+        #[serde(flatten)]
+        beside: BesideJson<'a>,
     },
 }
 
-schema_as!(search::SearchAnswer => AnswerShape);
+/// What is beside the items.
+#[derive(JsonSchema, Serialize)]
+struct BesideJson<'a> {
+    /// Hits in all, where they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    /// How it was found, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a search::Explanation>,
+    #[serde(flatten)]
+    page: PageJson<'a>,
+}
+
+impl<'a> From<&'a search::SearchAnswer> for SearchJson<'a> {
+    fn from(answer: &'a search::SearchAnswer) -> Self {
+        let search::SearchAnswer { items, total, explanation, page, .. } = answer;
+        let (explanation, page) = (explanation.as_ref(), page.into());
+        let beside = BesideJson { total: *total, explanation, page };
+        match items {
+            Items::Hits(hits) => Self::Hits { hits, beside },
+            Items::Counts(counts) => Self::Counts { counts, beside },
+            Items::Files(files) => Self::Files { files, beside },
+        }
+    }
+}

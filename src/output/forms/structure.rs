@@ -3,18 +3,17 @@
 use std::io;
 
 use schemars::JsonSchema;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer};
-use super::page::{NoPlaceShape, NoticesShape};
+use super::page::{ChildrenPageJson, PlaceJson, WholePageJson};
 use super::{locator, value};
 use crate::address::lines_address;
 use crate::query::{find, index, neighbors};
-use crate::schema::schema_as;
+use crate::schema::json_as;
 
 impl Answer for index::IndexAnswer {
     fn rows(&self) -> Vec<Value> {
@@ -178,46 +177,29 @@ fn all_around(
     single.chain(around.children.iter().map(|child| ("child", child)))
 }
 
-/// What is around a place, or why there is no such place.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum NeighborsShape {
-    Place {
-        #[schemars(flatten)]
-        around: Box<neighbors::Around>,
-        #[schemars(flatten)]
-        notices: NoticesShape,
-        /// Whether something was left out or cut.
-        truncated: bool,
-        /// The cursor of the children that were left out.
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        next_children: Option<String>,
-    },
-    NoPlace {
-        #[schemars(flatten)]
-        notices: NoPlaceShape,
-        /// Whether something was left out or cut.
-        truncated: bool,
-    },
+json_as!(index::IndexAnswer => IndexJson<'_>);
+
+/// The documents of this part of the list.
+#[derive(JsonSchema, Serialize)]
+struct IndexJson<'a> {
+    /// The documents, in the order in which they were named.
+    documents: &'a [index::IndexedDocument],
+    #[serde(flatten)]
+    page: WholePageJson<'a>,
 }
 
-schema_as!(neighbors::NeighborsAnswer => NeighborsShape);
+impl<'a> From<&'a index::IndexAnswer> for IndexJson<'a> {
+    fn from(answer: &'a index::IndexAnswer) -> Self {
+        Self { documents: &answer.documents, page: (&answer.page).into() }
+    }
+}
 
-impl Serialize for neighbors::NeighborsAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(around) = &self.around {
-            map.serialize_entry("selector", &around.selector)?;
-            map.serialize_entry("prev", &around.prev)?;
-            map.serialize_entry("next", &around.next)?;
-            map.serialize_entry("parent", &around.parent)?;
-            map.serialize_entry("children", &around.children)?;
-            map.serialize_entry("prev_in_order", &around.prev_in_order)?;
-            map.serialize_entry("next_in_order", &around.next_in_order)?;
-            around.freshness.fields(&mut map)?;
-        }
-        self.page.fields(&mut map)?;
-        map.end()
+json_as!(neighbors::NeighborsAnswer => PlaceJson<'_, neighbors::Around, ChildrenPageJson<'_>>);
+
+impl<'a> From<&'a neighbors::NeighborsAnswer>
+    for PlaceJson<'a, neighbors::Around, ChildrenPageJson<'a>>
+{
+    fn from(answer: &'a neighbors::NeighborsAnswer) -> Self {
+        Self::new(answer.around.as_ref(), &answer.page)
     }
 }

@@ -4,18 +4,18 @@ use std::fmt::{self, Display};
 use std::io;
 
 use schemars::JsonSchema;
-use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct as _};
+use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
+use super::page::PageJson;
 use super::value;
-use crate::query::Page;
 use crate::query::library::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
-use crate::schema::schema_as;
+use crate::schema::{json_as, schema_as};
 
 impl Answer for toc::TocAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
@@ -139,56 +139,44 @@ impl Display for Size {
     }
 }
 
-/// A section and its listed subsections.
-struct Branch<'a> {
-    entry: &'a TocEntry,
-    below: &'a [TocEntry],
+json_as!(toc::TocAnswer => TocJson<'_>);
+
+/// One document, or a list of them.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+enum TocJson<'a> {
+    Single {
+        #[serde(flatten)]
+        file: FileJson<'a>,
+        #[serde(flatten)]
+        page: PageJson<'a>,
+    },
+    Several {
+        /// The documents.
+        files: Vec<FileJson<'a>>,
+        #[serde(flatten)]
+        page: PageJson<'a>,
+    },
 }
 
-/// Sibling sections and their subsections.
-struct Forest<'a>(&'a [TocEntry]);
-
-impl Serialize for Branch<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let section = &self.entry.section;
-        let mut fields = serializer.serialize_struct("Section", 13)?;
-        fields.serialize_field("title", &section.title)?;
-        fields.serialize_field("slug", &section.slug)?;
-        fields.serialize_field("level", &section.level)?;
-        fields.serialize_field("line_start", &section.line_start)?;
-        fields.serialize_field("line_end", &section.line_end)?;
-        fields.serialize_field("own_line_end", &section.own_line_end)?;
-        fields.serialize_field("char_count", &section.char_count)?;
-        fields.serialize_field("own_char_count", &section.own_char_count)?;
-        fields.serialize_field("path", &section.path)?;
-        fields.serialize_field("anchor", &section.anchor)?;
-        fields.serialize_field("selector", &section.selector)?;
-        fields.serialize_field("children", &Forest(self.below))?;
-        if section.omitted_sections > 0 {
-            fields.serialize_field("omitted_sections", &section.omitted_sections)?;
+impl<'a> From<&'a toc::TocAnswer> for TocJson<'a> {
+    fn from(answer: &'a toc::TocAnswer) -> Self {
+        let page = (&answer.page).into();
+        match answer.files.first().filter(|_| answer.is_single) {
+            Some(file) => Self::Single { file: file.into(), page },
+            None => {
+                Self::Several { files: answer.files.iter().map(FileJson::from).collect(), page }
+            }
         }
-        fields.end()
     }
 }
 
-impl Serialize for Forest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut sequence = serializer.serialize_seq(None)?;
-        let mut rest = self.0;
-        while let Some((entry, after)) = rest.split_first() {
-            let below = after.iter().take_while(|other| other.depth > entry.depth).count();
-            let (below, next) = after.split_at(below);
-            sequence.serialize_element(&Branch { entry, below })?;
-            rest = next;
-        }
-        sequence.end()
-    }
-}
+json_as!(File => FileJson<'_>);
 
 /// The sections of one document.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "File")]
-struct FileFields<'a> {
+struct FileJson<'a> {
     /// The path of the document.
     file: &'a str,
     /// Its sections at the top.
@@ -199,66 +187,43 @@ struct FileFields<'a> {
     freshness: Freshness,
 }
 
+impl<'a> From<&'a File> for FileJson<'a> {
+    fn from(file: &'a File) -> Self {
+        Self {
+            file: &file.file,
+            sections: Forest(&file.entries),
+            frontmatter: file.front_matter,
+            freshness: file.freshness,
+        }
+    }
+}
+
 /// A section with those below it.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
+#[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Section")]
-struct SectionShape {
-    #[schemars(flatten)]
-    section: TocSection,
+struct SectionJson<'a> {
+    #[serde(flatten)]
+    section: &'a TocSection,
     /// The sections directly below it that are listed.
-    children: Vec<SectionShape>,
+    children: Forest<'a>,
 }
 
-schema_as!(Forest<'_> => Vec<SectionShape>);
+/// Sibling sections, each before those below it.
+struct Forest<'a>(&'a [TocEntry]);
 
-/// One document, or a list of them.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum TocShape {
-    Single {
-        #[schemars(flatten)]
-        file: FileFields<'static>,
-        #[schemars(flatten)]
-        page: Page,
-    },
-    Several {
-        /// The documents.
-        files: Vec<FileFields<'static>>,
-        #[schemars(flatten)]
-        page: Page,
-    },
-}
-
-schema_as!(toc::TocAnswer => TocShape);
-
-impl Serialize for File {
+impl Serialize for Forest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        FileFields {
-            file: &self.file,
-            sections: Forest(&self.entries),
-            frontmatter: self.front_matter,
-            freshness: self.freshness,
+        let mut sequence = serializer.serialize_seq(None)?;
+        let mut rest = self.0;
+        while let Some((entry, after)) = rest.split_first() {
+            let below = after.iter().take_while(|other| other.depth > entry.depth).count();
+            let (below, next) = after.split_at(below);
+            let section = &entry.section;
+            sequence.serialize_element(&SectionJson { section, children: Forest(below) })?;
+            rest = next;
         }
-        .serialize(serializer)
+        sequence.end()
     }
 }
 
-/// One document is an object; several documents are a list in `files`.
-impl Serialize for toc::TocAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self.files.first().filter(|_| self.is_single) {
-            Some(file) => {
-                map.serialize_entry("file", &file.file)?;
-                map.serialize_entry("sections", &Forest(&file.entries))?;
-                map.serialize_entry("frontmatter", &file.front_matter)?;
-                file.freshness.fields(&mut map)?;
-            }
-            None => map.serialize_entry("files", &self.files)?,
-        }
-        self.page.fields(&mut map)?;
-        map.end()
-    }
-}
+schema_as!(Forest<'_> => Vec<SectionJson<'_>>);

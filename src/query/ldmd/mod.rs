@@ -12,8 +12,6 @@ pub mod search;
 
 use std::rc::Rc;
 
-use serde::Serialize;
-
 use super::library::OpenDocument;
 use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
@@ -22,13 +20,11 @@ use crate::error::{Result, Warning, shell_path};
 use crate::query::cursor::ListPart;
 
 /// An answer about one document.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LdmdAnswer<Body> {
     /// The body of the answer; `None` if the document or section was not found.
-    #[serde(flatten)]
     pub body: Option<Body>,
     /// Warnings, what was not found, and the cursor.
-    #[serde(flatten)]
     pub page: Page,
 }
 

@@ -64,7 +64,7 @@ pub fn neighbors(
     after: Option<Cursor>,
 ) -> Result<LdmdAnswer<Neighbors>> {
     let (part, warnings) = ListPart::beginning(after, library.reader.generation());
-    let mut answer = in_document(library, document, (part, warnings), |document| {
+    in_document(library, document, (part, warnings), |document| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {
             let around = markup.neighbors(index);
@@ -82,7 +82,5 @@ pub fn neighbors(
                 freshness: library.freshness(&document.stored),
             }
         }))
-    })?;
-    answer.page.is_of_children = true;
-    Ok(answer)
+    })
 }

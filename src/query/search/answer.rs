@@ -23,8 +23,7 @@ pub struct Count {
 }
 
 /// The items of an answer.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug)]
 pub enum Items {
     /// The hits themselves.
     Hits(Vec<Hit>),
@@ -66,24 +65,18 @@ pub struct Explanation {
 }
 
 /// The result of a search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct SearchAnswer {
     /// The hits, counts or files.
-    #[serde(flatten)]
     pub items: Items,
     /// The total number of hits, for counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     /// How the search was executed, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     /// Warnings, the cursor, and the addresses of `under` that were not resolved.
-    #[serde(flatten)]
     pub page: Page,
     /// What to try next, if nothing was found.
-    #[serde(skip)]
     pub advice: Option<String>,
-    #[serde(skip)]
     has_hit: bool,
 }
 

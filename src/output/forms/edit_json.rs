@@ -1,0 +1,325 @@
+//! The JSON of edits.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::address::AddressError;
+use crate::edit::plan::{Renumbered, Reparented};
+use crate::edit::{Done, EditAnswer, EditReport, EditedFile};
+use crate::error::Warning;
+use crate::query::library::is_false;
+use crate::query::links::broken::AffectedLink;
+use crate::query::node::short_hash;
+use crate::schema::serialize_as;
+
+serialize_as!(EditAnswer => EditJson<'_>);
+
+/// The answer of any command that edits.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum EditJson<'a> {
+    Single(Box<Single<'a, EffectJson<'a>>>),
+    Batch(Box<Batch<'a>>),
+}
+
+impl<'a> From<&'a EditAnswer> for EditJson<'a> {
+    fn from(answer: &'a EditAnswer) -> Self {
+        let Some(report) = &answer.report else {
+            let no_place = NoPlace { success: false, unresolved_selectors: &answer.faults };
+            return if answer.is_batch {
+                Self::Batch(Box::new(Batch::NoPlace(no_place)))
+            } else {
+                Self::Single(Box::new(Single::NoPlace(no_place)))
+            };
+        };
+        let rest = Rest::of(answer, report);
+        if let ([done], [file], false) = (&*report.done, &*report.files, answer.is_batch) {
+            let effect = EffectJson::of(done, answer.with_content);
+            let (success, selector, changes) = (true, &*done.selector, Changes::of(done, &effect));
+            let file = file.into();
+            let single = Single::Done { success, selector, effect, changes, file, rest };
+            return Self::Single(Box::new(single));
+        }
+        let is_one_file = report.files.len() == 1;
+        let edit = |done: &'a Done| {
+            let file = (!is_one_file).then_some(&*done.file);
+            BatchEdit::of(done, file, answer.with_content)
+        };
+        let (success, edits) = (true, report.done.iter().map(edit).collect());
+        Self::Batch(Box::new(match &*report.files {
+            [file] => Batch::Done { success, edits, file: file.into(), rest },
+            files => {
+                let files = files.iter().map(FileJson::from).collect();
+                Batch::Several { success, edits, files, rest }
+            }
+        }))
+    }
+}
+
+/// The answer of a command that makes one edit, or why it made none.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Single<'a, Effect> {
+    Done {
+        /// Always `true`.
+        success: bool,
+        /// The address of the place.
+        selector: &'a str,
+        #[serde(flatten)]
+        effect: Effect,
+        #[serde(flatten)]
+        changes: Changes<'a>,
+        #[serde(flatten)]
+        file: FileJson<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    NoPlace(NoPlace<'a>),
+}
+
+/// The answer of a batch of edits, or why none was made.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Batch<'a> {
+    Done {
+        /// Always `true`.
+        success: bool,
+        /// The edits, in the order of the batch.
+        edits: Vec<BatchEdit<'a>>,
+        #[serde(flatten)]
+        file: FileJson<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    Several {
+        /// Always `true`.
+        success: bool,
+        /// The edits, in the order of the batch.
+        edits: Vec<BatchEdit<'a>>,
+        /// The files, in the order of their first edits.
+        files: Vec<FileJson<'a>>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    NoPlace(NoPlace<'a>),
+}
+
+/// One edit of a batch.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(crate) enum BatchEdit<'a> {
+    Replace(OneEdit<'a, Replaced<'a>>),
+    Insert(OneEdit<'a, Inserted<'a>>),
+    Delete(OneEdit<'a, Deleted<'a>>),
+}
+
+/// One edit of a batch.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "{Effect}")]
+pub(crate) struct OneEdit<'a, Effect> {
+    /// The operation: `replace`, `insert`, `delete`, or a change of a task or of front matter.
+    operation: &'a str,
+    /// The path of the document, if the batch is of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    /// The address of the place.
+    selector: &'a str,
+    #[serde(flatten)]
+    effect: Effect,
+    #[serde(flatten)]
+    changes: Changes<'a>,
+}
+
+/// What an edit did to the place.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum EffectJson<'a> {
+    Replaced(Replaced<'a>),
+    Inserted(Inserted<'a>),
+    Deleted(Deleted<'a>),
+}
+
+/// What `replace` did.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Replaced<'a> {
+    /// The content before the edit; `null` if it was left out.
+    old_content: Option<Cow<'a, str>>,
+    /// The first line of the place after the edit, 1-based.
+    new_line_start: usize,
+    /// Its last line.
+    new_line_end: usize,
+}
+
+/// What `insert` did.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Inserted<'a> {
+    /// The first line of the new content, 1-based.
+    inserted_at: usize,
+    /// The slug path of the first new section; `null` if the content has none.
+    new_section_path: Option<&'a String>,
+}
+
+/// What `delete` did.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Deleted<'a> {
+    /// The deleted content; `null` if it was left out.
+    deleted_content: Option<Cow<'a, str>>,
+    /// The first and the last line that were deleted, 1-based.
+    deleted_lines: [usize; 2],
+}
+
+/// What an edit did beyond the place.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Changes<'a> {
+    /// The slug paths of the sections that are gone.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    removed_sections: &'a [String],
+    /// The sections that have another parent now.
+    #[serde(skip_serializing_if = "<[Reparented]>::is_empty")]
+    reparented: &'a [Reparented],
+    /// The link definitions that were kept because other text uses them.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    kept_definitions: &'a [String],
+    /// The sections whose anchor has another number now.
+    #[serde(skip_serializing_if = "<[Renumbered]>::is_empty")]
+    renumbered: &'a [Renumbered],
+    /// The old content contains bytes that are not UTF-8.
+    #[serde(skip_serializing_if = "is_false")]
+    lossy: bool,
+    /// The content began with the heading of the section, which was not doubled.
+    #[serde(skip_serializing_if = "is_false")]
+    stripped_heading: bool,
+    /// The bytes of the file did not change.
+    #[serde(skip_serializing_if = "is_false")]
+    unchanged: bool,
+}
+
+impl<'a> BatchEdit<'a> {
+    fn of(done: &'a Done, file: Option<&'a str>, with_content: bool) -> Self {
+        let effect = EffectJson::of(done, with_content);
+        let (operation, selector, changes) =
+            (done.operation, &*done.selector, Changes::of(done, &effect));
+        match effect {
+            EffectJson::Replaced(effect) => {
+                Self::Replace(OneEdit { operation, file, selector, effect, changes })
+            }
+            EffectJson::Inserted(effect) => {
+                Self::Insert(OneEdit { operation, file, selector, effect, changes })
+            }
+            EffectJson::Deleted(effect) => {
+                Self::Delete(OneEdit { operation, file, selector, effect, changes })
+            }
+        }
+    }
+}
+
+impl<'a> EffectJson<'a> {
+    fn of(done: &'a Done, with_content: bool) -> Self {
+        let old = with_content.then(|| String::from_utf8_lossy(&done.old_content));
+        match done.operation {
+            "insert" => Self::Inserted(Inserted {
+                inserted_at: done.new_lines.start,
+                new_section_path: done.new_section_path.as_ref(),
+            }),
+            "delete" => Self::Deleted(Deleted {
+                deleted_content: old,
+                deleted_lines: [done.old_lines.start, done.old_lines.end],
+            }),
+            _ => Self::Replaced(Replaced {
+                old_content: old,
+                new_line_start: done.new_lines.start,
+                new_line_end: done.new_lines.end,
+            }),
+        }
+    }
+
+    /// Returns the old content, if the answer has it.
+    fn old_content(&self) -> Option<&Cow<'a, str>> {
+        match self {
+            Self::Replaced(effect) => effect.old_content.as_ref(),
+            Self::Deleted(effect) => effect.deleted_content.as_ref(),
+            Self::Inserted(_) => None,
+        }
+    }
+}
+
+impl<'a> Changes<'a> {
+    fn of(done: &'a Done, effect: &EffectJson<'_>) -> Self {
+        Self {
+            removed_sections: &done.removed_sections,
+            reparented: &done.reparented,
+            kept_definitions: &done.kept_definitions,
+            renumbered: &done.renumbered,
+            lossy: matches!(effect.old_content(), Some(Cow::Owned(_))),
+            stripped_heading: done.stripped_heading,
+            unchanged: done.is_noop,
+        }
+    }
+}
+
+/// A file that was edited.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "EditedFile")]
+pub(crate) struct FileJson<'a> {
+    /// The path of the document.
+    file: &'a str,
+    /// The hash of the file before the edit.
+    hash_before: String,
+    /// The hash of the file after the edit.
+    hash_after: String,
+}
+
+impl<'a> From<&'a EditedFile> for FileJson<'a> {
+    fn from(file: &'a EditedFile) -> Self {
+        let EditedFile { file, before, after } = file;
+        Self { file, hash_before: short_hash(before), hash_after: short_hash(after) }
+    }
+}
+
+// What an answer says of all files.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Rest<'a> {
+    /// The links of other documents that lead nowhere now.
+    #[serde(skip_serializing_if = "<[AffectedLink]>::is_empty")]
+    broken_links: &'a [AffectedLink],
+    /// The links that lead to another section now, because their section has another anchor.
+    #[serde(skip_serializing_if = "<[AffectedLink]>::is_empty")]
+    redirected_links: &'a [AffectedLink],
+    /// The old content was left out to keep to a budget.
+    #[serde(skip_serializing_if = "is_false")]
+    content_omitted: bool,
+    /// Nothing was written.
+    #[serde(skip_serializing_if = "is_false")]
+    dry_run: bool,
+    /// What a dry run would change, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// Warnings.
+    #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+    warnings: &'a [Warning],
+}
+
+impl<'a> Rest<'a> {
+    fn of(answer: &'a EditAnswer, report: &'a EditReport) -> Self {
+        let diff = || String::from_utf8_lossy(&answer.diff()).into_owned();
+        Self {
+            broken_links: &report.broken_links,
+            redirected_links: &report.redirected_links,
+            content_omitted: !answer.with_content,
+            dry_run: answer.is_dry_run,
+            diff: answer.is_dry_run.then(diff),
+            warnings: &report.warnings,
+        }
+    }
+}
+
+/// Why no edit was made.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct NoPlace<'a> {
+    /// Always `false`.
+    success: bool,
+    /// The places that were not found.
+    unresolved_selectors: &'a [AddressError],
+}
