@@ -74,6 +74,23 @@ impl Schema {
         store_at(&self.url())
     }
 
+    /// Lets a server of partitions fail at the end of each transaction that makes such a change of a document, or no
+    /// longer.
+    pub(crate) fn fail_at_commit(&self, node: usize, change: Option<&str>) {
+        let (schema, part) = (&self.name, 4 - self.nodes.len() + node);
+        let mut client = postgres::Client::connect(&self.nodes[node], postgres::NoTls).unwrap();
+        let statements = match change {
+            Some(change) => format!(
+                "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS \
+                 'BEGIN RAISE EXCEPTION ''the server fails''; END'; \
+                 CREATE CONSTRAINT TRIGGER fail AFTER {change} ON {schema}.document_{part} \
+                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {schema}.fail()"
+            ),
+            None => format!("DROP FUNCTION {schema}.fail() CASCADE"),
+        };
+        client.batch_execute(&statements).unwrap();
+    }
+
     /// A connection to the server, outside of mdsel.
     pub(crate) fn client(&self) -> postgres::Client {
         postgres::Client::connect(&self.base, postgres::NoTls).unwrap()

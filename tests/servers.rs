@@ -275,6 +275,89 @@ fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
 }
 
 #[test]
+fn a_change_that_one_of_several_servers_does_not_commit_is_visible_on_all_or_on_none() {
+    // What follows the failed change: the same part again, another change, or an ingest in one part.
+    for (follower, node) in [("part", 0), ("part", 1), ("edit", 1), ("whole", 0), ("whole", 1)] {
+        let Some(schema) = Schema::on_several() else { return };
+        let (url, place) = (schema.url(), Place::new());
+        let write = |word: &str| {
+            for number in 0..40 {
+                place.write(&format!("d{number}.md"), format!("# D{number}\n\n{word}\n"));
+            }
+        };
+        let run =
+            |arguments: &[&str]| place.run(&[arguments, &["--db", &url, "--root", "."]].concat());
+        let part = |part: &str| run(&["ingest", "--shard", part, "--ingest-id", "again"]);
+        let count = |word: &str| {
+            let found = place.run(&["search", "-l", word, "--db", &url]);
+            found.json()["files"].as_array().unwrap().len()
+        };
+        write("first");
+        run(&["ingest"]).success();
+        write("second");
+        place.remove("d7.md");
+        if follower == "whole" {
+            schema.fail_at_commit(node, Some("INSERT OR UPDATE"));
+            run(&["ingest"]).ends(2);
+        } else {
+            part("1/2").success();
+            schema.fail_at_commit(node, Some("UPDATE"));
+            part("2/2").ends(2);
+        }
+        assert_eq!((count("first"), count("second")), (40, 0), "{follower} {node}");
+        schema.fail_at_commit(node, None);
+        match follower {
+            "part" => drop(part("2/2").success()),
+            "edit" => {
+                let edit = ["replace", "d1.md", "D1", "--content", "second\n\nthird\n"];
+                assert_eq!(run(&edit).success().json()["file"], "d1.md");
+            }
+            _ => {
+                write("third");
+                drop(part("1/1").success());
+                assert_eq!(count("second"), 0, "{node}");
+            }
+        }
+        assert_eq!(count("first"), 0, "{follower} {node}");
+        assert_eq!(incomplete(&schema), 0);
+        place.run(&["verify", "--db", &url]).success();
+        drop(place.run(&["ingest", "--db", "fresh.db", "--root", "."]).success());
+        assert_eq!(dump(&place, &url), dump(&place, "fresh.db"), "{follower} {node}");
+    }
+}
+
+#[cfg(feature = "failpoints")]
+#[test]
+fn an_interrupted_edit_is_finished_in_the_folder_in_which_it_began() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let files = [("a.md", "# A\n\n[t](b.md#beta)\n"), ("b.md", "# B\n\n## Beta\n\ntwo\n")];
+    let places = [Place::with(&files), Place::with(&files)];
+    let texts =
+        |place: &Place| files.map(|(file, _)| std::fs::read_to_string(place.join(file)).unwrap());
+    let search = |place: &Place, root: &str| {
+        place.run(&["search", "two", "--db", &url, "--root", root]).success().json()
+    };
+    places[0].run(&["ingest", "--db", &url, "--root", "."]).success();
+    let rename = ["rename", "b.md#beta", "--title", "Gamma", "--db", &url, "--root", "."];
+    let mut rename = places[0].command("", &rename);
+    rename.env("FAILPOINTS", "edit-before-rename=1*off->return(abort)");
+    assert!(!rename.output().unwrap().status.success());
+    let torn = texts(&places[0]);
+    assert!(torn[0].contains("#beta") == torn[1].contains("Gamma"), "{torn:?}");
+    // A machine with its own copies, and one without.
+    assert!(search(&places[1], ".")["warnings"].is_null());
+    assert_eq!(texts(&places[1]), files.map(|(_, text)| text.to_owned()));
+    assert!(search(&places[1], "missing")["warnings"].is_null());
+    assert_eq!(texts(&places[0]), torn);
+    let recovered = search(&places[0], ".");
+    assert_eq!(recovered["warnings"][0]["code"], "EDIT_RECOVERED", "{recovered}");
+    let after = texts(&places[0]);
+    assert_eq!(after[0].contains("#gamma"), after[1].contains("Gamma"), "{after:?}");
+    assert!(search(&places[0], ".")["warnings"].is_null());
+}
+
+#[test]
 fn a_killed_worker_is_invisible_and_its_part_can_be_done_again() {
     let Some(schema) = Schema::on_several().or_else(Schema::new) else { return };
     let url = schema.url();

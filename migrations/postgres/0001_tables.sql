@@ -28,13 +28,14 @@ CREATE SEQUENCE document_id INCREMENT BY 100 START WITH 100;
 CREATE SEQUENCE segment_id;
 
 -- Edits in progress: the file that is being replaced, the hash of its new bytes, and the temporary
--- file that will replace it.
+-- file that will replace it. `owner` names the folder in which the files are.
 CREATE TABLE edit_intent (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     path text NOT NULL,
     temporary text NOT NULL,
     old_hash bytea NOT NULL,
-    new_hash bytea NOT NULL
+    new_hash bytea NOT NULL,
+    owner text
 );
 
 CREATE TABLE document (

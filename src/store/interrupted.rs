@@ -10,13 +10,19 @@ use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::position::ByteSpan;
 
-/// Recovers the interrupted edit of a store, if there is one. The writer has committed all its changes.
+/// Recovers the interrupted edit of a store, if there is one and the folder of its files exists. The writer has
+/// committed all its changes.
 pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
-    let intents = writer.intents()?;
+    let mut intents = writer.intents()?;
     let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
     let options = writer.options()?.unwrap_or_default();
     let roots = Roots::of_store(engine.path(), &root, &options);
+    // Where the folder of the files is missing, nothing is known about them.
+    intents.retain(|(_, intent)| roots.of(&intent.path).0.folder.is_dir());
+    if intents.is_empty() {
+        return Ok(warnings);
+    }
     let reader = engine.reader(Purpose::Read)?;
     // Files are created and replaced before others are removed, so that no bytes are lost in between.
     let (removed, kept): (Vec<_>, Vec<_>) =

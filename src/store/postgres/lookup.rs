@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::limits;
 use crate::links::split_extension;
 use crate::prepare::{integer, name_key, title_keys};
+use crate::store::reader::folder_pattern;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// The smallest number of documents that are read at once to evaluate a condition on them.
@@ -131,6 +132,9 @@ impl State {
             }
             Lookup::FolderSuffix(name) => {
                 question.with(" AND position(", format!("/{name}/"), Type::TEXT, " IN d.path) > 0");
+            }
+            Lookup::FolderPrefix(name) => {
+                question.with(" AND '/' || d.path ILIKE ", folder_pattern(name), Type::TEXT, "");
             }
             Lookup::Names(names) => {
                 any_of(&mut question, names, |question, name| {

@@ -16,6 +16,7 @@ mod engine;
 mod groups;
 mod lookup;
 mod merge;
+mod owner;
 mod packed_ids;
 mod postings;
 mod query;
@@ -28,6 +29,7 @@ mod segment;
 mod shard;
 mod tls;
 mod trigrams;
+mod unfinished;
 mod writer;
 
 pub use address::Address;

@@ -113,6 +113,13 @@ fn is_in(entry: &Entry, index: usize) -> bool {
     entry.texts.get(index).is_some_and(|text| text.count > 0)
 }
 
+/// Whether an entry has the word where `term` is looked up.
+fn is_wanted(term: &QueryTerm, entry: &Entry) -> bool {
+    (0..TEXTS).any(|index| term.takes_text(index) && is_in(entry, index))
+        || entry.is_part && term.takes_parts()
+        || entry.is_path && term.takes_path()
+}
+
 impl Lists {
     fn list(&self, term: &[u8]) -> &[Entry] {
         self.lists.get(term).map(|list| list.entries.as_slice()).unwrap_or_default()
@@ -142,25 +149,28 @@ impl Lists {
         self.lists.get(&word_term(word)).into_iter().collect()
     }
 
-    /// Returns the largest number, over the texts that `term` is looked up in, of entries in `lists`.
-    fn most(term: &QueryTerm, lists: &[&StoredList]) -> u64 {
+    /// Returns the largest number, over the texts that `takes` accepts, of entries in `lists`.
+    fn most(lists: &[&StoredList], takes: impl Fn(usize) -> bool) -> u64 {
         let count = |index: usize| {
             let entries = lists.iter().flat_map(|list| &list.entries);
             entries.filter(|entry| is_in(entry, index)).count() as u64
         };
-        (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
+        (0..TEXTS).filter(|index| takes(*index)).map(count).max().unwrap_or(0)
     }
 
-    /// Returns the inverse document frequencies of `term`.
+    /// Returns the inverse document frequencies of `term`. Those of a word in its field, if it is there; otherwise
+    /// the sum for its words in any text.
     pub(super) fn rarity(&self, term: &QueryTerm) -> Rarity {
-        if let Some(word) = term.single_word() {
-            let meant = self.meant(term, word);
+        let meant = term.single_word().map(|word| self.meant(term, word)).unwrap_or_default();
+        let entries = || meant.iter().flat_map(|(_, list)| &list.entries);
+        if entries().any(|entry| is_wanted(term, entry)) {
             let exact = meant.iter().filter(|(is_exact, _)| *is_exact).map(|(_, list)| *list);
             let exact: Vec<&StoredList> = exact.collect();
             let stemmed: Vec<&StoredList> = meant.iter().map(|(_, list)| *list).collect();
+            let takes = |index| term.takes_text(index);
             return Rarity {
-                exact: self.totals.rarity(Self::most(term, &exact)),
-                stemmed: self.totals.rarity(Self::most(term, &stemmed)),
+                exact: self.totals.rarity(Self::most(&exact, takes)),
+                stemmed: self.totals.rarity(Self::most(&stemmed, takes)),
             };
         }
         let sum = if term.field == Some(TextField::Tags) {
@@ -169,7 +179,7 @@ impl Lists {
         } else {
             let words = (0..term.words.len()).map(|index| {
                 let lists = self.of_word(term, index);
-                self.totals.rarity(Self::most(term, &lists))
+                self.totals.rarity(Self::most(&lists, |_| true))
             });
             words.sum()
         };

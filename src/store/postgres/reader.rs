@@ -13,6 +13,7 @@ use postgres::Row;
 use postgres::types::Type;
 
 use super::connection::{Connection, HAS_FOREIGN, Idle};
+use super::owner::is_owned;
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
 use super::{lookup, schema};
@@ -46,10 +47,11 @@ pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
     document.saturating_mul(CHUNKS).saturating_add(integer(chunk))
 }
 
-/// Begins a transaction, and reads what is known about the store.
+/// Begins a transaction, and reads what is known about the store. The last value is the owners of edits in progress, one
+/// on a line; an older version of the tables has no column for them.
 const OPEN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
     SELECT format, parts, root, options, parser, generation, \
-    EXISTS (SELECT 1 FROM edit_intent), ";
+    (SELECT string_agg(coalesce(to_jsonb(e) ->> 'owner', ''), E'\\n') FROM edit_intent e), ";
 
 /// Begins a transaction on each server that holds a partition.
 const BEGIN_EVERYWHERE: &str = "SELECT count(*) FROM segment s WHERE s.id < 0";
@@ -62,6 +64,8 @@ pub(super) struct State {
     pub(super) generation: i64,
     /// The number of partitions.
     pub(super) parts: i64,
+    /// The owners of the edits in progress, one on a line.
+    editing: Option<String>,
 }
 
 /// The connection while a statement runs.
@@ -97,7 +101,7 @@ impl State {
             Err(error) => return Err(error),
         };
         let row = rows.into_iter().next().unwrap_or_default();
-        let [format, parts, root, options, parser, generation, is_interrupted, has_foreign] =
+        let [format, parts, root, options, parser, generation, editing, has_foreign] =
             row.as_slice()
         else {
             return Err(damaged("its metadata is missing"));
@@ -118,9 +122,10 @@ impl State {
             options: options.map(IngestOptions::within_limits).unwrap_or_default(),
             generation: number(generation)?.unsigned_abs(),
             has_current_parser: number(parser)? == PARSER_VERSION,
-            is_interrupted: is_interrupted.as_deref() == Some("t"),
+            is_interrupted: false,
         };
         Ok(Self {
+            editing: editing.clone(),
             generation: number(generation)?,
             parts: number(parts)?,
             connection: Mutex::new(connection),
@@ -128,11 +133,14 @@ impl State {
         })
     }
 
-    /// Sets the folder of the files on this machine, if it is not the one that the store names.
+    /// Sets the folder of the files on this machine, if it is not the one that the store names. Edits in progress in
+    /// other folders are none of this reader.
     pub(super) fn set_root(&mut self, root: Option<&Path>) {
         if let Some(root) = root {
             root.clone_into(&mut self.facts.root);
         }
+        let mut owners = self.editing.iter().flat_map(|owners| owners.split('\n'));
+        self.facts.is_interrupted = owners.any(|owner| is_owned(Some(owner), &self.facts.root));
     }
 
     /// Returns the connection for one statement.

@@ -7,8 +7,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PARSER_VERSION;
 use crate::store::new_identity;
 
-/// The version of the tables and of what is in them. In version 1, chunks have no checksums.
-pub(super) const FORMAT: i64 = 2;
+/// The version of the tables and of what is in them. In version 1, chunks have no checksums. Before version 3, edits in
+/// progress have no owner.
+pub(super) const FORMAT: i64 = 3;
 
 /// The number of partitions of a new store.
 const PARTS: i64 = 4;
@@ -36,12 +37,14 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
     connection.batch(&statements)
 }
 
-/// Notes the version of the tables in a store of the version `format`, before this version of mdsel writes to it.
+/// Brings the tables of a store of the version `format` to this version, before this version of mdsel writes to it.
 pub(super) fn upgrade(connection: &mut Connection, format: i64) -> Result<()> {
     if format == FORMAT {
         return Ok(());
     }
-    connection.batch(&format!("UPDATE store SET format = {FORMAT}"))
+    connection.batch(&format!(
+        "ALTER TABLE edit_intent ADD COLUMN IF NOT EXISTS owner text; UPDATE store SET format = {FORMAT}"
+    ))
 }
 
 /// Returns whether the schema has a store.

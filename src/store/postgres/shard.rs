@@ -17,6 +17,7 @@ use super::address::Address;
 use super::change::Change;
 use super::connection::Connection;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
+use super::unfinished::settle;
 use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, sweep};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
@@ -41,6 +42,9 @@ pub(super) struct ShardWriter {
     change: Change,
     has_begun: bool,
     is_dirty: bool,
+    /// Whether the ingest became visible when this worker began, because only its end had failed, and the worker wrote
+    /// nothing since.
+    is_repeated: bool,
     warnings: Vec<Warning>,
 }
 
@@ -74,6 +78,7 @@ impl ShardWriter {
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
+        let (known, published) = settle(&mut connection)?;
         let statement =
             "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
@@ -102,6 +107,7 @@ impl ShardWriter {
             change: Change::default(),
             has_begun: false,
             is_dirty: false,
+            is_repeated: published.contains(&shard.ingest),
             warnings: Vec::new(),
         })
     }
@@ -121,6 +127,7 @@ impl ShardWriter {
     /// Sends what was collected, and notes which documents are gone.
     fn send(&mut self) -> Result<()> {
         self.begin()?;
+        self.is_repeated = false;
         let rows = self.generation_of_rows();
         let removed = std::mem::take(&mut self.change.removed);
         let connection = self.connection.get_mut();
@@ -178,8 +185,9 @@ fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()>
     connection.batch("COMMIT")
 }
 
-/// Gives the rows of all parts of an ingest the next generation.
-fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
+/// Gives the rows of all parts of an ingest the next generation. If a server fails at the end of the transaction, this is
+/// done again, with the same generation, before any other change.
+pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
     let now = Known::read(connection)?.generation;
     let next = now + 1;
     let (first, end) = (generation(ingest, 0), generation(ingest + 1, 0));
@@ -206,6 +214,13 @@ fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
     merge::tidy(connection, next)?;
     connection.execute("UPDATE store SET generation = $1", &[(&next, Type::INT8)])?;
     Ok(next)
+}
+
+/// Returns the number of parts of an ingest that are in.
+fn parts_in(connection: &mut Connection, ingest: i64) -> Result<i64> {
+    let statement = "SELECT count(*) FROM ingest_shard WHERE ingest = $1";
+    let rows = connection.query(statement, &[(&ingest, Type::INT8)])?;
+    Ok(rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0))
 }
 
 fn has_no_edits() -> Error {
@@ -308,13 +323,18 @@ impl Writer for ShardWriter {
         let (ingest, index) = (self.ingest, i64::from(self.shard.index));
         let connection = self.connection.get_mut();
         lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
-        connection.batch("BEGIN")?;
+        let count = i64::from(self.shard.count);
+        if self.is_repeated && parts_in(connection, ingest)? == 0 {
+            // All of it is visible, so the other parts need not be repeated.
+            drop_abandoned(connection, ingest, count)?;
+            return unlock(connection, STORE);
+        }
+        settle(connection)?;
+        // This is committed before anything else, so that it is known if what follows fails on a server.
         let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";
         connection.execute(statement, &[(&ingest, Type::INT8), (&index, Type::INT8)])?;
-        let statement = "SELECT count(*) FROM ingest_shard WHERE ingest = $1";
-        let rows = connection.query(statement, &[(&ingest, Type::INT8)])?;
-        let done: i64 = rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0);
-        let count = i64::from(self.shard.count);
+        connection.batch("BEGIN")?;
+        let done = parts_in(connection, ingest)?;
         match done.cmp(&count) {
             Ordering::Less => {
                 let message = format!(

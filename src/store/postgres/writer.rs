@@ -15,7 +15,9 @@ use postgres::types::Type;
 use super::address::Address;
 use super::change::{Change, GoneDocument, delete};
 use super::connection::Connection;
+use super::owner::{is_owned, owner_of};
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
+use super::unfinished::settle;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -139,7 +141,7 @@ impl PostgresWriter {
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
-        undo_unfinished(&mut connection, known.generation)?;
+        let (known, _) = settle(&mut connection)?;
         Ok(Self {
             connection: RefCell::new(connection),
             known,
@@ -170,25 +172,6 @@ impl PostgresWriter {
         let next = self.next_generation();
         self.change.send(self.connection.get_mut(), next, true)
     }
-}
-
-/// Takes back what a change wrote that never became a generation. Each server commits by itself, so only where
-/// partitions are on other servers can a change be written in part.
-fn undo_unfinished(connection: &mut Connection, generation: i64) -> Result<()> {
-    if !connection.has_foreign_partitions()? {
-        return Ok(());
-    }
-    // First, so that it is done again if this ends in between.
-    merge::find_dead(connection, generation)?;
-    let statements = [
-        "UPDATE document SET gen_to = NULL WHERE gen_to > {now}",
-        "UPDATE document SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
-        "UPDATE segment SET gen_to = NULL WHERE gen_to > {now}",
-        "UPDATE segment SET gen_to = 0 WHERE gen_from > {now} AND gen_from < {incomplete}",
-    ];
-    let statements = statements.join("; ");
-    let statements = statements.replace("{now}", &generation.to_string());
-    connection.batch(&statements.replace("{incomplete}", &INCOMPLETE.to_string()))
 }
 
 /// Deletes the documents that `condition` means with a generation.
@@ -295,8 +278,9 @@ impl Writer for PostgresWriter {
     }
 
     fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
-        let statement = "INSERT INTO edit_intent (path, temporary, old_hash, new_hash) \
-             VALUES ($1, $2, $3, $4) RETURNING id";
+        let statement = "INSERT INTO edit_intent (path, temporary, old_hash, new_hash, owner) \
+             VALUES ($1, $2, $3, $4, $5) RETURNING id";
+        let owner = self.root()?.and_then(|root| owner_of(&root));
         self.begin()?;
         let mut ids = Vec::with_capacity(intents.len());
         for EditIntent { path, temporary, old_hash, new_hash } in intents {
@@ -309,6 +293,7 @@ impl Writer for PostgresWriter {
                     (temporary, Type::TEXT),
                     (&old_hash, Type::BYTEA),
                     (&new_hash, Type::BYTEA),
+                    (&owner, Type::TEXT),
                 ],
             )?;
             let id = rows.first().map(|row| column(row, 0)).transpose()?;
@@ -327,9 +312,10 @@ impl Writer for PostgresWriter {
 
     fn intents(&self) -> Result<Vec<(i64, EditIntent)>> {
         let statement =
-            "SELECT id, path, temporary, old_hash, new_hash FROM edit_intent ORDER BY id";
+            "SELECT id, path, temporary, old_hash, new_hash, owner FROM edit_intent ORDER BY id";
         let rows = self.connection.borrow_mut().query(statement, &[])?;
-        let intent = |row: &postgres::Row| {
+        let root = self.root()?.unwrap_or_default();
+        let intent = |row: &postgres::Row| -> Result<(i64, EditIntent)> {
             let hash = |index| -> Result<Option<[u8; 32]>> {
                 let hash: &[u8] = column(row, index)?;
                 if hash.is_empty() {
@@ -342,7 +328,14 @@ impl Writer for PostgresWriter {
             let intent = EditIntent { path, temporary, old_hash: hash(3)?, new_hash: hash(4)? };
             Ok((column(row, 0)?, intent))
         };
-        rows.iter().map(intent).collect()
+        let mut intents = Vec::new();
+        for row in &rows {
+            let owner: Option<&str> = column(row, 5)?;
+            if is_owned(owner, &root) {
+                intents.push(intent(row)?);
+            }
+        }
+        Ok(intents)
     }
 
     fn commit(&mut self) -> Result<()> {

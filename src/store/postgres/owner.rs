@@ -1,0 +1,33 @@
+//! The owner of an edit in progress: the folder with the files that it changes.
+//!
+//! A store on a server can be used from several machines, each with the files in a folder of its own. Invariant: an
+//! interrupted edit is finished only in the folder in which it began.
+
+use std::path::Path;
+
+/// Returns the name of the owner of edits of the files below `root`; `None` if there is no such folder. It has the
+/// number of the folder in its file system, because the paths on two machines may be equal.
+pub(super) fn owner_of(root: &Path) -> Option<String> {
+    let folder = root.canonicalize().ok()?;
+    let metadata = folder.metadata().ok().filter(std::fs::Metadata::is_dir)?;
+    Some(format!("{} {}", number_of(&metadata), folder.display()))
+}
+
+#[cfg(unix)]
+fn number_of(metadata: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn number_of(_: &std::fs::Metadata) -> u64 {
+    0
+}
+
+/// Returns whether an edit with this owner is to be finished by a process with the files below `root`. Older versions of
+/// mdsel noted no owner.
+pub(super) fn is_owned(owner: Option<&str>, root: &Path) -> bool {
+    match owner {
+        None | Some("") => true,
+        Some(owner) => owner_of(root).is_some_and(|own| own == owner),
+    }
+}

@@ -1,0 +1,50 @@
+//! Changes that not all servers committed.
+//!
+//! Each server commits by itself, so only where partitions are on other servers can a change be written in part.
+//! Invariant: before a writer changes anything, each earlier change is visible on all servers or on none.
+
+use postgres::types::{ToSql, Type};
+
+use super::connection::Connection;
+use super::merge;
+use super::rows::column;
+use super::shard::publish;
+use super::writer::{INCOMPLETE, Known};
+use crate::error::Result;
+
+/// Makes the earlier changes complete, or takes them back. The caller holds the lock of the store. Returns what is known
+/// about it, and the names of the ingests by several workers that became visible.
+pub(super) fn settle(connection: &mut Connection) -> Result<(Known, Vec<String>)> {
+    let mut published = Vec::new();
+    // All parts of such an ingest are in, but the change that makes them visible failed on a server.
+    let statement = "SELECT i.id, i.name FROM ingest i \
+         WHERE i.shards = (SELECT count(*) FROM ingest_shard s WHERE s.ingest = i.id)";
+    for row in &connection.query(statement, &[])? {
+        let (ingest, name): (i64, String) = (column(row, 0)?, column(row, 1)?);
+        connection.batch("BEGIN")?;
+        publish(connection, ingest)?;
+        connection.batch("COMMIT")?;
+        published.push(name);
+    }
+    let known = Known::read(connection)?;
+    undo(connection, known.generation)?;
+    Ok((known, published))
+}
+
+/// Takes back what a change wrote that never became a generation.
+fn undo(connection: &mut Connection, generation: i64) -> Result<()> {
+    if !connection.has_foreign_partitions()? {
+        return Ok(());
+    }
+    // First, so that it is done again if this ends in between.
+    merge::find_dead(connection, generation)?;
+    let range: [(&(dyn ToSql + Sync), Type); 2] =
+        [(&generation, Type::INT8), (&INCOMPLETE, Type::INT8)];
+    for table in ["document", "segment"] {
+        let ended = format!("UPDATE {table} SET gen_to = NULL WHERE gen_to > $1 AND gen_to < $2");
+        connection.execute(&ended, &range)?;
+        let begun = format!("UPDATE {table} SET gen_to = 0 WHERE gen_from > $1 AND gen_from < $2");
+        connection.execute(&begun, &range)?;
+    }
+    Ok(())
+}
