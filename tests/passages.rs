@@ -350,12 +350,50 @@ fn nothing_is_shown_twice() {
 }
 
 #[test]
+fn a_section_whose_words_were_shown_above_is_no_hit() {
+    let items: String = (0..40).map(|n| format!("- item {n} blah blah blah\n")).collect();
+    let text = format!("# A\n\nwidget intro\n\n## B\n\nwidget again\n\n{items}");
+    let place = Place::ingested(&[("a.md", &text)]);
+    let found = reply(&place, &["widget", "--max-chars", "400"]);
+    assert_eq!(files(&found).len(), 1, "{found}");
+    assert!(found.contains("widget again") && !found.contains("more: --after"), "{found}");
+}
+
+#[test]
+fn an_item_that_defines_a_word_of_the_question_is_shown_to_its_end() {
+    let item = |name: &str, default: &str| {
+        format!(
+            "* `{name}` {{integer}} The time in milliseconds after which a socket without activity is closed, \
+             which the\n  server may shorten. It is ignored for sockets that are in use.\n  **Default:** `{default}`.\n"
+        )
+    };
+    let items: String = ["headersTimeout", "idleTimeout", "bodyTimeout", "connectTimeout"]
+        .iter()
+        .enumerate()
+        .map(|(n, name)| item(name, &n.to_string()))
+        .collect();
+    let other = "* `maxIdleTimeout` {integer} The greatest `idleTimeout` that a server may ask for. **Default:** `9`.\n";
+    let text = format!(
+        "# new Client(options)\n\n{items}{other}\nCreates a client. A client keeps its options.\n"
+    );
+    let place = Place::ingested(&[("client.md", &text)]);
+    let question = ["default of the idleTimeout option of new Client", "--max-chars", "500"];
+    let found = reply(&place, &question);
+    assert!(found.contains("`idleTimeout` {integer} The time"), "{found}");
+    assert!(found.contains("**Default:** `1`"), "{found}");
+}
+
+#[test]
 fn records_say_where_the_rest_of_a_passage_is() {
     let text = format!("# Words\n\n{}\n", "A needle is in this line.\n\n".repeat(20));
     let place = Place::ingested(&[("a.md", &text)]);
     let arguments = ["search", "needle", "-f", "records", "--max-chars", "400"];
     let records = place.run(&arguments).success().text();
     assert!(records.lines().any(|line| line.starts_with("D more a.md:")), "{records}");
+    // The address of a passage is that of its lines.
+    let id = records.lines().find_map(|line| line.strip_prefix("N ")?.split(' ').next()).unwrap();
+    let lines = place.run(&["read", id, "-f", "raw"]).success().text();
+    assert!(id.starts_with("a.md:3-") && lines.starts_with("A needle"), "{id}: {lines}");
 }
 
 #[test]

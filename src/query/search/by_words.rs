@@ -209,8 +209,8 @@ impl Search<'_> {
         collector: &mut Collector,
     ) -> Result<bool> {
         let mut texts = DocumentTexts { search: self, cache: HashMap::new(), size: 0 };
-        let best = sections.candidates.first().map_or(1.0, |best| best.score);
         let (first, rest) = self.distinct(&sections.candidates)?;
+        let best = first.first().and_then(|group| group.first()).map_or(1.0, |best| best.score);
         // The order of hits must not depend on the number of hits requested.
         if first.len() < REORDERED && !sections.is_complete {
             return Ok(false);

@@ -6,7 +6,7 @@
 //! document order, and do not overlap.
 
 use super::highlight::{Highlighter, Occurrence};
-use super::piece::{Needs, Piece, chars, needs, pieces, trimmed, whole_lines};
+use super::piece::{Needs, Piece, chars, defined_term, needs, pieces, trimmed, whole_lines};
 use super::window::PassageWindow;
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
@@ -26,6 +26,11 @@ const REFERRED_TO: f32 = 1.5;
 const PRECEDING_ENTRY: f32 = 0.3;
 /// The same for a list or code block after a chosen piece that ends with a colon.
 const LED_IN: f32 = 1.0;
+/// Bonus for the rest of a list item that defines a term of the question, after what precedes it, as a share of the mean
+/// weight of a term.
+const DEFINITION: f32 = 3.0;
+/// Bonus for the beginning of a list item that defines terms of the question, as a share of their weights.
+const DEFINED: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
@@ -80,6 +85,8 @@ pub(super) struct Pieces {
     terms: Vec<Vec<usize>>,
     /// For each piece, the pieces that it needs.
     needs: Vec<Needs>,
+    /// For each piece, the terms of the question that it defines; see [`defined_term`].
+    defined: Vec<Vec<usize>>,
     /// The terms of the title, of the titles above and of the path of the file.
     title_terms: Vec<usize>,
     /// Whether pieces belong to subsections, because the section has no text of its own or little.
@@ -125,7 +132,12 @@ impl WeightedTerms<'_> {
         let below = is_below.then(|| self.highlighter.occurrences(bytes, span));
         let occurrences = below.as_deref().unwrap_or(occurrences);
         let pieces = self.of_pieces(bytes, list, occurrences, titles, is_wanted);
-        Pieces { needs, is_below, ..pieces }
+        let defined = pieces.list.iter().zip(&needs).map(|(piece, needs)| {
+            let term = needs.is_item.then(|| defined_term(bytes, piece.span)).flatten();
+            term.map_or(Vec::new(), |term| terms_of(term, occurrences))
+        });
+        let defined = defined.collect();
+        Pieces { needs, defined, is_below, ..pieces }
     }
 
     /// Returns the keys of front matter, and the first paragraph of the document, as pieces.
@@ -200,7 +212,14 @@ impl WeightedTerms<'_> {
             terms.dedup();
         }
         let title_terms = self.terms(titles.as_bytes());
-        Pieces { list: pieces, terms, needs: Vec::new(), title_terms, is_below: false }
+        Pieces {
+            list: pieces,
+            terms,
+            needs: Vec::new(),
+            defined: Vec::new(),
+            title_terms,
+            is_below: false,
+        }
     }
 }
 
@@ -247,9 +266,15 @@ impl Pieces {
         if total > 0.0 { (titles + best) / total } else { 0.0 }
     }
 
-    /// Returns whether there are pieces, and all of them are in one of the spans `shown`.
+    /// Returns whether there are pieces, and those with terms of the question, or all if none has one, are in one of
+    /// the spans `shown`.
     pub(super) fn are_in(&self, shown: &[ByteSpan]) -> bool {
-        !self.list.is_empty() && self.list.iter().all(|piece| is_in(piece.span, shown))
+        let has_terms = self.terms.iter().any(|terms| !terms.is_empty());
+        let mut pieces = self.list.iter().zip(&self.terms);
+        let is_shown = |(piece, terms): (&Piece, &Vec<usize>)| {
+            has_terms && terms.is_empty() || is_in(piece.span, shown)
+        };
+        !self.list.is_empty() && pieces.all(is_shown)
     }
 
     /// Returns the windows that cover most of the question in about `most` Unicode scalars, outside of the spans
@@ -321,11 +346,19 @@ impl Pieces {
         windows
     }
 
+    /// Returns whether the piece at `index` begins a list item that defines terms of the question.
+    fn defines(&self, index: usize) -> bool {
+        self.defined.get(index).is_some_and(|terms| !terms.is_empty())
+    }
+
     /// Returns the bonus for the piece at `index` after a chosen one, as a share of the mean weight of a term.
     fn following(&self, index: usize) -> f32 {
         let before = index.checked_sub(1).and_then(|before| self.needs.get(before));
         match self.needs.get(index) {
             _ if before.is_some_and(|before| before.leads_in) => LED_IN,
+            Some(needs) if needs.item.is_some_and(|item| item < index && self.defines(item)) => {
+                DEFINITION
+            }
             Some(needs) if needs.is_begun => BEGUN,
             _ => FOLLOWING,
         }
@@ -411,6 +444,8 @@ impl Pieces {
             };
             let gain = |index: usize| {
                 let mut gain = of(self.terms.get(index), &seen);
+                let defined = self.defined.get(index).into_iter().flatten();
+                gain += DEFINED * defined.map(|term| question.weight(*term)).sum::<f32>();
                 let before = index.checked_sub(1);
                 if is_chosen(before) {
                     gain += self.following(index) * mean;
@@ -486,6 +521,24 @@ impl Pieces {
         }
         chosen
     }
+}
+
+/// Returns the terms in the text at `span` if it begins and ends with one.
+fn terms_of(span: ByteSpan, occurrences: &[Occurrence]) -> Vec<usize> {
+    let inside = || {
+        occurrences
+            .iter()
+            .filter(|found| span.start <= found.span.start && found.span.end <= span.end)
+    };
+    let start = inside().map(|found| found.span.start).min();
+    let end = inside().map(|found| found.span.end).max();
+    if (start, end) != (Some(span.start), Some(span.end)) {
+        return Vec::new();
+    }
+    let mut terms: Vec<usize> = inside().map(|found| found.word).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
 }
 
 /// Returns whether `span` is within one of `spans`.

@@ -112,6 +112,8 @@ pub(super) struct Needs {
     pub(super) leads_in: bool,
     /// Whether the piece begins a list item.
     pub(super) is_item: bool,
+    /// The piece that begins the innermost list item that contains this one.
+    pub(super) item: Option<usize>,
     /// Whether the piece begins with a word that refers to what precedes it.
     pub(super) refers_back: bool,
     /// Whether its beginning is shown with the piece before it, because it is in the same line.
@@ -156,6 +158,10 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                     needs.parent = parent.filter(|parent| *parent < index);
                     needs.is_item = true;
                 }
+                let inside = pieces.iter().zip(&mut needs).skip(index);
+                inside
+                    .take_while(|(piece, _)| piece.span.start < node.bytes.end)
+                    .for_each(|(_, needs)| needs.item = Some(index));
                 let begins = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
                 if chars(bytes.get(begins.start..begins.end).unwrap_or_default()) <= ITEM_CHARS {
                     let inside = pieces.iter().zip(&mut needs).skip(index + 1);
@@ -177,6 +183,22 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
         }
     }
     needs
+}
+
+/// Returns the span, without its marks, of the code, the strong text or the link text with which the list item in the
+/// piece at `span` begins. Such an item often says what the term is.
+pub(super) fn defined_term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace();
+    let is_mark = |byte: &u8| matches!(byte, b'`' | b'*' | b'_' | b'[');
+    let marker = |byte: &u8| !byte.is_ascii_whitespace();
+    let skipped = |from: usize, skips: &dyn Fn(&u8) -> bool| {
+        let rest = bytes.get(from..span.end).unwrap_or_default();
+        from + rest.iter().take_while(|byte| skips(byte)).count()
+    };
+    let content = skipped(skipped(skipped(span.start, &is_blank), &marker), &is_blank);
+    let start = skipped(content, &is_mark);
+    let end = skipped(start, &|byte| !matches!(byte, b'`' | b'*' | b'\n' | b']'));
+    (start > content && end > start).then(|| ByteSpan::new(start, end))
 }
 
 /// Whether the first word of a text is one of [`REFERRING`].
