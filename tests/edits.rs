@@ -159,8 +159,17 @@ fn an_edit_with_side_effects_is_refused_and_writes_nothing() {
     let small = place.run(&["delete", "doc.md", "Alpha", "--max-chars", "50"]).ends(2);
     assert!(small.stderr.contains("BUDGET_TOO_SMALL") && text(&place) == DOC);
     let long = Place::ingested(&[("l.md", &format!("# L\n\n{}\n", "word ".repeat(99)))]);
-    let cut = long.run(&["replace", "l.md", "L", "--content", "b", "--max-chars", "300"]);
-    assert_eq!(cut.success().json()["content_omitted"], true);
+    for most in ["250", "300"] {
+        let cut = ["replace", "l.md", "L", "--content", "b", "--max-chars", most];
+        let trial = [&cut[..], &["--dry-run", "-f", "text"]].concat();
+        let diff = long.run(&trial).success().text();
+        assert!(diff.starts_with("--- a/l.md\n") && diff.ends_with("\ntruncated\n"), "{diff}");
+        let cut = long.run(&cut).success().json();
+        assert_eq!(cut["truncated"], true);
+        let old = cut["old_content"].as_str().unwrap();
+        assert!(old.starts_with("\nword word") && old.len() < 200, "{cut}");
+        long.run(&["replace", "l.md", "L", "--content", &"word ".repeat(99)]).success();
+    }
     place.run(&["delete", "doc.md", "Alp", "--fuzzy"]).success();
     // The file differs from the stored document.
     place.write("doc.md", "# Changed\n");
@@ -530,6 +539,39 @@ fn a_batch_takes_a_hash_and_paths_from_the_current_folder() {
         place.run_in("sub", &["edit", "--batch", "-"], &line.to_string()).success();
     }
     assert_eq!(text(), "# A\n\n## S\n\nz\n");
+}
+
+#[test]
+fn an_edit_of_a_batch_names_its_document_in_any_address() {
+    let b = "# B\n\n## One\n\n- x\n- y\n\n## Usage: 5\n\nu\n";
+    let place = Place::ingested(&[("a.md", "# A\n\n## S\n\ns\n"), ("docs/b.md", b)]);
+    let delete = |section: &str| json!({"operation": "delete", "section": section}).to_string();
+    let lines = [delete("a.md#s"), delete("docs/b.md#one"), delete("b.md:3")].join("\n");
+    place.run_in("", &["edit", "--batch", "-"], &lines).success();
+    assert_eq!(std::fs::read_to_string(place.join("docs/b.md")).unwrap(), "# B\n");
+    // A title that only looks like one is a section of the document of the edit before it.
+    place.write("docs/b.md", b);
+    place.run(&["ingest"]).success();
+    let lines = [delete("b.md#one"), delete("Usage: 5")].join("\n");
+    place.run_in("", &["edit", "--batch", "-"], &lines).success();
+    assert_eq!(std::fs::read_to_string(place.join("docs/b.md")).unwrap(), "# B\n");
+}
+
+#[test]
+fn a_line_in_a_block_is_refused_with_the_address_of_the_block() {
+    let text = "# A\n\n## S\n\n- one\n- two\n\nAn end.\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    for (line, block) in
+        [("a.md:6", "a.md::heading:h2[0]/block:list[0]/item[1]"), ("a.md:8", "block:paragraph[0]")]
+    {
+        let answer = place.run(&["delete", line]).ends(1).json();
+        let fault = &answer["unresolved_selectors"][0];
+        let first = fault["suggestions"][0].as_str().unwrap();
+        assert!(first.contains(block), "{fault}");
+        assert!(fault["message"].as_str().unwrap().ends_with(first), "{fault}");
+        assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), text);
+    }
+    place.run(&["delete", "a.md::heading:h2[0]/block:list[0]/item[1]"]).success();
 }
 
 #[test]

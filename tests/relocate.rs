@@ -89,6 +89,25 @@ fn links_to_what_is_missing_stay_as_they_are_written() {
 }
 
 #[test]
+fn a_note_with_a_number_sign_in_its_name_keeps_its_links() {
+    let links = "---\nlinks: [\"C#\"]\n---\n# Links\n\n[[F#10]] [[C#]] [[C#part]] [[d]]\n";
+    let place = Place::ingested(&[
+        ("F#10.md", "# Lang\n"),
+        ("C#.md", "# Sharp\n\n## Part\n"),
+        ("d.md", "# Dee\n"),
+        ("p.md", links),
+    ]);
+    for (from, to) in [("F#10.md", "old/fs10.md"), ("C#.md", "csharp.md"), ("d.md", "a#b.md")] {
+        place.run(&["move", from, to]).success();
+    }
+    let moved =
+        "---\nlinks: [\"csharp\"]\n---\n# Links\n\n[[fs10]] [[csharp]] [[C#part]] [[a#b]]\n";
+    assert_eq!(text(&place, "p.md"), moved);
+    place.run(&["move", "a#b.md", "e.md"]).success();
+    assert_eq!(text(&place, "p.md"), moved.replace("[[a#b]]", "[[e]]"));
+}
+
+#[test]
 fn a_move_that_changes_only_the_case_rewrites_paths() {
     let b = "# B\n\n[a](../a.md) [a](/a.md#a) [[a]] [c](c.md)\n";
     let place = Place::ingested(&[("a.md", "# A\n"), ("d/b.md", b), ("d/c.md", "# C\n")]);
@@ -126,6 +145,30 @@ fn headings_keep_their_form() {
         let place = Place::ingested(&[("a.md", from)]);
         place.run(&["rename", "a", "Old", "--title", "New"]).success();
         assert_eq!(text(&place, "a.md"), to);
+    }
+}
+
+#[test]
+fn code_and_emphasis_stay_around_what_a_new_title_keeps() {
+    for (heading, old, new, written) in [
+        ("### `clear(timeout)`", "clear(timeout)", "clear(timer)", "### `clear(timer)`"),
+        (
+            "## Class: `SocketError`",
+            "Class: SocketError",
+            "Class: SocketFault",
+            "## Class: `SocketFault`",
+        ),
+        ("## `a.b` and *c* d", "a.b and c d", "a.b and c e", "## `a.b` and *c* e"),
+        ("## `a` `a b`", "a a b", "a x b", "## `a` `x b`"),
+        ("## Use `x`", "Use x", "Use x now", "## Use `x` now"),
+        ("`x` y\n---", "x y", "z y", "`z` y\n---"),
+        // Nothing is kept, or the new title has marks of its own.
+        ("## `x`", "x", "Other", "## Other"),
+        ("## `x y`", "x y", "x **z**", "## x **z**"),
+    ] {
+        let place = Place::ingested(&[("a.md", &format!("# A\n\n{heading}\n\ntext\n"))]);
+        place.run(&["rename", "a.md", old, "--title", new]).success();
+        assert_eq!(text(&place, "a.md"), format!("# A\n\n{written}\n\ntext\n"));
     }
 }
 

@@ -349,7 +349,7 @@ pub(super) struct EditOptions {
     /// Print the change as a unified diff, and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Edit only if the place, or the whole file, has this hash, which `read` prints
+    /// Edit only if the place, or the whole file, has this hash, which `read -f json` prints
     #[arg(long, value_name = "HASH")]
     pub(super) expect: Option<String>,
     /// Accept a unique part of a title as the name of the section

@@ -200,13 +200,8 @@ fn run(
     is_batch: bool,
 ) -> Result<Status> {
     let is_dry_run = options.dry_run;
-    let answer = |report: Option<EditReport>, faults| EditAnswer {
-        report,
-        faults,
-        is_batch,
-        is_dry_run,
-        with_content: true,
-    };
+    let answer =
+        |report: Option<EditReport>, faults| EditAnswer::new(report, faults, is_batch, is_dry_run);
     let request = EditRequest {
         store: &store::store(global)?,
         document: document.map(str::to_owned),

@@ -1,8 +1,9 @@
 //! The answer of an edit.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
-use super::EditReport;
+use super::{Done, EditReport};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::{List, Outcome};
@@ -18,21 +19,78 @@ pub struct EditAnswer {
     pub is_batch: bool,
     /// Whether this was a dry run, which writes nothing.
     pub is_dry_run: bool,
-    /// Whether the answer includes the old content.
-    pub with_content: bool,
+    /// The maximum length of each old content and of the diff, in Unicode scalars: 0 to leave them out, `None` for no
+    /// limit.
+    pub most_chars: Option<usize>,
+    /// The diff, which is made when it is asked for. The parts of an answer that are tried for a budget share it.
+    diff: Arc<OnceLock<Vec<u8>>>,
 }
 
 impl EditAnswer {
+    /// Returns the answer of an edit that was made, of a dry run, or why there is none.
+    pub(crate) fn new(
+        report: Option<EditReport>,
+        faults: Vec<AddressError>,
+        is_batch: bool,
+        is_dry_run: bool,
+    ) -> Self {
+        Self { report, faults, is_batch, is_dry_run, most_chars: None, diff: Arc::default() }
+    }
+
     /// The warnings of the report, if any.
     pub fn warnings(&self) -> &[Warning] {
         self.report.as_ref().map_or(&[], |report| &report.warnings)
     }
 
-    /// The change as a unified diff in the bytes of the files; empty if nothing changes.
-    pub fn diff(&self) -> Vec<u8> {
-        let files = self.report.iter().flat_map(|report| &report.files);
-        files.flat_map(|one| diff(&one.file, &one.file, &one.before, &one.after)).collect()
+    /// The change as a unified diff in the bytes of the files; empty if nothing changes. Only its first lines if the
+    /// length is limited.
+    pub fn diff(&self) -> &[u8] {
+        first_lines(self.whole_diff(), self.most_chars.unwrap_or(usize::MAX))
     }
+
+    fn whole_diff(&self) -> &[u8] {
+        self.diff.get_or_init(|| {
+            let files = self.report.iter().flat_map(|report| &report.files);
+            files.flat_map(|one| diff(&one.file, &one.file, &one.before, &one.after)).collect()
+        })
+    }
+
+    /// The content before an edit, or its beginning; `None` if it is left out.
+    pub(crate) fn old_content<'a>(&self, done: &'a Done) -> Option<Cow<'a, str>> {
+        let whole = String::from_utf8_lossy(&done.old_content);
+        match self.most_chars {
+            None => Some(whole),
+            Some(0) => None,
+            Some(most) if whole.chars().nth(most).is_none() => Some(whole),
+            Some(most) => Some(whole.chars().take(most).collect()),
+        }
+    }
+
+    /// The lengths of the texts that can be shortened, in Unicode scalars.
+    fn lengths(&self) -> impl Iterator<Item = usize> {
+        let contents = self.report.iter().flat_map(|report| &report.done);
+        let contents = contents.map(|done| done.old_content.as_slice());
+        let diff = self.is_dry_run.then(|| self.whole_diff());
+        contents.chain(diff).map(|text| String::from_utf8_lossy(text).chars().count())
+    }
+
+    /// Whether an old content or the diff is shortened.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.most_chars.is_some_and(|most| self.lengths().any(|length| length > most))
+    }
+}
+
+/// Returns the first lines of `text` that have at most `most` Unicode scalars together.
+pub(super) fn first_lines(text: &[u8], most: usize) -> &[u8] {
+    let (mut end, mut chars) = (0, 0);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        chars += String::from_utf8_lossy(line).chars().count();
+        if chars > most {
+            break;
+        }
+        end += line.len();
+    }
+    text.get(..end).unwrap_or_default()
 }
 
 /// Returns a unified diff from `before`, the bytes of the file `from`, to `after`, those of the file `to`.
@@ -84,7 +142,7 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-/// The only item of the list is the old content, which is left out if it does not fit the budget.
+/// The only item of the list is the old contents and the diff, which are shortened if they do not fit the budget.
 impl List for EditAnswer {
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.faults.iter_mut().map(|fault| &mut fault.message).collect()
@@ -95,15 +153,20 @@ impl List for EditAnswer {
     }
 
     fn count(&self) -> usize {
-        usize::from(self.with_content)
+        1
     }
 
-    fn least(&self) -> usize {
-        0
+    fn first(&self, _: usize) -> Self {
+        self.clone()
     }
 
-    fn first(&self, count: usize) -> Self {
-        Self { with_content: count > 0, ..self.clone() }
+    fn sizes_of_first(&self) -> usize {
+        self.lengths().max().map_or(0, |longest| longest + 1)
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.most_chars = size.checked_sub(1);
+        true
     }
 }
 

@@ -337,7 +337,7 @@ impl Current {
                 .to_owned()
         } else {
             format!(
-                "read it again with `mdsel read {} --refresh`, and repeat the edit",
+                "read it again with `mdsel read {} --refresh -f json`, and repeat the edit",
                 shell_path(&address)
             )
         };

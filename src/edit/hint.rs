@@ -12,7 +12,10 @@ use crate::query::place::{ResolvedNode, Target};
 /// Returns `CONFLICT`: the document at `path` has the hash `found`, not `expected`.
 pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
     Error::new(ErrorKind::Conflict, format!("{path}: the hash is {found}, not {expected}"))
-        .with_hint(format!("read it again with `mdsel read {} --refresh`", shell_path(path)))
+        .with_hint(format!(
+            "read it again with `mdsel read {} --refresh -f json`",
+            shell_path(path)
+        ))
 }
 
 /// The edit that was refused.

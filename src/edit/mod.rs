@@ -40,7 +40,7 @@ use crate::query::links::broken::{
     AffectedLink, AffectedLinks, Changed, EditedVersions, affected_by,
 };
 use crate::query::node::{has_hash, short_hash};
-use crate::query::{DocumentCache, NamedNode, named};
+use crate::query::{DocumentCache, NamedNode, named, names_document};
 use crate::store::{Purpose, Store};
 use change::Current;
 use files::{FileChange, OldFile};
@@ -287,10 +287,10 @@ fn places(
     for edit in &request.edits {
         let before = places.last().map(|last| encode(&last.stored.path));
         let given = edit.document.as_ref().or(request.document.as_ref());
-        let is_address = given.is_none() && edit.section.contains("::");
+        let is_address = given.is_none() && names_document(library, &edit.section)?;
         let document = given.cloned().or(before.clone()).filter(|_| !is_address);
         let mut found = named(library, document.as_deref(), &edit.section, edit.is_fuzzy)?;
-        // The text before `::` may be a part of a title.
+        // The text before `::`, `#` or `:` may be a part of a title.
         if found.is_err() && is_address && before.is_some() {
             let within = named(library, before.as_deref(), &edit.section, edit.is_fuzzy)?;
             found = if within.is_ok() { within } else { found };

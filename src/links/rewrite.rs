@@ -22,6 +22,8 @@ pub struct NewTarget<'a> {
     pub title: Option<&'a str>,
     /// Whether the old target names the document by its title.
     pub is_titled: bool,
+    /// Whether the old target is all a name, because the name of the document contains a `#`.
+    pub is_whole: bool,
     /// Whether the target has come into the document of the link, so that the link need not name the document.
     pub is_here: bool,
     /// The title and the anchor of the section, if the link names one.
@@ -36,7 +38,7 @@ pub fn candidates(
     to: &NewTarget<'_>,
     sites: &[SiteRoot],
 ) -> Vec<String> {
-    let (name, fragment) = match link.target.split_once('#') {
+    let (name, fragment) = match link.target.split_once('#').filter(|_| !to.is_whole) {
         Some((name, fragment)) => (name, Some(fragment)),
         None => (link.target.as_str(), None),
     };
@@ -281,6 +283,7 @@ mod tests {
             on_disk: None,
             title: None,
             is_titled: false,
+            is_whole: false,
             is_here: false,
             section: None,
         };
@@ -333,6 +336,7 @@ mod tests {
             on_disk: None,
             title: None,
             is_titled: false,
+            is_whole: false,
             is_here: false,
             section: None,
         };
@@ -348,6 +352,7 @@ mod tests {
             on_disk: None,
             title: None,
             is_titled: false,
+            is_whole: false,
             is_here: false,
             section: Some(("New title", anchor)),
         };

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::answer::first_lines;
 use super::{RelocateEffects, RelocateReport, RewrittenLink};
 use crate::address::AddressError;
 use crate::error::Warning;
@@ -51,9 +52,15 @@ pub struct RelocateAnswer {
     /// What a dry run would change, as a unified diff of all files.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+    /// Files or lines of the diff were left out to keep to a budget.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
     /// The bytes of the diff.
     #[serde(skip)]
     pub(crate) raw: Vec<u8>,
+    /// The length of the whole diff in bytes.
+    #[serde(skip)]
+    diff_length: usize,
     /// The name of the command.
     #[serde(skip)]
     operation: &'static str,
@@ -90,6 +97,8 @@ impl RelocateAnswer {
             effects: report.effects.clone(),
             dry_run: is_dry_run,
             diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
+            truncated: false,
+            diff_length: raw.len(),
             raw,
             operation: report.operation,
             unresolved_selectors: Vec::new(),
@@ -105,6 +114,11 @@ impl RelocateAnswer {
     /// Returns whether the answer is that of a dry run.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
+    }
+
+    /// Returns whether lines of the diff are left out.
+    pub(crate) fn is_diff_cut(&self) -> bool {
+        self.raw.len() < self.diff_length
     }
 
     /// Returns the name of the command.
@@ -168,6 +182,19 @@ impl List for RelocateAnswer {
         let mut first = self.clone();
         first.files.truncate(count);
         first.files_omitted = self.files_omitted + self.files.len() - first.files.len();
+        first.truncated |= first.files_omitted > 0;
         first
+    }
+
+    /// Only the diff can be cut.
+    fn sizes_of_first(&self) -> usize {
+        self.diff.as_ref().map_or(0, |diff| diff.chars().count())
+    }
+
+    fn cut_first(&mut self, size: usize) -> bool {
+        self.raw = first_lines(&self.raw, size).to_vec();
+        self.diff = self.diff.is_some().then(|| String::from_utf8_lossy(&self.raw).into_owned());
+        self.truncated = true;
+        true
     }
 }

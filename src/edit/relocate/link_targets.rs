@@ -258,14 +258,25 @@ impl LinkTargets<'_> {
         let document = version.map_or(&place.document, |version| version.document());
         let old = &place.document;
         let stored = &old.stored;
-        let name = link.target.split('#').next().unwrap_or_default().trim();
-        let is_path = is_named(&stored.path, split_extension(&fold(name)).0);
         let old_title = self.title_before(&old.stored)?;
+        let is_of_path = |name: &str| is_named(&stored.path, split_extension(&fold(name)).0);
+        let is_of_title =
+            |name: &str| old_title.as_ref().is_some_and(|title| fold(title) == fold(name));
+        let whole = link.target.trim();
+        let is_name = matches!(link.kind, Kind::Wikilink | Kind::Embed | Kind::Typed(_));
+        // What follows a `.` in a fragment is no extension.
+        let folded = fold(whole);
+        let extension = format!(".{}", fold(split_extension(&stored.path).1));
+        let stem = folded.strip_suffix(&extension).unwrap_or(&folded);
+        let is_whole =
+            is_name && whole.contains('#') && (is_named(&stored.path, stem) || is_of_title(whole));
+        let name =
+            if is_whole { whole } else { whole.split('#').next().unwrap_or_default().trim() };
         let title = match version {
             Some(version) => version.links().title.clone(),
             None => old_title.clone(),
         };
-        let is_titled = !is_path && old_title.is_some_and(|title| fold(&title) == fold(name));
+        let is_titled = !is_of_path(name) && is_of_title(name);
         let section = match target {
             Target::Node(node) => document.tree.section(node),
             _ => None,
@@ -278,6 +289,7 @@ impl LinkTargets<'_> {
             on_disk: on_disk.as_ref().map(|(from, path)| (folder_of(from), path.as_str())),
             title: title.as_deref(),
             is_titled,
+            is_whole,
             is_here: id == source.new.stored.id && stored.id != source.old.stored.id,
             section: section.map(|section| (section.title.as_str(), section.anchor())),
         };

@@ -1,7 +1,7 @@
 //! Gives a section another title.
 //!
 //! Invariant: only the text of the heading changes. Its marks, blanks and line end stay, and so does the structure of
-//! the document.
+//! the document. Code and emphasis stay around the part of the title that is the same.
 
 use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
@@ -40,8 +40,19 @@ pub(super) fn renamed(
     let heading = bytes.get(start..section.heading_end).unwrap_or_default();
     let before = bytes.get(..start).unwrap_or_default();
     let after = bytes.get(section.heading_end..).unwrap_or_default();
-    let version = [before, &with_title(heading, title), after].concat();
-    let version = Version::read_as(version, Dialect::of(&old.stored.path));
+    let with = |written: &str| {
+        let version = [before, &with_title(heading, written), after].concat();
+        Version::read_as(version, Dialect::of(&old.stored.path))
+    };
+    let has_title = |version: &Version| {
+        let mut sections = version.outline().sections.iter();
+        sections.any(|section| section.node == node && section.title == title)
+    };
+    let text = text_of_heading(heading);
+    let text = heading.get(text.start..text.end).unwrap_or_default();
+    let styled = styled(&String::from_utf8_lossy(text), &section.title, title);
+    let styled = styled.iter().map(|written| with(written)).find(has_title);
+    let version = styled.unwrap_or_else(|| with(title));
     let address = found.address();
     if !is_same_structure(old.tree.outline(), version.outline(), node) {
         let message = format!("{address}: {title:?} would not be the title of that section alone");
@@ -89,6 +100,61 @@ fn with_title(heading: &[u8], title: &str) -> Vec<u8> {
     // The number signs at the end would be the closing sequence of the heading.
     let words = title.trim_end_matches('#');
     with(&format!("{words}\\{}", title.get(words.len()..).unwrap_or_default()))
+}
+
+/// Returns the texts that a heading with the text `written` and the title `old` may have for the title `new`, if only a
+/// part of the title differs and the text has code or emphasis, but nothing that leads elsewhere.
+fn styled(written: &str, old: &str, new: &str) -> Vec<String> {
+    let is_mark = |scalar: char| "`*_~\\&<[".contains(scalar);
+    if !written.contains(['`', '*', '_'])
+        || written.contains(['[', '<', '!'])
+        || new.contains(is_mark)
+    {
+        return Vec::new();
+    }
+    let (before, middle) = (common_words(old, new, false), common_words(old, new, true));
+    let after = middle.min(old.len().min(new.len()) - before);
+    let is_kept =
+        |text: Option<&str>| text.is_some_and(|text| text.contains(char::is_alphanumeric));
+    if !is_kept(old.get(..before)) && !is_kept(old.get(old.len() - after..)) {
+        return Vec::new();
+    }
+    let part = |text: &'_ str| text.get(before..text.len() - after).unwrap_or_default().to_owned();
+    let (old_part, new_part) = (part(old), part(new));
+    match (old_part.is_empty(), before, after) {
+        (true, 0, _) => vec![format!("{new_part}{written}")],
+        (true, _, 0) => vec![format!("{written}{new_part}")],
+        (true, ..) => Vec::new(),
+        (false, ..) => {
+            let places = written.match_indices(&old_part);
+            let with = |(at, old): (usize, &str)| {
+                let (start, rest) = written.split_at(at);
+                format!("{start}{new_part}{}", rest.get(old.len()..).unwrap_or_default())
+            };
+            places.map(with).collect()
+        }
+    }
+}
+
+/// Returns the length in bytes of the words with which both texts begin, or end.
+fn common_words(one: &str, other: &str, at_end: bool) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let at = |text: &[char], index: usize| {
+        if at_end { text.iter().rev().nth(index).copied() } else { text.get(index).copied() }
+    };
+    let same = (0..).take_while(|index| {
+        at(&one, *index).is_some_and(|scalar| Some(scalar) == at(&other, *index))
+    });
+    let mut count = same.count();
+    // A word that differs in part differs.
+    let is_within = |text: &[char], count: usize| {
+        let is_word = |scalar: Option<char>| scalar.is_some_and(char::is_alphanumeric);
+        count > 0 && is_word(at(text, count - 1)) && is_word(at(text, count))
+    };
+    while is_within(&one, count) || is_within(&other, count) {
+        count -= 1;
+    }
+    (0..count).filter_map(|index| at(&one, index)).map(char::len_utf8).sum()
 }
 
 /// Returns the span of the text of a heading, ATX or setext, without marks and blanks around it.

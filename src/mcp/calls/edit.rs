@@ -52,12 +52,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         edit.into_edit(origin.clone(), false).map_err(|error| error.in_part(&origin))
     });
     let edits = edits.collect::<Result<_>>()?;
-    let answer = |report: Option<edit::EditReport>, faults| edit::EditAnswer {
-        report,
-        faults,
-        is_batch,
-        is_dry_run: dry_run,
-        with_content: true,
+    let answer = |report: Option<edit::EditReport>, faults| {
+        edit::EditAnswer::new(report, faults, is_batch, dry_run)
     };
     let reply = |answer: edit::EditAnswer| form.reply(answer);
     let request = edit::EditRequest {

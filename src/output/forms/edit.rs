@@ -68,7 +68,7 @@ impl Answer for edit::EditAnswer {
     }
 
     fn rest(&self) -> Footer<'_> {
-        let mut footer = Footer::new(&self.faults, self.warnings(), false);
+        let mut footer = Footer::new(&self.faults, self.warnings(), self.is_cut());
         if self.is_dry_run {
             footer.notes = beside_the_diff(self).collect();
         }
@@ -81,12 +81,12 @@ impl Answer for edit::EditAnswer {
     }
 
     fn raw(&self) -> Vec<u8> {
-        self.diff()
+        self.diff().to_vec()
     }
 
     fn text(&self, writer: &mut TextWriter) {
         if self.is_dry_run {
-            writer.content(&self.diff());
+            writer.content(self.diff());
         } else {
             lines(self).for_each(|line| writer.line(Style::Plain, &line));
         }
@@ -107,6 +107,6 @@ impl Answer for edit::EditAnswer {
         renderer.key_findings(lines.len(), lines.into_iter())?;
         let Some(report) = self.report.as_ref().filter(|_| self.is_dry_run) else { return Ok(()) };
         report.done.iter().for_each(|done| renderer.source(&done.file));
-        renderer.content("Diff", "", std::iter::empty(), &self.diff(), "diff")
+        renderer.content("Diff", "", std::iter::empty(), self.diff(), "diff")
     }
 }

@@ -36,7 +36,7 @@ impl<'a> From<&'a EditAnswer> for EditJson<'a> {
         };
         let rest = Rest::of(answer, report);
         if let ([done], [file], false) = (&*report.done, &*report.files, answer.is_batch) {
-            let effect = EffectJson::of(done, answer.with_content);
+            let effect = EffectJson::of(answer, done);
             let (success, selector, changes) = (true, &*done.selector, Changes::of(done, &effect));
             let file = file.into();
             let single = Single::Done { success, selector, effect, changes, file, rest };
@@ -45,7 +45,7 @@ impl<'a> From<&'a EditAnswer> for EditJson<'a> {
         let is_one_file = report.files.len() == 1;
         let edit = |done: &'a Done| {
             let file = (!is_one_file).then_some(&*done.file);
-            BatchEdit::of(done, file, answer.with_content)
+            BatchEdit::of(answer, done, file)
         };
         let (success, edits) = (true, report.done.iter().map(edit).collect());
         Self::Batch(Box::new(match &*report.files {
@@ -59,6 +59,7 @@ impl<'a> From<&'a EditAnswer> for EditJson<'a> {
 }
 
 /// The answer of a command that makes one edit, or why it made none.
+#[expect(clippy::large_enum_variant, reason = "one value exists at a time")]
 #[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Single<'a, Effect> {
@@ -197,8 +198,8 @@ pub(crate) struct Changes<'a> {
 }
 
 impl<'a> BatchEdit<'a> {
-    fn of(done: &'a Done, file: Option<&'a str>, with_content: bool) -> Self {
-        let effect = EffectJson::of(done, with_content);
+    fn of(answer: &EditAnswer, done: &'a Done, file: Option<&'a str>) -> Self {
+        let effect = EffectJson::of(answer, done);
         let (operation, selector, changes) =
             (done.operation, &*done.selector, Changes::of(done, &effect));
         match effect {
@@ -216,8 +217,8 @@ impl<'a> BatchEdit<'a> {
 }
 
 impl<'a> EffectJson<'a> {
-    fn of(done: &'a Done, with_content: bool) -> Self {
-        let old = with_content.then(|| String::from_utf8_lossy(&done.old_content));
+    fn of(answer: &EditAnswer, done: &'a Done) -> Self {
+        let old = answer.old_content(done);
         match done.operation {
             "insert" => Self::Inserted(Inserted {
                 inserted_at: done.new_lines.start,
@@ -252,7 +253,8 @@ impl<'a> Changes<'a> {
             reparented: &done.reparented,
             kept_definitions: &done.kept_definitions,
             renumbered: &done.renumbered,
-            lossy: matches!(effect.old_content(), Some(Cow::Owned(_))),
+            lossy: effect.old_content().is_some()
+                && std::str::from_utf8(&done.old_content).is_err(),
             stripped_heading: done.stripped_heading,
             unchanged: done.is_noop,
         }
@@ -290,6 +292,9 @@ pub(crate) struct Rest<'a> {
     /// The old content was left out to keep to a budget.
     #[serde(skip_serializing_if = "is_false")]
     content_omitted: bool,
+    /// The old content or the diff was shortened to keep to a budget.
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
     /// Nothing was written.
     #[serde(skip_serializing_if = "is_false")]
     dry_run: bool,
@@ -303,11 +308,12 @@ pub(crate) struct Rest<'a> {
 
 impl<'a> Rest<'a> {
     fn of(answer: &'a EditAnswer, report: &'a EditReport) -> Self {
-        let diff = || String::from_utf8_lossy(&answer.diff()).into_owned();
+        let diff = || String::from_utf8_lossy(answer.diff()).into_owned();
         Self {
             broken_links: &report.broken_links,
             redirected_links: &report.redirected_links,
-            content_omitted: !answer.with_content,
+            content_omitted: answer.most_chars == Some(0),
+            truncated: answer.is_cut(),
             dry_run: answer.is_dry_run,
             diff: answer.is_dry_run.then(diff),
             warnings: &report.warnings,

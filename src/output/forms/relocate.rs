@@ -18,7 +18,8 @@ impl Answer for RelocateAnswer {
     }
 
     fn rest(&self) -> Footer<'_> {
-        let mut footer = Footer::new(&self.unresolved_selectors, &self.warnings, false);
+        let mut footer =
+            Footer::new(&self.unresolved_selectors, &self.warnings, self.is_diff_cut());
         if self.is_dry_run() {
             footer.notes = self.side_effects();
         }

@@ -10,6 +10,8 @@ use super::locate::{Located, locate, locate_first, missing};
 use super::several_places;
 use super::suggestion::of_corrections;
 use crate::address::{AddressError, FaultCode, Locator, Ordinal, Params, Selector, StepKind};
+use crate::limits;
+use crate::markdown::outline::NodeKind;
 use crate::query::library::OpenDocument;
 use crate::query::place::{ResolvedNode, Target};
 
@@ -47,7 +49,7 @@ pub(crate) fn locate_for_edit(
         }
         if matches!(place.locator, Locator::TitlePart(_)) {
             return match located.places.as_slice() {
-                [place] if is_fuzzy => checked(place, text),
+                [place] if is_fuzzy => checked(place, named),
                 [place] => Err(not_exact(text, place)),
                 places => Err(several_places(text, places, "")),
             };
@@ -57,13 +59,17 @@ pub(crate) fn locate_for_edit(
     unique(&mut hits);
     match hits.as_slice() {
         [] => Err(missing(document, places).of(text)),
-        [place] => checked(place, text),
+        [place] => checked(place, named),
         places => Err(several_places(text, places, "")),
     }
 }
 
 /// Returns the node, if `place` is exactly the named node and has no parameter except `part`.
-fn checked(place: &ResolvedNode, text: &str) -> std::result::Result<ResolvedNode, AddressError> {
+fn checked(
+    place: &ResolvedNode,
+    named: &NamedNode,
+) -> std::result::Result<ResolvedNode, AddressError> {
+    let text = named.text.as_str();
     let Params { page, head, tail, part, .. } = place.params;
     if place.resolved == Some("lines") {
         let address = place.address();
@@ -74,9 +80,11 @@ fn checked(place: &ResolvedNode, text: &str) -> std::result::Result<ResolvedNode
         return Err(fault.suggest(vec![place.address()]));
     }
     if place.resolved.is_some() {
-        let message = format!("this line is not a heading; it is in {}", place.address());
-        let fault = fault(FaultCode::SelectorNotFound, text, message);
-        return Err(fault.suggest(vec![place.address()]));
+        let mut around = named.line().map_or(Vec::new(), |line| blocks_at(&place.document, line));
+        around.push(place.address());
+        let innermost = around.first().map_or("", String::as_str);
+        let message = format!("this line is not a heading; it is in {innermost}");
+        return Err(fault(FaultCode::SelectorNotFound, text, message).suggest(around));
     }
     if page.is_some() || head.is_some() || tail.is_some() {
         let message = format!("an edit applies to a whole place: {}", place.address());
@@ -84,6 +92,16 @@ fn checked(place: &ResolvedNode, text: &str) -> std::result::Result<ResolvedNode
         return Err(fault.suggest(vec![place.address()]));
     }
     Ok(ResolvedNode { params: Params { part, ..Params::default() }, ..place.clone() })
+}
+
+/// Returns the addresses of the blocks and items that contain a line, innermost first.
+fn blocks_at(document: &OpenDocument, line: usize) -> Vec<String> {
+    let tree = &document.tree;
+    let nodes = tree.outline().nodes.iter().enumerate().rev();
+    let at_line = nodes.filter(|(_, node)| node.lines.start <= line && line <= node.lines.end);
+    let blocks =
+        at_line.filter(|(_, node)| matches!(node.kind, NodeKind::Block(_) | NodeKind::Item));
+    blocks.map(|(index, _)| document.address_of(index)).take(limits::MAX_SUGGESTIONS - 1).collect()
 }
 
 /// Returns the fault for a text that is both the title of a section and a location of another kind.

@@ -82,6 +82,24 @@ pub(crate) fn named(
     Ok(answer.map(|named| NamedNode { cells: split.map(|(_, steps)| steps), ..named }))
 }
 
+/// Returns whether `text` is an address that includes a document: `DOC::PLACE`, or `DOC#ANCHOR` or `DOC:LINE` of a
+/// document in the store.
+pub(crate) fn names_document(library: &DocumentCache<'_>, text: &str) -> Result<bool> {
+    for interpretation in interpretations(text) {
+        let is_named = match &interpretation {
+            Interpretation::Namespaced { .. } => true,
+            Interpretation::PathAnchor { name, .. } | Interpretation::PathLine { name, .. } => {
+                !matches!(documents::by_name(library, name)?, NameMatch::None)
+            }
+            _ => false,
+        };
+        if is_named {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Returns the name of the document and the locations in it for an interpretation that has both. For an anchor
 /// these are all its interpretations: with everything after the `#` as the anchor, and with steps after it.
 fn split<'a>(

@@ -18,7 +18,7 @@ mod suggestion;
 
 pub(crate) use cells::narrow;
 pub(crate) use edit_node::locate_for_edit;
-pub(crate) use edit_place::{NamedNode, named};
+pub(crate) use edit_place::{NamedNode, named, names_document};
 pub(super) use locate::{Located, ldmd_section, missing_ldmd_section, with_its_part};
 pub use name::{NameMatch, document_named};
 pub(super) use steps::expansion_cut;
@@ -297,7 +297,7 @@ impl Resolver<'_> {
         match self.library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
             [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
             _ => {
-                let message = "write the document before the place, as in `guide.md::*`; `mdsel index -f text` lists \
+                let message = "write the document before the place, as in `guide.md::*`; `mdsel toc --depth 0` lists \
                                the documents";
                 Ok(Located::fault(AddressError::new(FaultCode::NamespaceRequired, message)))
             }
