@@ -62,7 +62,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: OutputMode) ->
         keeps_duplicates: false,
         detail: HitDetail::Addresses,
         explain: false,
-        limit: 0,
+        limit: Some(0),
         max_chars: None,
         after: call.after,
     };
@@ -222,6 +222,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             line_end: None,
             content: "`` ` ``".to_owned(),
             truncated: false,
+            number: 0,
         };
         let request = context::ContextRequest {
             addresses: texts(&["links.md::*", "guide.md::Install"]),

@@ -165,6 +165,21 @@ fn a_body_cannot_forge_a_record() {
 }
 
 #[test]
+fn an_item_from_outside_has_the_same_number_on_every_page() {
+    let place = notes();
+    let call = |more: &[&str]| {
+        let call = ["context", "qp-3e7a.md#summary", "--item", "text=one", "--item", "text=two"];
+        place.run(&[&call[..], &["-f", "records"], more].concat()).success().text()
+    };
+    let ids = |records: &str| -> Vec<String> {
+        let items = records.lines().filter_map(|line| line.strip_prefix("N item:"));
+        items.map(|item| item.split(' ').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&call(&[])), ["0", "1"]);
+    assert_eq!(ids(&call(&["--limit", "1", "--after", "1-2"])), ["1"]);
+}
+
+#[test]
 fn markdown_blocks_have_the_documented_form() {
     let place = notes();
     let run = |items: &[&str]| {

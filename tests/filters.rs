@@ -300,3 +300,52 @@ fn a_filter_passes_on_what_is_said_of_its_address() {
         assert!(text.starts_with("none: SELECTOR_NOT_FOUND"), "{text}");
     }
 }
+
+#[test]
+fn blocks_are_listed_in_the_section_that_was_asked_for() {
+    let place = Place::ingested(&[("a.md", "# A\n\nfirst\n\n## B\n\nsecond\n")]);
+    let json = place.run(&["index", "a.md", "--blocks", "--under", "a.md#b"]).success().json();
+    let blocks = json["documents"][0]["block_list"].as_array().unwrap();
+    assert_eq!(blocks.len(), 1, "{json}");
+    assert_eq!(blocks[0]["preview"], "second");
+}
+
+#[test]
+fn a_name_of_a_document_and_a_folder_is_read_as_the_document_with_a_warning() {
+    let place = Place::ingested(&[
+        ("npm/a.md", "# A\n"),
+        ("npm/commands/npm.md", "# npm\n"),
+        ("guide.md", "# Guide\n"),
+        ("guide/b.md", "# B\n"),
+    ]);
+    let json = place.run(&["toc", "npm"]).success().json();
+    assert_eq!(json["file"], "npm/commands/npm.md");
+    assert_eq!(json["warnings"][0]["code"], "SHADOWED_FOLDER", "{json}");
+    assert!(json["warnings"][0]["message"].as_str().unwrap().contains("npm/ for that"), "{json}");
+    let folder = place.run(&["toc", "npm/"]).success().json();
+    assert_eq!(files(&folder).len(), 2, "{folder}");
+    // Its whole path names a document.
+    assert!(place.run(&["toc", "guide"]).success().json()["warnings"].is_null());
+}
+
+#[test]
+fn a_name_that_begins_the_name_of_a_folder_gets_that_suggested() {
+    let place = Place::ingested(&[
+        ("crates/indexmap-2.14.2/README.md", "# Ordered\n\nneedle\n"),
+        ("crates/Indexmap_x/RELEASES.md", "# Releases\n"),
+        ("index.md", "# Index\n"),
+    ]);
+    let folders = ["crates/Indexmap_x", "crates/indexmap-2.14.2"];
+    for command in [
+        &["toc", "indexmap"][..],
+        &["search", "needle", "--under", "indexmap"],
+        &["code", "--under", "Crates/index"],
+    ] {
+        let json = place.run(command).ends(1).json();
+        let suggestions = json["unresolved_selectors"][0]["suggestions"].as_array().unwrap();
+        assert_eq!(suggestions[..2], folders, "{json}");
+    }
+    let none = place.run(&["toc", "indexmap-%"]).ends(1).json();
+    assert!(!none.to_string().contains("crates/"), "{none}");
+    place.run(&["search", "needle", "--under", folders[1]]).success();
+}

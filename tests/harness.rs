@@ -259,7 +259,7 @@ pub(crate) fn search_request(query: Query, limit: usize) -> SearchRequest {
         keeps_duplicates: false,
         detail: HitDetail::Addresses,
         explain: false,
-        limit,
+        limit: Some(limit),
         max_chars: None,
         after: None,
     }

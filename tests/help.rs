@@ -111,6 +111,8 @@ fn the_default_format_depends_on_the_reader() {
     let refused = place.run(&["find", "A", "-f", "records"]).ends(2);
     assert!(refused.stderr.contains("USAGE"), "{}", refused.stderr);
     assert!(with("text", &["toc", "-f", "json"]).1.starts_with('{'));
+    assert!(with("text", &["help", "links"]).1.starts_with("# "));
+    place.run(&["help", "links", "-f", "text"]).ends(2);
     let (status, answer) = with("xml", &["toc"]);
     assert_eq!(status, 2);
     assert!(answer.contains("MDSEL_FORMAT"), "{answer}");

@@ -587,3 +587,14 @@ fn code_and_the_diff_of_a_dry_run_are_in_the_document() {
     let outside = place.run(&["context", "--item", "text=x", "-f", "ldmd"]).success().text();
     assert!(outside.contains("- documents: 0\n"), "{outside}");
 }
+
+#[test]
+fn a_search_ignores_case_and_composition_like_other_commands() {
+    let text = "<!--LDMD:BEGIN id=\"s\"-->\n# H\n\ncafe\u{301} Stra\u{df}e \u{3a3}\u{399}\u{3a3}\n<!--LDMD:END id=\"s\"-->\n";
+    let place = Place::ingested(&[("n.md", text)]);
+    for query in ["caf\u{e9}", "STRASSE", "\u{3c3}\u{3b9}\u{3c2}"] {
+        let json = place.run(&["ldmd", "search", "n.md", "--query", query]).success().json();
+        assert_eq!(json["matches"][0]["doc_line"], 4, "{query}");
+        place.run(&["find", "*", "--content", query]).success();
+    }
+}

@@ -427,14 +427,25 @@ fn context_lines_counts_and_files_are_printed() {
     assert_eq!(answer["truncated"], true);
     let text = run(&["-B", "1", "-A", "9", "-g", "a.md", "--limit", "1", "-f", "text"]).text();
     assert!(text.starts_with("a.md-2-two\na.md:3:1:hit\na.md-4-four hit\na.md-5-five\nmore: "));
-    let counts = run(&["-c", "--limit", "1"]).success().json();
+    let counts = run(&["-c"]).success().json();
     assert_eq!(
         counts,
         serde_json::json!({ "counts": [{ "file": "a.md", "count": 2 }, { "file": "b.md", "count": 1 }],
             "total": 3, "truncated": false })
     );
-    let files = run(&["-l", "--limit", "1"]).success().json();
+    let files = run(&["-l"]).success().json();
     assert_eq!(files, serde_json::json!({ "files": ["a.md", "b.md"], "truncated": false }));
+    // A limit is one of documents; the total has the hits of all.
+    for query in [&["-F", "hit"][..], &["hit"]] {
+        let first =
+            place.run(&[&["search", "-c", "--limit", "1"], query].concat()).success().json();
+        assert_eq!(first["counts"].as_array().unwrap().len(), 1, "{first}");
+        assert_eq!(first["total"], if query.len() == 2 { 3 } else { 2 });
+        let next = first["next"].as_str().unwrap();
+        let rest = ["search", "-l", "--limit", "1", "--after", next];
+        let rest = place.run(&[&rest[..], query].concat()).success().json();
+        assert_eq!(rest, serde_json::json!({ "files": ["b.md"], "truncated": false }));
+    }
     let quiet = run(&["-q"]).success();
     assert!(quiet.stdout.is_empty());
     assert!(place.run(&["search", "-q", "-F", "none"]).ends(1).stdout.is_empty());

@@ -184,6 +184,14 @@ impl AddressError {
         self
     }
 
+    /// Puts suggestions before those that there are.
+    #[must_use]
+    pub fn suggest_first(mut self, suggestions: Vec<impl Into<Suggestion>>) -> Self {
+        self.suggestions.splice(0..0, suggestions.into_iter().map(Into::into));
+        self.suggestions.truncate(limits::MAX_SUGGESTIONS);
+        self
+    }
+
     /// Returns the suggested addresses.
     pub fn suggested(&self) -> impl Iterator<Item = &str> {
         self.suggestions.iter().map(|suggestion| suggestion.address.as_str())

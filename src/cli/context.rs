@@ -178,6 +178,7 @@ fn outside(item: &str) -> Result<Outside> {
         line_end,
         content: text_of(text)?,
         truncated: false,
+        number: 0,
     })
 }
 

@@ -127,10 +127,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, &arguments).into(),
     };
-    // A server prints protocol messages only.
+    // A server prints protocol messages only, and help is Markdown.
     let is_server = matches!(cli.command, Command::Mcp(_));
+    let is_help = matches!(cli.command, Command::Help(_));
     let (global, command) = (&mut cli.global, &cli.command);
-    if global.format.is_none() && !is_server {
+    if global.format.is_none() && !is_server && !is_help {
         match format::of_environment() {
             Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
             Err(error) => {

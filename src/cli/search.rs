@@ -80,9 +80,9 @@ pub(super) struct SearchArgs {
     /// Explain how the hits were found
     #[arg(long)]
     pub(super) explain: bool,
-    /// Print at most N hits; 0 for all
-    #[arg(long, value_name = "N", default_value_t = limits::SEARCH_LIMIT)]
-    pub(super) limit: usize,
+    /// Print at most N hits, or N documents with -c or -l; 0 for all [default: 20 hits, all documents]
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
     /// Continue after the cursor that an answer gave as `next`
     #[arg(long, value_name = "CURSOR")]
     pub(super) after: Option<String>,

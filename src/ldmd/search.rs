@@ -4,6 +4,7 @@
 //! outside of every section never match.
 
 use super::{LdmdSection, Markup};
+use crate::markdown::slug::comparable;
 use crate::position::next_line_start;
 
 /// A line that contains the search text.
@@ -22,9 +23,9 @@ pub struct LineMatch {
 }
 
 /// Returns the lines of `markup`'s sections in `bytes`, the document, that contain `query`,
-/// ignoring case. An empty query matches every line.
+/// case-folded and in NFC. An empty query matches every line.
 pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<LineMatch> {
-    let query = folded(query);
+    let query = comparable(query);
     let mut matches = Vec::new();
     let mut sections = markup.sections.iter().enumerate().peekable();
     let mut strays = markup.strays.iter().peekable();
@@ -44,7 +45,7 @@ pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<LineMatch> {
             && !is_stray
         {
             let text = String::from_utf8_lossy(bytes.get(start..end).unwrap_or_default());
-            if folded(&text).contains(&query) {
+            if comparable(&text).contains(&query) {
                 matches.push(LineMatch {
                     section: *index,
                     line: document_line - section.lines.start - 1,
@@ -58,12 +59,6 @@ pub fn search(markup: &Markup, bytes: &[u8], query: &str) -> Vec<LineMatch> {
         document_line += 1;
     }
     matches
-}
-
-/// Returns `text` in lower case. Each scalar is converted by itself, so a part of `text` has the
-/// same form alone.
-fn folded(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -108,8 +103,10 @@ needle after
     }
 
     #[test]
-    fn case_is_folded_scalar_by_scalar() {
-        for query in ["STRA\u{df}E", "\u{3c3}\u{3b1}", "\u{3b1}\u{3c3}", "\u{391}\u{3a3}"] {
+    fn case_is_folded_in_full() {
+        for query in
+            ["STRA\u{df}E", "strasse", "\u{3c3}\u{3b1}", "\u{3b1}\u{3c3}", "\u{391}\u{3a3}"]
+        {
             assert_eq!(found(query).len(), 1, "{query}");
         }
         assert_eq!(found("LDMD:BEGIN"), []);

@@ -103,8 +103,11 @@ fn call_of(command: &str) -> Option<String> {
     let (mut operands, mut options) = (Vec::new(), Map::new());
     while let Some(word) = words.next() {
         match word.strip_prefix("--").map(argument_of) {
-            // The formats of the command line, as in `-f text`.
-            None if word == "-f" => drop(words.next()?),
+            None if word == "-f" => {
+                // Text is the format of every tool.
+                let format = words.next().filter(|format| format != "text");
+                options.extend(format.map(|format| ("format".to_owned(), format.into())));
+            }
             None => operands.push(word),
             Some(flag) if FLAGS.contains(&&*flag) || EDIT_FLAGS.split(' ').any(|it| it == flag) => {
                 options.insert(flag, true.into());
@@ -116,7 +119,7 @@ fn call_of(command: &str) -> Option<String> {
     }
     let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
     let (tool, arguments) = match (name.as_str(), operands.as_slice()) {
-        ("index", []) => (ToolName::Overview, json!({ "depth": 0 })),
+        ("index" | "toc", []) => (ToolName::Overview, json!({ "depth": 0 })),
         ("toc", [folder]) if options.contains_key("depth") => {
             (ToolName::Overview, json!({ "documents": [folder], "depth": 0 }))
         }
@@ -126,7 +129,11 @@ fn call_of(command: &str) -> Option<String> {
         }
         ("find", [pattern]) => (ToolName::Find, json!({ "pattern": pattern })),
         ("search", [query]) => (ToolName::Search, json!({ "queries": [query] })),
-        ("read" | "select", [address]) => (ToolName::Read, json!({ "addresses": [address] })),
+        ("read" | "select", [address]) => {
+            let mut arguments = Map::from_iter([("addresses".to_owned(), json!([address]))]);
+            arguments.extend(options.remove_entry("format"));
+            (ToolName::Read, arguments.into())
+        }
         ("tasks", []) => {
             (ToolName::Query, json!({ "kind": "tasks", "under": options.get("under")? }))
         }
@@ -174,7 +181,9 @@ mod tests {
             ("mdsel ldmd index a.md", r#"overview {"documents":["a.md"],"ldmd":true}"#),
             ("mdsel find '*x*'", r#"find {"pattern":"*x*"}"#),
             ("mdsel search WORDS", r#"search {"queries":["WORDS"]}"#),
+            ("mdsel toc --depth 0", r#"overview {"depth":0}"#),
             ("mdsel read a.md::Use --refresh", r#"read {"addresses":["a.md::Use"]}"#),
+            ("mdsel read a.md -f json", r#"read {"addresses":["a.md"],"format":"json"}"#),
             ("mdsel tasks --under a.md", r#"query {"kind":"tasks","under":"a.md"}"#),
             ("mdsel meta --types", r#"query {"kind":"keys"}"#),
             (

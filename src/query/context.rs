@@ -74,6 +74,9 @@ pub struct Outside {
     /// Whether the text is cut to fit the limit of characters.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
+    /// Its place among the items of the request, 0-based. It is its number in records, on every page.
+    #[serde(skip)]
+    pub number: usize,
 }
 
 /// An item of the bundle.
@@ -265,8 +268,10 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
                 }
             }
             None => {
-                let outside = request.outside.get(index - places.len());
-                answer.items.extend(outside.cloned().map(ContextItem::Outside));
+                let number = index - places.len();
+                let outside = request.outside.get(number).cloned();
+                let outside = outside.map(|outside| Outside { number, ..outside });
+                answer.items.extend(outside.map(ContextItem::Outside));
             }
         }
     }
@@ -385,7 +390,7 @@ impl Bundle<'_> {
             detail: search::HitDetail::Addresses,
             explain: false,
             // One more hit than is returned shows that there are further hits.
-            limit: if self.enough == usize::MAX { 0 } else { self.enough },
+            limit: Some(if self.enough == usize::MAX { 0 } else { self.enough }),
             // The items before those of a later page take no room.
             max_chars: self.request.max_chars.filter(|_| self.request.after.is_none()),
             after: None,

@@ -9,10 +9,11 @@ use super::filter::{DocumentOrder, Filter};
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
-use crate::error::{Result, shell_path, shell_word};
+use crate::error::{Result, Warning, shell_path, shell_word};
 use crate::glob::Glob;
 use crate::limits;
-use crate::store::{DocumentFilter, Lookup, StoredDocument, Under};
+use crate::links::split_extension;
+use crate::store::{DocumentFilter, Lookup, StoredDocument, Under, folder_beginning};
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -38,11 +39,22 @@ pub(crate) fn by_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMat
 
 /// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
 pub(super) fn not_found(library: &DocumentCache<'_>, name: &str) -> Result<AddressError> {
+    not_found_among(library, name, Vec::new())
+}
+
+/// Returns the fault for a name without a document, whose first suggestions are `folders`.
+fn not_found_among(
+    library: &DocumentCache<'_>,
+    name: &str,
+    folders: Vec<String>,
+) -> Result<AddressError> {
     if let Some(fault) = not_ingested(library, name)? {
         return Ok(fault);
     }
     let message = format!("no document is named {name:?}");
-    let suggestions = similar_documents(library, name)?;
+    let mut suggestions = folders;
+    suggestions.extend(similar_documents(library, name)?);
+    suggestions.truncate(limits::MAX_SUGGESTIONS);
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
     let next = next_command(library, name)?;
     Ok(fault.or_else(|| next))
@@ -56,13 +68,13 @@ pub(super) fn next_command(library: &DocumentCache<'_>, name: &str) -> Result<St
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     if !folder.is_empty() && library.reader.is_folder(folder)? {
         let folder = shell_path(folder);
-        return Ok(format!("`mdsel toc {folder} --depth 1` lists the documents of {folder}"));
+        return Ok(format!("`mdsel toc {folder} --depth 0` lists the documents of {folder}"));
     }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = if stem.is_empty() { file } else { stem };
     let part: String = part.chars().take(limits::MAX_HINT_CHARS).collect();
     let part = shell_word(&format!("*{}*", part.replace(['*', '?', '[', '{', '\\'], "?")));
-    Ok(format!("`mdsel find {part}` looks in titles, `mdsel index -f text` lists all documents"))
+    Ok(format!("`mdsel find {part}` looks in titles, `mdsel toc --depth 0` lists the documents"))
 }
 
 /// Returns a fault if `name` is a file that has not been ingested.
@@ -148,7 +160,8 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
             },
         };
         if found.is_empty() {
-            result.faults.push(not_found(library, plain)?.of(name));
+            let folders = folders_beginning(library, plain)?;
+            result.faults.push(not_found_among(library, plain, folders)?.of(name));
         }
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
@@ -173,13 +186,14 @@ pub(super) fn listed<'a>(
     names: &[String],
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
-    let filter = Filter::new(library, request)?;
+    let mut filter = Filter::new(library, request)?;
     let order = DocumentOrder::of(request);
     let (mut documents, mut faults) = match meaning(library, names, &filter)? {
         Meaning::Documents(admitted) => {
             (DocumentBatches::new(library, admitted, order, Candidates::All)?, Vec::new())
         }
         Meaning::Document(document) => {
+            filter.warnings.extend(shadowed_folder(library, names, &document)?);
             let mut documents = vec![document];
             filter.retain(library, &mut documents)?;
             (DocumentBatches::of(library, documents), Vec::new())
@@ -196,6 +210,24 @@ pub(super) fn listed<'a>(
     faults.extend(filter.faults.iter().cloned());
     let is_single = names.len() == 1 && documents.is_one()?;
     Ok(ListedDocuments { documents, faults, is_single, filter })
+}
+
+/// Returns the warning that the only name was taken for `document`, whose path ends with it, and not for the folder
+/// with that path.
+fn shadowed_folder(
+    library: &DocumentCache<'_>,
+    names: &[String],
+    document: &StoredDocument,
+) -> Result<Option<Warning>> {
+    let [name] = names else { return Ok(None) };
+    let (stem, path) = (split_extension(&document.path).0, &document.path);
+    let folder = folder(library, name)?.filter(|folder| !folder.is_empty());
+    let folder = folder.filter(|folder| folder != path && *folder != stem);
+    Ok(folder.map(|folder| {
+        let message =
+            format!("{name:?} was read as {path}, and is also a folder; write {folder}/ for that");
+        Warning::new("SHADOWED_FOLDER", message)
+    }))
 }
 
 /// What names of documents mean.
@@ -300,6 +332,27 @@ pub(super) fn folder_by_suffix(
     let message = format!("{} folders are named {suffix:?}", folders.len());
     folders.truncate(limits::MAX_CANDIDATES_SHOWN);
     Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
+}
+
+/// Returns the paths of the first folders whose names begin with `name`.
+pub(super) fn folders_beginning(library: &DocumentCache<'_>, name: &str) -> Result<Vec<String>> {
+    let decoded = namespace::decode(name);
+    let start = decoded.trim_end_matches('/');
+    let mut folders: Vec<String> = Vec::new();
+    if start.is_empty() || start.starts_with('.') || start.len() > limits::MAX_HINT_CHARS {
+        return Ok(folders);
+    }
+    while folders.len() < limits::MAX_SUGGESTIONS {
+        // `0` is the character after `/`, so the documents of the last folder are skipped.
+        let after = folders.last().map(|last| format!("{last}0"));
+        let which = Lookup::FolderPrefix(start);
+        let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
+        let Some(folder) = found.as_ref().and_then(|one| folder_beginning(&one.path, start)) else {
+            break;
+        };
+        folders.push(folder.to_owned());
+    }
+    Ok(folders)
 }
 
 /// Returns the documents in the folder called `name` and its subfolders.

@@ -361,7 +361,8 @@ impl Filter {
         };
         let named = documents::named(library, &[address.to_owned()])?;
         if !named.faults.is_empty() {
-            self.faults.push(fault);
+            let folders = documents::folders_beginning(library, address)?;
+            self.faults.push(fault.suggest_first(folders));
         }
         for document in named.documents.iter().filter(|document| takes(&document.path)) {
             let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
@@ -382,8 +383,8 @@ impl Filter {
         }
         let documents = library.reader.totals()?.documents;
         Ok(Some(format!(
-            "0 of {documents} documents pass the filters. Leave out a filter, or see `mdsel index`, which lists \
-             the documents."
+            "0 of {documents} documents pass the filters. Leave out a filter, or see `mdsel toc --depth 0`, which \
+             lists the documents."
         )))
     }
 
@@ -402,7 +403,7 @@ impl Filter {
     }
 
     /// Returns whether `span` of a document is in one of the nodes that hits must be in.
-    fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
+    pub(super) fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
         self.documents.under.as_ref().is_none_or(|under| {
             let spans = self.places.get(&document.id);
             under.has_in_folder(&document.path)

@@ -205,7 +205,8 @@ pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<Inde
         |stored| {
             let document = library.open(stored)?;
             let nodes = &document.tree.outline().nodes;
-            let blocks = nodes.iter().filter(|node| request.blocks && is_block(node, &filter));
+            let blocks =
+                nodes.iter().filter(|node| request.blocks && is_block(&document, node, &filter));
             Ok(wanted_sections(&document, &filter).count() + blocks.count())
         },
         |stored| list(library, &*library.open(stored)?, request.blocks, &filter),
@@ -226,9 +227,10 @@ fn wanted_sections<'a>(
     sections.filter(|section| filter.takes_section(document, section))
 }
 
-/// Returns whether a node is a block or an item that is listed.
-fn is_block(node: &Node, filter: &Filter) -> bool {
+/// Returns whether a node of `document` is a block or an item that is listed.
+fn is_block(document: &OpenDocument, node: &Node, filter: &Filter) -> bool {
     type_name(node.kind).is_some_and(|name| filter.takes_type(name))
+        && filter.is_under(&document.stored, node.bytes)
 }
 
 fn list(
@@ -292,7 +294,7 @@ fn blocks(
     let bytes = library.content(document, document.span())?;
     let nodes = tree.outline().nodes.iter().enumerate();
     Ok(nodes
-        .filter(|(_, node)| is_block(node, filter))
+        .filter(|(_, node)| is_block(document, node, filter))
         .map(|(index, node)| IndexedBlock {
             selector: document.address_of(index),
             node_type: tree.type_name(index),

@@ -24,6 +24,7 @@ pub use local::{
 pub use memory::Memory;
 #[cfg(feature = "postgres")]
 pub use postgres::{Address, Postgres};
+pub(crate) use reader::folder_beginning;
 pub use reader::{Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Reader, Totals};
 pub use search::{DocumentFilter, Ranked, RankedSection, Ranking, SectionFilter, SectionId, Under};
 pub use write::Writer;

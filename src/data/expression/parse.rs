@@ -6,6 +6,7 @@
 use regex::RegexBuilder;
 
 use super::{Comparison, Expression, KEYWORDS, Literal, Operator, ends_key, is_keyword};
+use crate::data::scalar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
@@ -128,7 +129,8 @@ impl<'a> Parser<'a> {
         let key = self.key()?;
         let operator = self.operator(&key)?;
         let value = self.value()?;
-        if operator.is_order() && !value.is_quoted && is_relative_date(&value.text) {
+        let is_no_date = is_relative_date(&value.text) || is_impossible_date(&value.text);
+        if operator.is_order() && !value.is_quoted && is_no_date {
             self.position -= value.text.len();
             let hint = "write a date, as in due < 2026-06-01; a text is written in double quotes";
             return Err(self.fault(&format!("{:?} is not a date", value.text), hint));
@@ -285,6 +287,22 @@ fn is_relative_date(text: &str) -> bool {
     ["today", "now", "yesterday", "tomorrow"].contains(&text.as_str()) || text.starts_with("date(")
 }
 
+/// Whether `text` is written as a date, with or without a day, and is none: there is no such day, or a zero is missing.
+fn is_impossible_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_number = |part: &&str, lengths: &[usize]| {
+        lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_shaped = match parts.as_slice() {
+        [year, month] => is_number(year, &[4]) && is_number(month, &[1, 2]),
+        [year, month, day] => {
+            is_number(year, &[4]) && is_number(month, &[1, 2]) && is_number(day, &[1, 2])
+        }
+        _ => false,
+    };
+    is_shaped && scalar::type_name(text) != "date"
+}
+
 /// Returns the only part, or all of them if there are several.
 fn single(mut parts: Vec<Expression>) -> std::result::Result<Expression, Vec<Expression>> {
     if parts.len() == 1 { parts.pop().ok_or(parts) } else { Err(parts) }
@@ -322,6 +340,7 @@ mod tests {
             ("a == b", "a = b"),
             ("when = today", "when = today"),
             ("when < \"today\"", "when < \"today\""),
+            ("when < \"2026-06-31\"", "when < \"2026-06-31\""),
             ("exists `exists`", "exists `exists`"),
             ("ключ = значение", "ключ = значение"),
         ] {
@@ -342,6 +361,9 @@ mod tests {
             ("a && b", 3, "expected an operator"),
             ("ä < today", 5, "\"today\" is not a date"),
             ("a > date(now)", 5, "is not a date"),
+            ("a <= 2026-06-31", 6, "\"2026-06-31\" is not a date"),
+            ("a <= 2026-6-30", 6, "is not a date"),
+            ("a < 2026-13", 5, "is not a date"),
             ("(a = 1", 1, "not closed"),
             ("a = 1)", 6, "was not opened"),
             ("a = \"b", 5, "quote is not closed"),

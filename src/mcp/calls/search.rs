@@ -6,7 +6,6 @@ use serde::Deserialize;
 use super::arguments::{OneOrManyTexts, cursor, parse, usage};
 use super::ask;
 use crate::error::Result;
-use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::FilterRequest;
 use crate::query::search::{
@@ -80,7 +79,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         keeps_duplicates: false,
         detail: SearchAnswer::detail(form.format),
         explain: false,
-        limit: arguments.limit.unwrap_or(limits::SEARCH_LIMIT),
+        limit: arguments.limit,
         max_chars: None,
         after: cursor(arguments.after.as_ref())?,
     };

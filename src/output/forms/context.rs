@@ -120,7 +120,7 @@ impl Answer for context::ContextAnswer {
         if self.items.iter().any(has_body) {
             records.warning(BANNER)?;
         }
-        for (number, item) in self.items.iter().enumerate() {
+        for item in &self.items {
             match item {
                 ContextItem::Place(place) => {
                     records.node(&place.node)?;
@@ -132,7 +132,7 @@ impl Answer for context::ContextAnswer {
                     }
                 }
                 ContextItem::Outside(outside) => {
-                    let id = format!("item:{number}");
+                    let id = format!("item:{}", outside.number);
                     let file = outside.file.as_deref().unwrap_or("-");
                     records.place(&id, &outside.kind, file, file)?;
                     records.body(&id, outside.content.as_bytes())?;

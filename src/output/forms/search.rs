@@ -157,11 +157,13 @@ impl Answer for search::SearchAnswer {
             Items::Hits(hits) => {
                 for hit in hits {
                     let title = hit.heading_path.last().map_or(&*hit.file, String::as_str);
-                    records.place(&hit.selector, hit.word, title, &hit.file)?;
                     if hit.passage.is_empty() {
+                        records.place(&hit.selector, hit.word, title, &hit.file)?;
                         records.summary(&hit.selector, &hit.text)?;
                     } else {
-                        records.body(&hit.selector, hit.passage_text().as_bytes())?;
+                        let lines = hit.passage_address();
+                        records.place(&lines, "Section", title, &hit.file)?;
+                        records.body(&lines, hit.passage_text().as_bytes())?;
                     }
                     if let Some(rest) = &hit.rest {
                         records.detail(&format!("more {rest}"))?;

@@ -269,6 +269,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
         line_end: Some(4),
         content: text.to_owned(),
         truncated: false,
+        number: 0,
     });
     context::ContextAnswer {
         items: vec![item.clone(), item],

@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use super::hit::Hit;
 use super::{OutputMode, SearchRequest};
-use crate::limits;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::ListPart;
 use crate::query::{List, Outcome, Page};
 
 /// The number of hits in a document.
@@ -175,7 +174,7 @@ pub(super) struct Collector {
     form: OutputMode,
     /// Number of items to skip: hits, or documents if hits are counted.
     pub(super) skip: usize,
-    /// Maximum number of hits.
+    /// Maximum number of hits, or of documents if hits are counted.
     pub(super) most: usize,
     /// Number of Unicode scalars that are left for further hits.
     room: usize,
@@ -190,7 +189,7 @@ impl Collector {
         Self {
             form: request.form,
             skip: part.start(),
-            most: most(request.limit).min(limits::MAX_SEARCH_HITS),
+            most: request.most(),
             room: request.max_chars.unwrap_or(usize::MAX),
             hits: Vec::new(),
             counts: Vec::new(),
@@ -230,6 +229,11 @@ impl Collector {
     /// further document is needed.
     pub(super) fn take_count(&mut self, file: &str, count: usize) -> bool {
         self.total += count;
+        if self.counts.len() >= self.skip.saturating_add(self.most) {
+            self.has_more = true;
+            // The total has the hits of all documents.
+            return self.form == OutputMode::Counts;
+        }
         self.counts.push(Count { file: file.to_owned(), count });
         self.form != OutputMode::Existence
     }

@@ -14,7 +14,6 @@ use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
 use crate::query::batches::{Candidates, DocumentBatches};
-use crate::query::cursor::most;
 use crate::terms::TrigramQuery;
 
 impl Search<'_> {
@@ -38,7 +37,7 @@ impl Search<'_> {
             candidates: 0,
         };
         let needs_all = matches!(self.request.form, OutputMode::Counts | OutputMode::Files)
-            || most(self.request.limit) == usize::MAX && self.request.max_chars.is_none();
+            || self.request.limit == Some(0) && self.request.max_chars.is_none();
         if needs_all || self.request.explain {
             let documents = batches.all()?;
             explanation.candidates = documents.len();

@@ -30,7 +30,7 @@ pub use pattern::{PatternOptions, required_trigrams};
 pub use window::PassageWindow;
 
 use self::language::Language;
-use super::cursor::ListPart;
+use super::cursor::{ListPart, most};
 use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
 use super::page::fitting;
@@ -80,8 +80,9 @@ pub struct SearchRequest {
     pub detail: HitDetail,
     /// Whether to report how the search was executed.
     pub explain: bool,
-    /// The maximum number of hits; 0 for all.
-    pub limit: usize,
+    /// The maximum number of hits, or of documents if hits are counted; 0 for all. `None` for
+    /// [`limits::SEARCH_LIMIT`] hits, or all documents.
+    pub limit: Option<usize>,
     /// The maximum length of the answer in Unicode scalars, if limited. Hits that cannot fit are not looked
     /// for.
     pub max_chars: Option<usize>,
@@ -96,7 +97,19 @@ impl SearchRequest {
         self.passage = PassageChars::new(passage, max_chars);
         self.max_chars = max_chars;
         if self.form == OutputMode::Hits {
-            self.limit = fitting(self.limit, max_chars);
+            self.limit = Some(fitting(self.limit.unwrap_or(limits::SEARCH_LIMIT), max_chars));
+        }
+    }
+
+    /// Returns the maximum number of hits, or of documents if hits are counted.
+    fn most(&self) -> usize {
+        match self.form {
+            OutputMode::Hits => {
+                most(self.limit.unwrap_or(limits::SEARCH_LIMIT)).min(limits::MAX_SEARCH_HITS)
+            }
+            OutputMode::Counts | OutputMode::Files | OutputMode::Existence => {
+                self.limit.map_or(usize::MAX, most)
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
 use crate::prepare::{name_key, title_keys};
+use crate::store::reader::folder_beginning;
 use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, RankedSection, Ranking, Reader,
     SectionFilter, StoredDocument, Totals,
@@ -72,6 +73,7 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
             path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
         }
         Lookup::FolderSuffix(name) => path.contains(&format!("/{name}/")),
+        Lookup::FolderPrefix(name) => folder_beginning(path, name).is_some(),
         Lookup::Names(names) => names.iter().any(|name| key.starts_with(&name_key(name))),
         Lookup::LikeName(name) => {
             key.chars().next() == name_key(split_extension(name).0).chars().next()

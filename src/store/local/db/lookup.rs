@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::limits;
 use crate::links::split_extension;
 use crate::prepare::{name_key, title_keys};
+use crate::store::reader::folder_pattern;
 use crate::store::{Lookup, StoredDocument};
 
 impl Snapshot {
@@ -31,6 +32,12 @@ impl Snapshot {
             Lookup::FolderSuffix(name) => {
                 let bounds = params![after.unwrap_or_default(), format!("/{name}/"), sql(most)];
                 let condition = "path > ?1 AND instr(path, ?2) > 0 ORDER BY path LIMIT ?3";
+                return self.stored_documents(condition, bounds);
+            }
+            Lookup::FolderPrefix(name) => {
+                let bounds = params![after.unwrap_or_default(), folder_pattern(name), sql(most)];
+                let condition =
+                    "path > ?1 AND '/' || path LIKE ?2 ESCAPE '\\' ORDER BY path LIMIT ?3";
                 return self.stored_documents(condition, bounds);
             }
             Lookup::Titles(texts) => {
