@@ -220,9 +220,13 @@ fn shadowed_folder(
     document: &StoredDocument,
 ) -> Result<Option<Warning>> {
     let [name] = names else { return Ok(None) };
-    let (stem, path) = (split_extension(&document.path).0, &document.path);
+    let (path, (stem, extension)) = (&document.path, split_extension(&document.path));
+    // With its extension or its whole path, a name means a document.
+    let decoded = namespace::decode(name);
+    if decoded.ends_with(&format!(".{extension}")) || decoded == stem {
+        return Ok(None);
+    }
     let folder = folder(library, name)?.filter(|folder| !folder.is_empty());
-    let folder = folder.filter(|folder| folder != path && *folder != stem);
     Ok(folder.map(|folder| {
         let message =
             format!("{name:?} was read as {path}, and is also a folder; write {folder}/ for that");

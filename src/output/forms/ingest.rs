@@ -1,5 +1,6 @@
 //! Formats the answers of `ingest`, `status`, and the checks.
 
+use std::collections::HashSet;
 use std::io;
 
 use serde_json::{Value, json};
@@ -158,8 +159,16 @@ impl Answer for Findings {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        let mut commands = HashSet::new();
         for finding in &self.findings {
-            writer.line(Style::Plain, line(finding));
+            // A command for many problems is named with the first of them.
+            let mut hint = finding.hint.as_deref();
+            if let Some(command) = hint.filter(|hint| hint.contains("`mdsel "))
+                && !commands.insert(command)
+            {
+                hint = None;
+            }
+            writer.line(Style::Plain, line(finding, hint));
         }
     }
 
@@ -173,14 +182,17 @@ impl Answer for Findings {
             ("cut", self.page.truncated.to_string()),
         ];
         renderer.summary(&facts)?;
-        renderer.key_findings(self.findings.len(), self.findings.iter().map(line))
+        renderer.key_findings(
+            self.findings.len(),
+            self.findings.iter().map(|finding| line(finding, finding.hint.as_deref())),
+        )
     }
 }
 
 /// Returns a problem as compilers print it: location, code, message and hint.
-fn line(finding: &Finding) -> String {
+fn line(finding: &Finding, hint: Option<&str>) -> String {
     let file = finding.file.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
     let number = finding.line.map(|line| format!("{line}:")).unwrap_or_default();
-    let hint = finding.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("{file}{number} {}: {}{hint}", finding.code, finding.message).trim_start().to_owned()
 }

@@ -16,7 +16,7 @@ pub(super) enum Tier {
     PathSuffix,
     /// The text is the title.
     Title,
-    /// The text is a part of the title or slug.
+    /// The text is a part of the title or slug. If a title begins with the text and a `(`, only such titles are meant.
     Substring,
 }
 
@@ -138,13 +138,23 @@ impl SectionPath {
                     self.title_with_slash.as_deref().map_or_else(Vec::new, is);
                 if written.is_empty() { is(&self.title) } else { written }
             }
-            Tier::Substring => nodes(&|section| {
-                section.titles().any(|text| comparable(text).contains(&self.title))
-                    || self
-                        .slug
-                        .as_ref()
-                        .is_some_and(|slug| comparable(&section.slug()).contains(slug))
-            }),
+            Tier::Substring => {
+                // The name of a function is all of its title before the parameters.
+                let before_parameters = format!("{}(", self.title);
+                let functions = nodes(&|section| {
+                    section.titles().any(|text| comparable(text).starts_with(&before_parameters))
+                });
+                if !functions.is_empty() {
+                    return functions;
+                }
+                nodes(&|section| {
+                    section.titles().any(|text| comparable(text).contains(&self.title))
+                        || self
+                            .slug
+                            .as_ref()
+                            .is_some_and(|slug| comparable(&section.slug()).contains(slug))
+                })
+            }
         }
     }
 
@@ -178,7 +188,7 @@ mod tests {
 
     fn first_tier(text: &str) -> Option<(Tier, Vec<String>)> {
         let source = "# Requirements\n## Functional\n### Auth\n## Auth\n# Über uns ⚙️\n# Auth flow\n\
-            # C#\n# C++\n# FAQ & Notes\n";
+            # C#\n# C++\n# FAQ & Notes\n# `fs.rm(path)`\n# fs.rmdir(path)\n";
         let tree = Tree::new(crate::markdown::parse(source.as_bytes()).outline);
         let path = SectionPath::new(text);
         path.tiers().into_iter().find_map(|tier| {
@@ -216,6 +226,8 @@ mod tests {
         assert_eq!(first_tier("flow"), found(Substring, &["heading:h1[2]"]));
         assert_eq!(first_tier("U\u{308}ber"), found(Substring, &["heading:h1[1]"]));
         assert_eq!(first_tier("/requirements"), found(SlugPath, &["heading:h1[0]"]));
+        assert_eq!(first_tier("fs.rm"), found(Substring, &["heading:h1[6]"]));
+        assert_eq!(first_tier("fs"), found(Substring, &["heading:h1[6]", "heading:h1[7]"]));
         assert_eq!(first_tier("nothing"), None);
         assert_eq!(first_tier("/"), None);
     }

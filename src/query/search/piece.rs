@@ -291,12 +291,16 @@ impl Cutter<'_> {
         self.add_text(ByteSpan::new(begin, span.end));
     }
 
-    /// Cuts a code block between lines.
+    /// Cuts a code block between lines. An opening fence stays with the line after it.
     fn code(&mut self, block: ByteSpan) {
         let (mut begin, mut at) = (block.start, block.start);
+        let is_fenced = [&b"```"[..], b"~~~"]
+            .iter()
+            .any(|fence| self.slice(block).trim_ascii_start().starts_with(fence));
+        let fence = if is_fenced { next_line_start(self.bytes, block.start) } else { block.start };
         while at < block.end {
             let end = next_line_start(self.bytes, at).min(block.end);
-            if begin < at && chars(self.slice(ByteSpan::new(begin, end))) > CODE_CHARS {
+            if begin.max(fence) < at && chars(self.slice(ByteSpan::new(begin, end))) > CODE_CHARS {
                 self.add(ByteSpan::new(begin, at), None);
                 begin = at;
             }
@@ -545,6 +549,8 @@ mod tests {
     fn code_is_cut_between_lines() {
         let text = format!("```\n{}\n{}\n{}\n```\n", "a".repeat(90), "b".repeat(90), "c");
         assert_eq!(cut(&text).len(), 2);
+        let long = format!("```js\n{}\nb\n```\n", "a".repeat(170));
+        assert_eq!(cut(&long), [&long[..176], "b\n```"]);
     }
 
     #[test]
