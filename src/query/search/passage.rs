@@ -28,7 +28,7 @@ const PRECEDING_ENTRY: f32 = 0.3;
 const LED_IN: f32 = 1.0;
 /// Bonus for the rest of a list item that defines a term of the question, after what precedes it, as a share of the mean
 /// weight of a term.
-const DEFINITION: f32 = 3.0;
+const DEFINITION: f32 = 6.0;
 /// Bonus for the beginning of a list item that defines terms of the question, as a share of their weights.
 const DEFINED: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
