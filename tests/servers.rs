@@ -326,6 +326,56 @@ fn a_change_that_one_of_several_servers_does_not_commit_is_visible_on_all_or_on_
     }
 }
 
+#[test]
+fn a_part_that_could_not_be_deleted_on_all_servers_is_not_in() {
+    for node in [0, 1] {
+        let Some(schema) = Schema::on_several() else { return };
+        let (url, place) = (schema.url(), Place::new());
+        let write = |word: &str| {
+            for number in 0..40 {
+                place.write(&format!("d{number}.md"), format!("# D{number}\n\n{word}\n"));
+            }
+        };
+        let part = |part: &str| {
+            let part = ["ingest", "--shard", part, "--ingest-id", "a", "--db", &url, "--root", "."];
+            place.run(&part)
+        };
+        write("first");
+        place.run(&["ingest", "--db", &url, "--root", "."]).success();
+        write("second");
+        part("1/2").success();
+        schema.fail_at_commit(node, Some("DELETE"));
+        part("1/2").ends(2);
+        schema.fail_at_commit(node, None);
+        let report = part("2/2").success().json();
+        assert_eq!(report["warnings"][0]["code"], "INGEST_INCOMPLETE", "{report}");
+        part("1/2").success();
+        drop(place.run(&["ingest", "--db", "fresh.db", "--root", "."]).success());
+        assert_eq!(dump(&place, &url), dump(&place, "fresh.db"), "{node}");
+        assert_eq!(incomplete(&schema), 0);
+    }
+}
+
+#[cfg(feature = "failpoints")]
+#[test]
+fn a_worker_that_waited_for_the_same_part_begins_another_ingest() {
+    let Some(schema) = Schema::new() else { return };
+    let (url, place) = (schema.url(), Place::with_fixtures());
+    let to = |part| {
+        ["ingest", "--shard", part, "--ingest-id", "a", "--wait", "30", "--db", &url, "--root", "."]
+    };
+    place.run(&to("2/2")).success();
+    let mut slow = place.command("", &to("1/2"));
+    let mut slow = slow.env("FAILPOINTS", "file-read=1*sleep(1500)").spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    let waited = place.run(&to("1/2")).success().json();
+    assert!(slow.wait().unwrap().success());
+    assert_eq!(waited["warnings"][0]["code"], "INGEST_INCOMPLETE", "{waited}");
+    assert_eq!(incomplete(&schema), 0, "nothing has changed");
+    place.run(&to("2/2")).success();
+    assert_eq!(dump(&place, &url), dump(&place, ".mdsel.db"));
+}
+
 #[cfg(feature = "failpoints")]
 #[test]
 fn an_interrupted_edit_is_finished_in_the_folder_in_which_it_began() {

@@ -270,11 +270,15 @@ impl Global {
         }
     }
 
-    /// Returns a function that adds the given `--db` to the commands that a message names between backticks, or
-    /// to the command that it is. Without it they find another store or none. Returns `None` if no `--db` is given.
+    /// Returns a function that adds the given `--db` and `--root` to the commands that a message names between
+    /// backticks, or to the command that it is. Without them they find another store or none, or other files. Returns
+    /// `None` if no `--db` is given.
     fn in_store(&self) -> Option<impl Fn(&str) -> String> {
         self.db.as_ref()?;
-        let option = format!(" --db {}", shell_word(&store::shown(self)));
+        let mut option = format!(" --db {}", shell_word(&store::shown(self)));
+        if let Some(root) = &self.root {
+            option.push_str(&format!(" --root {}", shell_word(&root.display().to_string())));
+        }
         // Made once, because a check may have a hint for each document.
         let program = Cli::command();
         let uses_store = move |name: &str| {

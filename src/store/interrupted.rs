@@ -4,13 +4,15 @@
 //! after a recovery, each file of the edit has the version that the store has, unless somebody else changed
 //! the file or the store, and no temporary file of the edit remains.
 
+use std::path::Path;
+
 use super::{EditIntent, Engine, Purpose, Reader, Writer};
 use crate::corpus::Roots;
 use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::position::ByteSpan;
 
-/// Recovers the interrupted edit of a store, if there is one and the folder of its files exists. The writer has
+/// Recovers the interrupted edit of a store, if there is one and the folder of its files is not empty. The writer has
 /// committed all its changes.
 pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
@@ -18,8 +20,9 @@ pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Ve
     let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
     let options = writer.options()?.unwrap_or_default();
     let roots = Roots::of_store(engine.path(), &root, &options);
-    // Where the folder of the files is missing, nothing is known about them.
-    intents.retain(|(_, intent)| roots.of(&intent.path).0.folder.is_dir());
+    // Where the folder of the files is missing, or is a mount point without its volume, nothing is known about them.
+    let has_files = |folder: &Path| folder.read_dir().is_ok_and(|mut all| all.next().is_some());
+    intents.retain(|(_, intent)| has_files(&roots.of(&intent.path).0.folder));
     if intents.is_empty() {
         return Ok(warnings);
     }

@@ -238,7 +238,8 @@ fn named(address: &Address, error: postgres::Error, is_lost: bool) -> Error {
         }
         _ => (ErrorKind::Io, "see the log of the server"),
     };
-    let mut message = format!("{}: {}", address.hosts(), refusal.message());
+    let first_line = refusal.message().lines().next().unwrap_or_default();
+    let mut message = format!("{}: {first_line}", address.hosts());
     if let Some(detail) = refusal.detail().filter(|_| kind == ErrorKind::StoreUnreachable) {
         // The host and port of the server of a partition.
         message = format!("{message}: {}", detail.lines().next().unwrap_or_default());

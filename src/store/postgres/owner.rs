@@ -27,7 +27,7 @@ fn number_of(_: &std::fs::Metadata) -> u64 {
 /// mdsel noted no owner.
 pub(super) fn is_owned(owner: Option<&str>, root: &Path) -> bool {
     match owner {
-        None | Some("") => true,
+        None => true,
         Some(owner) => owner_of(root).is_some_and(|own| own == owner),
     }
 }

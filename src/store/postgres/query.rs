@@ -113,13 +113,6 @@ fn is_in(entry: &Entry, index: usize) -> bool {
     entry.texts.get(index).is_some_and(|text| text.count > 0)
 }
 
-/// Whether an entry has the word where `term` is looked up.
-fn is_wanted(term: &QueryTerm, entry: &Entry) -> bool {
-    (0..TEXTS).any(|index| term.takes_text(index) && is_in(entry, index))
-        || entry.is_part && term.takes_parts()
-        || entry.is_path && term.takes_path()
-}
-
 impl Lists {
     fn list(&self, term: &[u8]) -> &[Entry] {
         self.lists.get(term).map(|list| list.entries.as_slice()).unwrap_or_default()
@@ -158,12 +151,11 @@ impl Lists {
         (0..TEXTS).filter(|index| takes(*index)).map(count).max().unwrap_or(0)
     }
 
-    /// Returns the inverse document frequencies of `term`. Those of a word in its field, if it is there; otherwise
-    /// the sum for its words in any text.
+    /// Returns the inverse document frequencies of `term`: those of a word in the texts in which it is looked up, or the
+    /// sum for the words of a phrase in any text.
     pub(super) fn rarity(&self, term: &QueryTerm) -> Rarity {
-        let meant = term.single_word().map(|word| self.meant(term, word)).unwrap_or_default();
-        let entries = || meant.iter().flat_map(|(_, list)| &list.entries);
-        if entries().any(|entry| is_wanted(term, entry)) {
+        if let Some(word) = term.single_word() {
+            let meant = self.meant(term, word);
             let exact = meant.iter().filter(|(is_exact, _)| *is_exact).map(|(_, list)| *list);
             let exact: Vec<&StoredList> = exact.collect();
             let stemmed: Vec<&StoredList> = meant.iter().map(|(_, list)| *list).collect();

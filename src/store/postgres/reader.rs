@@ -47,11 +47,11 @@ pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
     document.saturating_mul(CHUNKS).saturating_add(integer(chunk))
 }
 
-/// Begins a transaction, and reads what is known about the store. The last value is the owners of edits in progress, one
-/// on a line; an older version of the tables has no column for them.
+/// Begins a transaction, and reads what is known about the store. The last value is a JSON list of the owners of edits
+/// in progress; an older version of the tables has no column for them.
 const OPEN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
     SELECT format, parts, root, options, parser, generation, \
-    (SELECT string_agg(coalesce(to_jsonb(e) ->> 'owner', ''), E'\\n') FROM edit_intent e), ";
+    (SELECT json_agg(to_jsonb(e) ->> 'owner') FROM edit_intent e), ";
 
 /// Begins a transaction on each server that holds a partition.
 const BEGIN_EVERYWHERE: &str = "SELECT count(*) FROM segment s WHERE s.id < 0";
@@ -64,8 +64,8 @@ pub(super) struct State {
     pub(super) generation: i64,
     /// The number of partitions.
     pub(super) parts: i64,
-    /// The owners of the edits in progress, one on a line.
-    editing: Option<String>,
+    /// The owners of the edits in progress; `None` for one that an older version of mdsel noted.
+    editing: Vec<Option<String>>,
 }
 
 /// The connection while a statement runs.
@@ -125,7 +125,10 @@ impl State {
             is_interrupted: false,
         };
         Ok(Self {
-            editing: editing.clone(),
+            editing: editing
+                .as_ref()
+                .and_then(|owners| serde_json::from_str(owners).ok())
+                .unwrap_or_default(),
             generation: number(generation)?,
             parts: number(parts)?,
             connection: Mutex::new(connection),
@@ -139,8 +142,9 @@ impl State {
         if let Some(root) = root {
             root.clone_into(&mut self.facts.root);
         }
-        let mut owners = self.editing.iter().flat_map(|owners| owners.split('\n'));
-        self.facts.is_interrupted = owners.any(|owner| is_owned(Some(owner), &self.facts.root));
+        let mut owners = self.editing.iter();
+        self.facts.is_interrupted =
+            owners.any(|owner| is_owned(owner.as_deref(), &self.facts.root));
     }
 
     /// Returns the connection for one statement.

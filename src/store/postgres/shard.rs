@@ -42,9 +42,6 @@ pub(super) struct ShardWriter {
     change: Change,
     has_begun: bool,
     is_dirty: bool,
-    /// Whether the ingest became visible when this worker began, because only its end had failed, and the worker wrote
-    /// nothing since.
-    is_repeated: bool,
     warnings: Vec<Warning>,
 }
 
@@ -78,25 +75,44 @@ impl ShardWriter {
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
-        let (known, published) = settle(&mut connection)?;
-        let statement =
-            "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
-        connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
-        let mut ingest = 0;
-        for row in &connection.query("SELECT id, name, shards FROM ingest", &[])? {
-            let (id, name, shards): (i64, String, i64) =
-                (column(row, 0)?, column(row, 1)?, column(row, 2)?);
-            if name != shard.ingest {
-                drop_abandoned(&mut connection, id, shards)?;
-            } else if shards == count {
-                ingest = id;
-            } else {
-                return Err(other(format!("the ingest {name:?} has {shards} parts")));
+        let mut warnings = Vec::new();
+        let (known, ingest) = loop {
+            let (known, published) = settle(&mut connection)?;
+            if published.contains(&shard.ingest) {
+                let message = format!(
+                    "the ingest {:?} failed at its end and is visible now; this is a part of another one",
+                    shard.ingest
+                );
+                warnings.push(Warning::new("INGEST_COMPLETED", message));
             }
-        }
-        unlock(&mut connection, STORE)?;
-        lock(&mut connection, &lock_name(ingest, i64::from(shard.index)), wait)?;
+            let statement =
+                "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
+            connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
+            let mut ingest = 0;
+            for row in &connection.query("SELECT id, name, shards FROM ingest", &[])? {
+                let (id, name, shards): (i64, String, i64) =
+                    (column(row, 0)?, column(row, 1)?, column(row, 2)?);
+                if name != shard.ingest {
+                    drop_abandoned(&mut connection, id, shards)?;
+                } else if shards == count {
+                    ingest = id;
+                } else {
+                    return Err(other(format!("the ingest {name:?} has {shards} parts")));
+                }
+            }
+            // A worker of the same part may complete the ingest before it ends, so the lock of the store is
+            // released for it, and the ingest is looked up again if it was.
+            let part = lock_name(ingest, i64::from(shard.index));
+            if lock(&mut connection, &part, Duration::ZERO).is_ok() {
+                break (known, ingest);
+            }
+            unlock(&mut connection, STORE)?;
+            lock(&mut connection, &part, wait)?;
+            unlock(&mut connection, &part)?;
+            lock(&mut connection, STORE, wait)?;
+        };
         drop_part(&mut connection, ingest, i64::from(shard.index))?;
+        unlock(&mut connection, STORE)?;
         Ok(Self {
             connection: RefCell::new(connection),
             known,
@@ -107,8 +123,7 @@ impl ShardWriter {
             change: Change::default(),
             has_begun: false,
             is_dirty: false,
-            is_repeated: published.contains(&shard.ingest),
-            warnings: Vec::new(),
+            warnings,
         })
     }
 
@@ -127,7 +142,6 @@ impl ShardWriter {
     /// Sends what was collected, and notes which documents are gone.
     fn send(&mut self) -> Result<()> {
         self.begin()?;
-        self.is_repeated = false;
         let rows = self.generation_of_rows();
         let removed = std::mem::take(&mut self.change.removed);
         let connection = self.connection.get_mut();
@@ -168,20 +182,29 @@ fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Resu
     locked.iter().try_for_each(|name| unlock(connection, name))
 }
 
-/// Deletes what a worker wrote of a part.
+/// Deletes what a worker wrote of a part. The caller holds the locks of the store and of the part.
 fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()> {
-    connection.batch("BEGIN")?;
     let of_part: [(&(dyn ToSql + Sync), Type); 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
+    // Before any row is deleted on another server, the part is not in.
     for table in ["ingest_shard", "ingest_removal"] {
         let statement = format!("DELETE FROM {table} WHERE ingest = $1 AND shard = $2");
         connection.execute(&statement, &of_part)?;
     }
+    connection.batch("BEGIN")?;
     let rows = generation(ingest, shard);
+    let statement = "SELECT d.id FROM document d WHERE d.gen_from = $1";
+    let documents = connection.query(statement, &[(&rows, Type::INT8)])?;
+    let documents = documents.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
     delete_where(connection, "d.gen_from = $1", rows)?;
     let statement = "SELECT s.id FROM segment s WHERE s.gen_from = $1";
     let segments = connection.query(statement, &[(&rows, Type::INT8)])?;
     let segments = segments.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
     merge::delete(connection, &segments)?;
+    // No segment has them any more.
+    for some in documents.chunks(10_000) {
+        let statement = "DELETE FROM dead WHERE document = ANY($1)";
+        connection.execute(statement, &[(&some, Type::INT8_ARRAY)])?;
+    }
     connection.batch("COMMIT")
 }
 
@@ -324,11 +347,6 @@ impl Writer for ShardWriter {
         let connection = self.connection.get_mut();
         lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
         let count = i64::from(self.shard.count);
-        if self.is_repeated && parts_in(connection, ingest)? == 0 {
-            // All of it is visible, so the other parts need not be repeated.
-            drop_abandoned(connection, ingest, count)?;
-            return unlock(connection, STORE);
-        }
         settle(connection)?;
         // This is committed before anything else, so that it is known if what follows fails on a server.
         let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";
