@@ -549,6 +549,13 @@ fn an_edit_of_a_batch_names_its_document_in_any_address() {
     let lines = [delete("a.md#s"), delete("docs/b.md#one"), delete("b.md:3")].join("\n");
     place.run_in("", &["edit", "--batch", "-"], &lines).success();
     assert_eq!(std::fs::read_to_string(place.join("docs/b.md")).unwrap(), "# B\n");
+    // What is also a title in the document of the edit before it is ambiguous.
+    place.write("c.md", "# C\n\n## b:1\n\n## One\n");
+    place.run(&["ingest"]).success();
+    let lines = [delete("c.md#one"), delete("b:1")].join("\n");
+    let refused = place.run_in("", &["edit", "--batch", "-"], &lines).ends(1).json();
+    assert_eq!(refused["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{refused}");
+    assert_eq!(refused["unresolved_selectors"][0]["suggestions"][0], "c.md::heading:h2[0]");
     // A title that only looks like one is a section of the document of the edit before it.
     place.write("docs/b.md", b);
     place.run(&["ingest"]).success();

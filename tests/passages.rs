@@ -360,6 +360,32 @@ fn a_section_whose_words_were_shown_above_is_no_hit() {
 }
 
 #[test]
+fn the_section_that_the_question_names_stays_a_hit() {
+    let text = "# Service guide\n\nIntro text.\n\n## Retry policy\n\nFive attempts, thirty seconds apart.\n\n\
+                ### History\n\nThe retry policy was introduced in 2019; the retry policy of 2018 was another.\n";
+    let place = Place::ingested(&[("g.md", text)]);
+    let found = reply(&place, &["retry policy"]);
+    assert!(found.contains("Five attempts"), "{found}");
+}
+
+#[test]
+fn many_items_take_no_more_than_linear_time() {
+    let items = |count: usize| {
+        (0..count).map(|n| format!("- `opt{n}` sets widget {n}\n")).collect::<String>()
+    };
+    let seconds = [3_000, 12_000].map(|count| {
+        let place = Place::ingested(&[("f.md", &format!("# Flat\n\n{}", items(count)))]);
+        let took = (0..3).map(|_| {
+            let began = std::time::Instant::now();
+            reply(&place, &["opt77 widget", "--max-chars", "500"]);
+            began.elapsed().as_secs_f64()
+        });
+        took.fold(f64::MAX, f64::min)
+    });
+    assert!(seconds[1] < 9.0 * seconds[0] + 0.2, "{seconds:?}");
+}
+
+#[test]
 fn an_item_that_defines_a_word_of_the_question_is_shown_to_its_end() {
     let item = |name: &str, default: &str| {
         format!(

@@ -275,10 +275,10 @@ impl Global {
     /// `None` if no `--db` is given.
     fn in_store(&self) -> Option<impl Fn(&str) -> String> {
         self.db.as_ref()?;
-        let mut option = format!(" --db {}", shell_word(&store::shown(self)));
-        if let Some(root) = &self.root {
-            option.push_str(&format!(" --root {}", shell_word(&root.display().to_string())));
-        }
+        let store = format!(" --db {}", shell_word(&store::shown(self)));
+        let root = self.root.as_ref().map_or_else(String::new, |root| {
+            format!(" --root {}", shell_word(&root.display().to_string()))
+        });
         // Made once, because a check may have a hint for each document.
         let program = Cli::command();
         let uses_store = move |name: &str| {
@@ -297,7 +297,8 @@ impl Global {
                 let (name, rest) = part.split_at(end);
                 named.push_str(name);
                 if uses_store(name) {
-                    named.push_str(&option);
+                    named.push_str(&store);
+                    named.push_str(if message.contains("--root") { "" } else { &root });
                 }
                 named.push_str(rest);
             }

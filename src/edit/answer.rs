@@ -22,8 +22,10 @@ pub struct EditAnswer {
     /// The maximum length of each old content and of the diff, in Unicode scalars: 0 to leave them out, `None` for no
     /// limit.
     pub most_chars: Option<usize>,
-    /// The diff, which is made when it is asked for. The parts of an answer that are tried for a budget share it.
+    /// The diff, and the length of the longest text that can be shortened, in Unicode scalars. They are made when they
+    /// are asked for. The parts of an answer that are tried for a budget share them.
     diff: Arc<OnceLock<Vec<u8>>>,
+    longest: Arc<OnceLock<usize>>,
 }
 
 impl EditAnswer {
@@ -34,7 +36,15 @@ impl EditAnswer {
         is_batch: bool,
         is_dry_run: bool,
     ) -> Self {
-        Self { report, faults, is_batch, is_dry_run, most_chars: None, diff: Arc::default() }
+        Self {
+            report,
+            faults,
+            is_batch,
+            is_dry_run,
+            most_chars: None,
+            diff: Arc::default(),
+            longest: Arc::default(),
+        }
     }
 
     /// The warnings of the report, if any.
@@ -57,26 +67,32 @@ impl EditAnswer {
 
     /// The content before an edit, or its beginning; `None` if it is left out.
     pub(crate) fn old_content<'a>(&self, done: &'a Done) -> Option<Cow<'a, str>> {
-        let whole = String::from_utf8_lossy(&done.old_content);
+        let whole = done.old_content.as_slice();
         match self.most_chars {
-            None => Some(whole),
             Some(0) => None,
-            Some(most) if whole.chars().nth(most).is_none() => Some(whole),
-            Some(most) => Some(whole.chars().take(most).collect()),
+            Some(most) if whole.len() > most => {
+                // A scalar has at most four bytes in UTF-8.
+                let beginning = whole.get(..most.saturating_mul(4)).unwrap_or(whole);
+                Some(String::from_utf8_lossy(beginning).chars().take(most).collect())
+            }
+            _ => Some(String::from_utf8_lossy(whole)),
         }
     }
 
-    /// The lengths of the texts that can be shortened, in Unicode scalars.
-    fn lengths(&self) -> impl Iterator<Item = usize> {
-        let contents = self.report.iter().flat_map(|report| &report.done);
-        let contents = contents.map(|done| done.old_content.as_slice());
-        let diff = self.is_dry_run.then(|| self.whole_diff());
-        contents.chain(diff).map(|text| String::from_utf8_lossy(text).chars().count())
+    /// The length of the longest text that can be shortened, in Unicode scalars.
+    fn longest(&self) -> usize {
+        *self.longest.get_or_init(|| {
+            let contents = self.report.iter().flat_map(|report| &report.done);
+            let contents = contents.map(|done| done.old_content.as_slice());
+            let diff = self.is_dry_run.then(|| self.whole_diff());
+            let texts = contents.chain(diff);
+            texts.map(|text| String::from_utf8_lossy(text).chars().count()).max().unwrap_or(0)
+        })
     }
 
     /// Whether an old content or the diff is shortened.
     pub(crate) fn is_cut(&self) -> bool {
-        self.most_chars.is_some_and(|most| self.lengths().any(|length| length > most))
+        self.most_chars.is_some_and(|most| self.longest() > most)
     }
 }
 
@@ -161,7 +177,7 @@ impl List for EditAnswer {
     }
 
     fn sizes_of_first(&self) -> usize {
-        self.lengths().max().map_or(0, |longest| longest + 1)
+        self.longest() + 1
     }
 
     fn cut_first(&mut self, size: usize) -> bool {

@@ -28,8 +28,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::address::AddressError;
 use crate::address::namespace::encode;
+use crate::address::{AddressError, FaultCode};
 use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
@@ -40,7 +40,7 @@ use crate::query::links::broken::{
     AffectedLink, AffectedLinks, Changed, EditedVersions, affected_by,
 };
 use crate::query::node::{has_hash, short_hash};
-use crate::query::{DocumentCache, NamedNode, named, names_document};
+use crate::query::{DocumentCache, NamedNode, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Store};
 use change::Current;
 use files::{FileChange, OldFile};
@@ -290,6 +290,11 @@ fn places(
         let is_address = given.is_none() && names_document(library, &edit.section)?;
         let document = given.cloned().or(before.clone()).filter(|_| !is_address);
         let mut found = named(library, document.as_deref(), &edit.section, edit.is_fuzzy)?;
+        if let (Ok(place), Some(before)) = (&found, before.as_deref().filter(|_| is_address))
+            && let Some(fault) = also_within(library, before, place, edit)?
+        {
+            return Ok(Err(of_edit(fault, edit)));
+        }
         // The text before `::`, `#` or `:` may be a part of a title.
         if found.is_err() && is_address && before.is_some() {
             let within = named(library, before.as_deref(), &edit.section, edit.is_fuzzy)?;
@@ -301,6 +306,31 @@ fn places(
         }
     }
     Ok(Ok(places))
+}
+
+/// Returns the fault for a text that names `place` with its document, and also a section of the document `before`, whose
+/// title it is.
+fn also_within(
+    library: &DocumentCache<'_>,
+    before: &str,
+    place: &NamedNode,
+    edit: &Edit,
+) -> Result<Option<AddressError>> {
+    let text = edit.section.as_str();
+    let Ok(within) = named(library, Some(before), text, edit.is_fuzzy)? else { return Ok(None) };
+    if within.stored.id == place.stored.id {
+        return Ok(None);
+    }
+    let mut addresses = Vec::new();
+    for named in [&within, place] {
+        match locate_for_edit(&library.open(&named.stored)?, named, edit.is_fuzzy) {
+            Ok(found) => addresses.push(found.address()),
+            Err(_) => return Ok(None),
+        }
+    }
+    let (own, other) = (&within.stored.path, &place.stored.path);
+    let message = format!("{text:?} names a place in {other}, and a section of {own}");
+    Ok(Some(AddressError::new(FaultCode::Ambiguous, message).of(text).suggest(addresses)))
 }
 
 /// Puts the origin of `edit` before the message, so that it says which one of several edits failed.

@@ -58,9 +58,6 @@ pub struct RelocateAnswer {
     /// The bytes of the diff.
     #[serde(skip)]
     pub(crate) raw: Vec<u8>,
-    /// The length of the whole diff in bytes.
-    #[serde(skip)]
-    diff_length: usize,
     /// The name of the command.
     #[serde(skip)]
     operation: &'static str,
@@ -98,7 +95,6 @@ impl RelocateAnswer {
             dry_run: is_dry_run,
             diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
             truncated: false,
-            diff_length: raw.len(),
             raw,
             operation: report.operation,
             unresolved_selectors: Vec::new(),
@@ -116,9 +112,9 @@ impl RelocateAnswer {
         self.dry_run
     }
 
-    /// Returns whether lines of the diff are left out.
-    pub(crate) fn is_diff_cut(&self) -> bool {
-        self.raw.len() < self.diff_length
+    /// Returns whether files or lines of the diff are left out.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.truncated
     }
 
     /// Returns the name of the command.

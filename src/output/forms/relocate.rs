@@ -19,7 +19,7 @@ impl Answer for RelocateAnswer {
 
     fn rest(&self) -> Footer<'_> {
         let mut footer =
-            Footer::new(&self.unresolved_selectors, &self.warnings, self.is_diff_cut());
+            Footer::new(&self.unresolved_selectors, &self.warnings, self.is_truncated());
         if self.is_dry_run() {
             footer.notes = self.side_effects();
         }
@@ -54,6 +54,10 @@ impl Answer for RelocateAnswer {
             lines.extend(self.side_effects());
         }
         renderer.summary(&[("lines", lines.len().to_string())])?;
-        renderer.key_findings(lines.len(), lines.into_iter())
+        renderer.key_findings(lines.len(), lines.into_iter())?;
+        if !self.is_dry_run() {
+            return Ok(());
+        }
+        renderer.content("Diff", "", std::iter::empty(), &self.raw, "diff")
     }
 }

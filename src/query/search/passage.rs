@@ -132,9 +132,11 @@ impl WeightedTerms<'_> {
         let below = is_below.then(|| self.highlighter.occurrences(bytes, span));
         let occurrences = below.as_deref().unwrap_or(occurrences);
         let pieces = self.of_pieces(bytes, list, occurrences, titles, is_wanted);
+        let mut ordered: Vec<&Occurrence> = occurrences.iter().collect();
+        ordered.sort_by_key(|found| found.span.start);
         let defined = pieces.list.iter().zip(&needs).map(|(piece, needs)| {
             let term = needs.is_item.then(|| defined_term(bytes, piece.span)).flatten();
-            term.map_or(Vec::new(), |term| terms_of(term, occurrences))
+            term.map_or(Vec::new(), |term| terms_of(term, &ordered))
         });
         let defined = defined.collect();
         Pieces { needs, defined, is_below, ..pieces }
@@ -266,10 +268,11 @@ impl Pieces {
         if total > 0.0 { (titles + best) / total } else { 0.0 }
     }
 
-    /// Returns whether there are pieces, and those with terms of the question, or all if none has one, are in one of
-    /// the spans `shown`.
+    /// Returns whether there are pieces, and those with terms of the question are in one of the spans `shown`; all
+    /// pieces if none has a term, or if the titles have one, because the answer may then be in any of them.
     pub(super) fn are_in(&self, shown: &[ByteSpan]) -> bool {
-        let has_terms = self.terms.iter().any(|terms| !terms.is_empty());
+        let has_terms =
+            self.title_terms.is_empty() && self.terms.iter().any(|terms| !terms.is_empty());
         let mut pieces = self.list.iter().zip(&self.terms);
         let is_shown = |(piece, terms): (&Piece, &Vec<usize>)| {
             has_terms && terms.is_empty() || is_in(piece.span, shown)
@@ -523,14 +526,15 @@ impl Pieces {
     }
 }
 
-/// Returns the terms in the text at `span` if it begins and ends with one.
-fn terms_of(span: ByteSpan, occurrences: &[Occurrence]) -> Vec<usize> {
+/// Returns the terms in the text at `span` if it begins and ends with one. `occurrences` are ordered by their starts.
+fn terms_of(span: ByteSpan, occurrences: &[&Occurrence]) -> Vec<usize> {
+    let from = occurrences.partition_point(|found| found.span.start < span.start);
     let inside = || {
-        occurrences
-            .iter()
-            .filter(|found| span.start <= found.span.start && found.span.end <= span.end)
+        let after = occurrences.get(from..).unwrap_or_default().iter();
+        let inside = after.take_while(|found| found.span.start < span.end);
+        inside.filter(|found| found.span.end <= span.end)
     };
-    let start = inside().map(|found| found.span.start).min();
+    let start = inside().next().map(|found| found.span.start);
     let end = inside().map(|found| found.span.end).max();
     if (start, end) != (Some(span.start), Some(span.end)) {
         return Vec::new();
