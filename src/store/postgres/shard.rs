@@ -63,13 +63,8 @@ impl ShardWriter {
         wait: Duration,
     ) -> Result<Self> {
         let mut connection = Connection::open(address, Duration::ZERO)?;
-        let other = |message: String| {
-            let hint = "give all workers the same number of parts and the same --ingest-id";
-            Error::new(ErrorKind::Usage, message).with_hint(hint)
-        };
-        let count = i64::from(shard.count);
-        if count >= SHARDS {
-            return Err(other(format!("{count} parts are too many")));
+        if i64::from(shard.count) >= SHARDS {
+            return Err(other_ingest(format!("{} parts are too many", shard.count)));
         }
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
@@ -85,21 +80,7 @@ impl ShardWriter {
                 );
                 warnings.push(Warning::new("INGEST_COMPLETED", message));
             }
-            let statement =
-                "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
-            connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
-            let mut ingest = 0;
-            for row in &connection.query("SELECT id, name, shards FROM ingest", &[])? {
-                let (id, name, shards): (i64, String, i64) =
-                    (column(row, 0)?, column(row, 1)?, column(row, 2)?);
-                if name != shard.ingest {
-                    drop_abandoned(&mut connection, id, shards)?;
-                } else if shards == count {
-                    ingest = id;
-                } else {
-                    return Err(other(format!("the ingest {name:?} has {shards} parts")));
-                }
-            }
+            let ingest = begun(&mut connection, shard)?;
             // A worker of the same part may complete the ingest before it ends, so the lock of the store is
             // released for it, and the ingest is looked up again if it was.
             let part = lock_name(ingest, i64::from(shard.index));
@@ -162,6 +143,34 @@ fn unlock(connection: &mut Connection, name: &str) -> Result<()> {
     let key = text_key(&format!("mdsel {} {name}", connection.address().schema));
     connection.query("SELECT pg_advisory_unlock($1)", &[(&key, Type::INT8)])?;
     Ok(())
+}
+
+/// Returns the error for a part of another ingest than the one that has begun.
+fn other_ingest(message: String) -> Error {
+    let hint = "give all workers the same number of parts and the same --ingest-id";
+    Error::new(ErrorKind::Usage, message).with_hint(hint)
+}
+
+/// Returns the number of the ingest of a part, which begins if it has not begun yet. Deletes what abandoned ingests
+/// wrote. The caller holds the lock of the store.
+fn begun(connection: &mut Connection, shard: &Shard) -> Result<i64> {
+    let count = i64::from(shard.count);
+    let statement =
+        "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
+    connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
+    let mut ingest = 0;
+    for row in &connection.query("SELECT id, name, shards FROM ingest", &[])? {
+        let (id, name, shards): (i64, String, i64) =
+            (column(row, 0)?, column(row, 1)?, column(row, 2)?);
+        if name != shard.ingest {
+            drop_abandoned(connection, id, shards)?;
+        } else if shards == count {
+            ingest = id;
+        } else {
+            return Err(other_ingest(format!("the ingest {name:?} has {shards} parts")));
+        }
+    }
+    Ok(ingest)
 }
 
 /// Deletes what an ingest wrote if none of its workers is connected.
