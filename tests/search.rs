@@ -462,6 +462,22 @@ fn context_lines_counts_and_files_are_printed() {
 }
 
 #[test]
+fn the_beginning_of_a_word_of_a_path_is_found() {
+    let place = Place::ingested(&[
+        ("surveys/a.md", "# One\n"),
+        ("b/sun.md", "# Two\n"),
+        ("c.md", "# su\n"),
+    ]);
+    for (query, expected) in
+        [("path:su*", &["b/sun.md", "surveys/a.md"][..]), ("path:sur*", &["surveys/a.md"])]
+    {
+        let found = place.run(&["search", query, "-l"]).success().json();
+        assert_eq!(found["files"], serde_json::json!(expected), "{query}");
+    }
+    place.run(&["search", "path:sux*"]).ends(1);
+}
+
+#[test]
 fn hits_across_lines_print_each_of_their_lines_once() {
     let place = Place::ingested(&[("m.md", "ab and a\nb end\n"), ("n.md", "x1 y\nx y x\ny\n")]);
     let text = |pattern| place.run(&["search", "-U", "-e", pattern, "-f", "text"]).success().text();

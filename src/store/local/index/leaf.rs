@@ -274,6 +274,9 @@ impl FieldTable {
             }
             // The path is indexed without positions.
             Some(TextField::Path) if term.words.len() > 1 => vec![(words(path), 1.0)],
+            Some(TextField::Path) => {
+                sequence(path, term).map(|query| (query, 1.0)).into_iter().collect()
+            }
             named => {
                 let named = named.and_then(|field| self.field(field));
                 let texts = self.weighed.iter().filter(|weighed| weighed.by_length.is_some());
