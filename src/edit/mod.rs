@@ -290,15 +290,19 @@ fn places(
         let is_address = given.is_none() && names_document(library, &edit.section)?;
         let document = given.cloned().or(before.clone()).filter(|_| !is_address);
         let mut found = named(library, document.as_deref(), &edit.section, edit.is_fuzzy)?;
-        if let (Ok(place), Some(before)) = (&found, before.as_deref().filter(|_| is_address))
-            && let Some(fault) = also_within(library, before, place, edit)?
-        {
-            return Ok(Err(of_edit(fault, edit)));
-        }
         // The text before `::`, `#` or `:` may be a part of a title.
-        if found.is_err() && is_address && before.is_some() {
-            let within = named(library, before.as_deref(), &edit.section, edit.is_fuzzy)?;
-            found = if within.is_ok() { within } else { found };
+        if is_address
+            && before.is_some()
+            && let Ok(within) = named(library, before.as_deref(), &edit.section, edit.is_fuzzy)?
+        {
+            match &found {
+                Ok(place) => {
+                    if let Some(fault) = also_within(library, &within, place, edit)? {
+                        return Ok(Err(of_edit(fault, edit)));
+                    }
+                }
+                Err(_) => found = Ok(within),
+            }
         }
         match found {
             Ok(named) => places.push(named),
@@ -308,21 +312,20 @@ fn places(
     Ok(Ok(places))
 }
 
-/// Returns the fault for a text that names `place` with its document, and also a section of the document `before`, whose
+/// Returns the fault for a text that names `place` with its document, and also a section `within` another one, whose
 /// title it is.
 fn also_within(
     library: &DocumentCache<'_>,
-    before: &str,
+    within: &NamedNode,
     place: &NamedNode,
     edit: &Edit,
 ) -> Result<Option<AddressError>> {
-    let text = edit.section.as_str();
-    let Ok(within) = named(library, Some(before), text, edit.is_fuzzy)? else { return Ok(None) };
     if within.stored.id == place.stored.id {
         return Ok(None);
     }
+    let text = edit.section.as_str();
     let mut addresses = Vec::new();
-    for named in [&within, place] {
+    for named in [within, place] {
         match locate_for_edit(&library.open(&named.stored)?, named, edit.is_fuzzy) {
             Ok(found) => addresses.push(found.address()),
             Err(_) => return Ok(None),

@@ -39,20 +39,20 @@ pub(crate) fn by_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMat
 
 /// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
 pub(super) fn not_found(library: &DocumentCache<'_>, name: &str) -> Result<AddressError> {
-    not_found_among(library, name, Vec::new())
+    not_found_among(library, name, || Ok(Vec::new()))
 }
 
 /// Returns the fault for a name without a document, whose first suggestions are `folders`.
 fn not_found_among(
     library: &DocumentCache<'_>,
     name: &str,
-    folders: Vec<String>,
+    folders: impl FnOnce() -> Result<Vec<String>>,
 ) -> Result<AddressError> {
     if let Some(fault) = not_ingested(library, name)? {
         return Ok(fault);
     }
     let message = format!("no document is named {name:?}");
-    let mut suggestions = folders;
+    let mut suggestions = folders()?;
     suggestions.extend(similar_documents(library, name)?);
     suggestions.truncate(limits::MAX_SUGGESTIONS);
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
@@ -136,36 +136,47 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
     }
     let mut seen = HashSet::new();
     for name in names {
-        let plain = without_selector(name);
-        let found = match by_name(library, plain)? {
-            NameMatch::One(document) => vec![document],
-            NameMatch::Many(paths, total) => {
-                let resolver = Resolver { library };
-                let fault = resolver.ambiguous_document(name, &[], &paths, total)?;
+        let found = match meant(library, name)? {
+            Ok(found) => found,
+            Err(fault) => {
                 result.faults.push(fault.of(name));
                 continue;
             }
-            NameMatch::None => match below_or_like(library, name, plain)? {
-                none if none.is_empty() => match folder_by_suffix(library, plain)? {
-                    Ok(folder) => {
-                        let folder = folder.as_deref().map(Lookup::Folder);
-                        folder.map_or(Ok(Vec::new()), |folder| library.reader.all(&folder))?
-                    }
-                    Err(fault) => {
-                        result.faults.push(fault.of(name));
-                        continue;
-                    }
-                },
-                found => found,
-            },
         };
         if found.is_empty() {
-            let folders = folders_beginning(library, plain)?;
+            let plain = without_selector(name);
+            let folders = || folders_beginning(library, plain);
             result.faults.push(not_found_among(library, plain, folders)?.of(name));
         }
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// Returns the documents that a name means; none if it means none. The inner error lists what it may mean if that is
+/// ambiguous.
+pub(super) fn meant(
+    library: &DocumentCache<'_>,
+    name: &str,
+) -> Result<std::result::Result<Vec<StoredDocument>, AddressError>> {
+    let plain = without_selector(name);
+    match by_name(library, plain)? {
+        NameMatch::One(document) => return Ok(Ok(vec![document])),
+        NameMatch::Many(paths, total) => {
+            let resolver = Resolver { library };
+            return Ok(Err(resolver.ambiguous_document(name, &[], &paths, total)?));
+        }
+        NameMatch::None => {}
+    }
+    let found = below_or_like(library, name, plain)?;
+    if !found.is_empty() {
+        return Ok(Ok(found));
+    }
+    Ok(match folder_by_suffix(library, plain)? {
+        Ok(Some(folder)) => Ok(library.reader.all(&Lookup::Folder(&folder))?),
+        Ok(None) => Ok(Vec::new()),
+        Err(fault) => Err(fault),
+    })
 }
 
 /// The documents of a list, and the filter of its items.

@@ -359,12 +359,12 @@ impl Filter {
             self.warnings.extend(resolution.warnings);
             return Ok(());
         };
-        let named = documents::named(library, &[address.to_owned()])?;
-        if !named.faults.is_empty() {
+        let found = documents::meant(library, address)?.unwrap_or_default();
+        if found.is_empty() {
             let folders = documents::folders_beginning(library, address)?;
             self.faults.push(fault.suggest_first(folders));
         }
-        for document in named.documents.iter().filter(|document| takes(&document.path)) {
+        for document in found.iter().filter(|document| takes(&document.path)) {
             let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
             self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
         }

@@ -37,7 +37,7 @@ impl<'a> From<&'a EditAnswer> for EditJson<'a> {
         let rest = Rest::of(answer, report);
         if let ([done], [file], false) = (&*report.done, &*report.files, answer.is_batch) {
             let effect = EffectJson::of(answer, done);
-            let (success, selector, changes) = (true, &*done.selector, Changes::of(done, &effect));
+            let (success, selector, changes) = (true, &*done.selector, Changes::of(answer, done));
             let file = file.into();
             let single = Single::Done { success, selector, effect, changes, file, rest };
             return Self::Single(Box::new(single));
@@ -201,7 +201,7 @@ impl<'a> BatchEdit<'a> {
     fn of(answer: &EditAnswer, done: &'a Done, file: Option<&'a str>) -> Self {
         let effect = EffectJson::of(answer, done);
         let (operation, selector, changes) =
-            (done.operation, &*done.selector, Changes::of(done, &effect));
+            (done.operation, &*done.selector, Changes::of(answer, done));
         match effect {
             EffectJson::Replaced(effect) => {
                 Self::Replace(OneEdit { operation, file, selector, effect, changes })
@@ -235,26 +235,17 @@ impl<'a> EffectJson<'a> {
             }),
         }
     }
-
-    /// Returns the old content, if the answer has it.
-    fn old_content(&self) -> Option<&Cow<'a, str>> {
-        match self {
-            Self::Replaced(effect) => effect.old_content.as_ref(),
-            Self::Deleted(effect) => effect.deleted_content.as_ref(),
-            Self::Inserted(_) => None,
-        }
-    }
 }
 
 impl<'a> Changes<'a> {
-    fn of(done: &'a Done, effect: &EffectJson<'_>) -> Self {
+    fn of(answer: &EditAnswer, done: &'a Done) -> Self {
+        let has_old = done.operation != "insert" && answer.most_chars != Some(0);
         Self {
             removed_sections: &done.removed_sections,
             reparented: &done.reparented,
             kept_definitions: &done.kept_definitions,
             renumbered: &done.renumbered,
-            lossy: effect.old_content().is_some()
-                && std::str::from_utf8(&done.old_content).is_err(),
+            lossy: has_old && std::str::from_utf8(&done.old_content).is_err(),
             stripped_heading: done.stripped_heading,
             unchanged: done.is_noop,
         }

@@ -101,10 +101,7 @@ impl WeightedTerms<'_> {
     /// Returns the distinct terms in `text`, sorted.
     fn terms(&self, text: &[u8]) -> Vec<usize> {
         let occurrences = self.highlighter.occurrences(text, ByteSpan::new(0, text.len()));
-        let mut terms: Vec<usize> = occurrences.into_iter().map(|found| found.word).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        terms
+        distinct(occurrences.iter().map(|found| found.word))
     }
 
     /// Returns the pieces of the text of a section, or of the text after its heading if it has none or little of
@@ -539,7 +536,12 @@ fn terms_of(span: ByteSpan, occurrences: &[&Occurrence]) -> Vec<usize> {
     if (start, end) != (Some(span.start), Some(span.end)) {
         return Vec::new();
     }
-    let mut terms: Vec<usize> = inside().map(|found| found.word).collect();
+    distinct(inside().map(|found| found.word))
+}
+
+/// Returns the distinct terms, sorted.
+fn distinct(terms: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut terms: Vec<usize> = terms.collect();
     terms.sort_unstable();
     terms.dedup();
     terms

@@ -326,7 +326,7 @@ fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Resul
 /// A document whose rows can be deleted.
 pub(super) struct GoneDocument {
     part: i16,
-    id: i64,
+    pub(super) id: i64,
     /// Its length in bytes.
     size: i64,
 }

@@ -68,11 +68,11 @@ impl ShardWriter {
         }
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
-        let known = Known::read(&mut connection)?;
+        let mut known = Known::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
         let mut warnings = Vec::new();
         let (known, ingest) = loop {
-            let (known, published) = settle(&mut connection)?;
+            let (settled, published) = settle(&mut connection, known)?;
             if published.contains(&shard.ingest) {
                 let message = format!(
                     "the ingest {:?} failed at its end and is visible now; this is a part of another one",
@@ -85,12 +85,13 @@ impl ShardWriter {
             // released for it, and the ingest is looked up again if it was.
             let part = lock_name(ingest, i64::from(shard.index));
             if lock(&mut connection, &part, Duration::ZERO).is_ok() {
-                break (known, ingest);
+                break (settled, ingest);
             }
             unlock(&mut connection, STORE)?;
             lock(&mut connection, &part, wait)?;
             unlock(&mut connection, &part)?;
             lock(&mut connection, STORE, wait)?;
+            known = Known::read(&mut connection)?;
         };
         drop_part(&mut connection, ingest, i64::from(shard.index))?;
         unlock(&mut connection, STORE)?;
@@ -201,10 +202,7 @@ fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()>
     }
     connection.batch("BEGIN")?;
     let rows = generation(ingest, shard);
-    let statement = "SELECT d.id FROM document d WHERE d.gen_from = $1";
-    let documents = connection.query(statement, &[(&rows, Type::INT8)])?;
-    let documents = documents.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
-    delete_where(connection, "d.gen_from = $1", rows)?;
+    let documents = delete_where(connection, "d.gen_from = $1", rows)?;
     let statement = "SELECT s.id FROM segment s WHERE s.gen_from = $1";
     let segments = connection.query(statement, &[(&rows, Type::INT8)])?;
     let segments = segments.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
@@ -356,7 +354,8 @@ impl Writer for ShardWriter {
         let connection = self.connection.get_mut();
         lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
         let count = i64::from(self.shard.count);
-        settle(connection)?;
+        let known = Known::read(connection)?;
+        settle(connection, known)?;
         // This is committed before anything else, so that it is known if what follows fails on a server.
         let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";
         connection.execute(statement, &[(&ingest, Type::INT8), (&index, Type::INT8)])?;

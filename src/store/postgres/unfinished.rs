@@ -12,9 +12,9 @@ use super::shard::publish;
 use super::writer::{INCOMPLETE, Known};
 use crate::error::Result;
 
-/// Makes the earlier changes complete, or takes them back. The caller holds the lock of the store. Returns what is known
-/// about it, and the names of the ingests by several workers that became visible.
-pub(super) fn settle(connection: &mut Connection) -> Result<(Known, Vec<String>)> {
+/// Makes the earlier changes complete, or takes them back. The caller holds the lock of the store, and `known` is what it
+/// read under it. Returns what is known afterwards, and the names of the ingests by several workers that became visible.
+pub(super) fn settle(connection: &mut Connection, known: Known) -> Result<(Known, Vec<String>)> {
     let mut published = Vec::new();
     // All parts of such an ingest are in, but the change that makes them visible failed on a server.
     let statement = "SELECT i.id, i.name FROM ingest i \
@@ -26,7 +26,7 @@ pub(super) fn settle(connection: &mut Connection) -> Result<(Known, Vec<String>)
         connection.batch("COMMIT")?;
         published.push(name);
     }
-    let known = Known::read(connection)?;
+    let known = if published.is_empty() { known } else { Known::read(connection)? };
     undo(connection, known.generation)?;
     Ok((known, published))
 }

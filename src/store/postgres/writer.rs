@@ -141,7 +141,7 @@ impl PostgresWriter {
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
-        let (known, _) = settle(&mut connection)?;
+        let (known, _) = settle(&mut connection, known)?;
         Ok(Self {
             connection: RefCell::new(connection),
             known,
@@ -174,16 +174,17 @@ impl PostgresWriter {
     }
 }
 
-/// Deletes the documents that `condition` means with a generation.
+/// Deletes the documents that `condition` means with a generation. Returns their ids.
 pub(super) fn delete_where(
     connection: &mut Connection,
     condition: &str,
     generation: i64,
-) -> Result<()> {
+) -> Result<Vec<i64>> {
     let statement = format!("SELECT {} FROM document d WHERE {condition}", GoneDocument::COLUMNS);
     let rows = connection.query(&statement, &[(&generation, Type::INT8)])?;
     let gone = rows.iter().map(GoneDocument::of_row).collect::<Result<Vec<_>>>()?;
-    gone.chunks(10_000).try_for_each(|some| delete(connection, some))
+    gone.chunks(10_000).try_for_each(|some| delete(connection, some))?;
+    Ok(gone.iter().map(|document| document.id).collect())
 }
 
 /// Deletes what no reader of `generation` or a later one can see.
