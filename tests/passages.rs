@@ -135,6 +135,20 @@ fn a_sentence_that_refers_back_is_shown_with_what_it_refers_to() {
 }
 
 #[test]
+fn a_later_word_that_refers_back_counts_as_well() {
+    let text = format!(
+        "# Limits\n\n{}To stop this, set the switch to off. When this switch is off, nothing beyond the list of \
+         known widgets is ever rendered, and the request for any other widget is answered with the page for \
+         errors.\n\n{}",
+        filler(12),
+        filler(12)
+    );
+    let place = Place::ingested(&[("a.md", &*text), ("b.md", "# Widgets\n\nNone.\n")]);
+    let query = ["unknown widgets rendered error page", "--max-chars", "420", "--under", "a.md"];
+    assert!(reply(&place, &query).contains("set the switch to off"));
+}
+
+#[test]
 fn the_sentences_of_wrapped_lines_are_shown_whole() {
     let other = filler(1).trim_end().replace(" about", "\nabout");
     let text = format!(
@@ -160,6 +174,23 @@ fn a_sentence_whose_beginning_is_shown_is_shown_to_its_end() {
     let place = Place::ingested(&[("a.md", &text)]);
     let found = reply(&place, &["sensor valve fails", "--passage", "160"]);
     assert!(found.contains("turn the screw until the lamp is green."), "{found}");
+}
+
+#[test]
+fn a_section_that_the_question_names_is_shown_first_and_from_its_beginning() {
+    let details = "The Raw parameter of this command takes no value.\n\n".repeat(8);
+    let text = format!(
+        "# Get-Item\n\n## Examples\n\nGet-Item has a raw parameter. Get-Item with the parameter Raw.\n\n\
+         ## Parameters\n\n### -Wait\n\nWaits.\n\n### -Raw\n\nIgnores the ends of lines.\n\n{details}"
+    );
+    let place = Place::ingested(&[("get-item.md", &*text)]);
+    let query = ["what does the Raw parameter of Get-Item do", "--max-chars", "200"];
+    let reply = reply(&place, &query);
+    assert!(
+        reply.starts_with("get-item.md:15-")
+            && reply.contains("> -Raw\nIgnores the ends of lines.\n"),
+        "{reply}"
+    );
 }
 
 #[test]

@@ -44,8 +44,8 @@ pub(super) fn asks_for_number(question: &str) -> bool {
         || PARTS.split(' ').any(|part| question.contains(part))
 }
 
-/// Returns whether `text` has a number: a word that begins with a digit, or an English number word. The number of a list
-/// item and those in paths and addresses do not count. In text without spaces, every digit counts.
+/// Returns whether `text` has a number: a word that begins with a digit, such a word after a `v`, or an English number
+/// word. The number of a list item and those in paths and addresses do not count. In text without spaces, every digit counts.
 pub(crate) fn has_number(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').any(|line| {
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -67,6 +67,11 @@ fn is_number(word: &[u8]) -> bool {
     let end = word.iter().rposition(u8::is_ascii_alphanumeric);
     let (Some(start), Some(end)) = (start, end) else { return false };
     let word = word.get(start..=end).unwrap_or_default();
+    if let [b'v' | b'V', digit, ..] = word
+        && digit.is_ascii_digit()
+    {
+        return true;
+    }
     word.first().is_some_and(u8::is_ascii_digit)
         || NUMBER_WORDS.split(' ').any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
@@ -112,6 +117,7 @@ mod tests {
             "Two weeks",
             "花了5亿美元",
             "(30)",
+            "| `v16.4.0` | Added |",
         ] {
             assert!(has_number(text.as_bytes()), "{text}");
         }
@@ -120,6 +126,7 @@ mod tests {
             "  2) Open it.",
             "see docs/2024/a.md",
             "utf8 text",
+            "vim",
             "no one's",
             "-- . --",
             "",

@@ -20,6 +20,8 @@ const FOLLOWING: f32 = 0.3;
 const BEGUN: f32 = 0.6;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
+/// The same if the chosen one begins within a sentence.
+const PRECEDING_BEGINNING: f32 = 0.6;
 /// The same if the chosen one begins with a word such as "this", which refers to what precedes it.
 const REFERRED_TO: f32 = 1.5;
 /// The same for a list item or a row, because what comes before it explains no less than what follows.
@@ -35,6 +37,11 @@ const DEFINED: f32 = 1.0;
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
 const LEADING: f32 = 0.2;
+/// The same if the titles have all words of the question, so that any part of the section may answer it. The beginning
+/// says what the section is about.
+const LEADING_NAMED: f32 = 4.0;
+/// Bonus for a section whose titles have all words of the question, on its coverage.
+const NAMED: f32 = 0.3;
 /// Factor on the weight of the terms of the neighbors of the best piece, for the coverage of a question.
 const BESIDE_BEST: f32 = 0.5;
 /// Factor on the gain of a piece that is aside.
@@ -96,6 +103,16 @@ pub(super) struct Pieces {
 impl WeightedTerms<'_> {
     fn weight(&self, term: usize) -> f32 {
         self.weights.get(term).copied().unwrap_or_default()
+    }
+
+    /// Returns the weight of the wordings all of whose words are among the sorted `terms`: 0 to 1.
+    fn within(&self, terms: &[usize]) -> f32 {
+        let is_in =
+            |(term, weight): (usize, &f32)| *weight == 0.0 || terms.binary_search(&term).is_ok();
+        let named = self.wordings.iter().filter(|(_, words)| {
+            words.iter().any(|weight| *weight > 0.0) && words.iter().enumerate().all(is_in)
+        });
+        named.map(|(weight, _)| weight).sum()
     }
 
     /// Returns the distinct terms in `text`, sorted.
@@ -228,7 +245,8 @@ impl Pieces {
         self.list.last().map_or(0, |piece| piece.span.end)
     }
 
-    /// Returns the mean over the wordings of the question of the square of the covered share: 0 to 1.
+    /// Returns the mean over the wordings of the question of the square of the covered share, 0 to 1, and a bonus if the
+    /// titles have all words of a wording.
     ///
     /// Squares, because a piece with most of a question probably answers it, but a piece with some words
     /// of a long question says little. Each wording counts by itself, because no answer has the words of
@@ -238,7 +256,7 @@ impl Pieces {
             let share = self.covered(words);
             weight * share * share
         });
-        squares.sum()
+        squares.sum::<f32>() + NAMED * question.within(&self.title_terms)
     }
 
     /// Returns the share of a query, by the weight of each word, that the titles and the best piece
@@ -371,6 +389,7 @@ impl Pieces {
         match self.needs.get(index + 1) {
             _ if is_entry => PRECEDING_ENTRY,
             Some(needs) if needs.refers_back => REFERRED_TO,
+            Some(needs) if needs.is_within_sentence => PRECEDING_BEGINNING,
             _ => PRECEDING,
         }
     }
@@ -430,6 +449,7 @@ impl Pieces {
                 *times = 1;
             }
         }
+        let leading = LEADING + LEADING_NAMED * question.within(&self.title_terms);
         let mut chosen = vec![None; sizes.len()];
         let mut rank = 0;
         let mut size = 0;
@@ -461,7 +481,7 @@ impl Pieces {
                         gain += NEIGHBORS * others.map(|term| question.weight(*term)).sum::<f32>();
                     }
                     if index == 0 {
-                        gain += LEADING * mean;
+                        gain += leading * mean;
                     }
                 }
                 let length = sizes.get(index).copied().unwrap_or_default() as f32;

@@ -114,8 +114,10 @@ pub(super) struct Needs {
     pub(super) is_item: bool,
     /// The piece that begins the innermost list item that contains this one.
     pub(super) item: Option<usize>,
-    /// Whether the piece begins with a word that refers to what precedes it.
+    /// Whether the piece begins with words that refer to what precedes it.
     pub(super) refers_back: bool,
+    /// Whether the piece begins within a sentence, in a line after that of the piece before it.
+    pub(super) is_within_sentence: bool,
     /// Whether its beginning is shown with the piece before it, because it is in the same line.
     pub(super) is_begun: bool,
 }
@@ -131,6 +133,9 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
         let following = bytes.get(piece.span.start..piece.span.end).unwrap_or_default();
         if let Some(needs) = needs.get_mut(index + 1) {
             needs.refers_back = refers_back(following);
+            needs.is_within_sentence = before.span.end == piece.span.start
+                && piece.header.is_none()
+                && following.first().is_some_and(u8::is_ascii_lowercase);
             needs.is_begun = whole_lines(bytes, before.span).end > piece.span.start;
         }
         // A long row is cut, and its first cell often says what the row is about.
@@ -170,7 +175,13 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                         .for_each(|(_, needs)| needs.parent = Some(index));
                 }
             }
-            NodeKind::Block(BlockType::Code | BlockType::List) => {
+            NodeKind::Block(kind @ (BlockType::Code | BlockType::List)) => {
+                if kind == BlockType::Code {
+                    let inside = pieces.iter().zip(&mut needs).skip(index);
+                    inside
+                        .take_while(|(piece, _)| piece.span.start < node.bytes.end)
+                        .for_each(|(_, needs)| needs.is_within_sentence = false);
+                }
                 let Some(before) = index.checked_sub(1) else { continue };
                 let span = pieces.get(before).map(|piece| piece.span).unwrap_or_default();
                 let text = trimmed(bytes.get(span.start..span.end).unwrap_or_default());
@@ -201,11 +212,13 @@ pub(super) fn defined_term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
     (start > content && end > start).then(|| ByteSpan::new(start, end))
 }
 
-/// Whether the first word of a text is one of [`REFERRING`].
+/// Whether the first word of a text is one of [`REFERRING`], or one of the next two is "this" or "these", as in
+/// "When this option is used".
 fn refers_back(text: &[u8]) -> bool {
     let is_of_word = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
     let mut words = text.split(|byte| !is_of_word(byte)).filter(|word| !word.is_empty());
     words.next().is_some_and(|first| REFERRING.iter().any(|word| word.as_bytes() == first))
+        || words.take(2).any(|word| word == b"this" || word == b"these")
 }
 
 struct Cutter<'a> {
