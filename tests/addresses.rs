@@ -204,6 +204,23 @@ fn addresses_without_a_document_are_resolved() {
 }
 
 #[test]
+fn an_id_in_the_attributes_of_a_heading_is_its_anchor() {
+    let place = Place::ingested(&[
+        (
+            "a.md",
+            "# Removing {#remove}\n\none\n\n## Adding {#add .new}\n\ntwo\n\n# C {#c-c}\n\n## {#}\n",
+        ),
+        ("b.md", "# B\n\n[a](a.md#remove) [b](a.md#add) [c](a.md#removing)\n"),
+    ]);
+    assert!(place.run(&["select", "a.md#remove", "-f", "text"]).success().text().contains("one"));
+    let added = place.run(&["select", "a.md#add", "-f", "text"]).success().text();
+    assert!(added.contains("two") && !added.contains("one"), "{added}");
+    place.run(&["select", "a.md#c-c", "-f", "text"]).success();
+    let broken = place.run(&["links", "check", "-f", "text"]).ends(1).text();
+    assert!(broken.contains("a.md#removing") && !broken.contains("a.md#remove\""), "{broken}");
+}
+
+#[test]
 fn anchors_of_headings_in_containers_resolve_to_the_container() {
     let place = Place::ingested(&[("a.md", "# Foo\n\n> # Foo\n\n## Foo\n")]);
     assert_eq!(selector(&place, "a.md#foo"), "a.md::heading:h1[0]");

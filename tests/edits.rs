@@ -227,6 +227,37 @@ fn a_batch_of_edits_is_made_completely_or_not_at_all() {
 }
 
 #[test]
+fn a_batch_of_a_document_edits_no_other_document() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- [ ] one\n"), ("b.md", "# B\n\n- [ ] two\n")]);
+    let line = |document: &str| {
+        json!({"operation": "done", "document": document, "section": "@3"}).to_string()
+    };
+    let refused = place.run_in("", &["edit", "a.md", "--batch", "-"], &line("b.md")).ends(1);
+    assert!(refused.text().contains("all edits of this call are of a.md"), "{}", refused.text());
+    assert_eq!(std::fs::read_to_string(place.join("b.md")).unwrap(), "# B\n\n- [ ] two\n");
+    place.run_in("", &["edit", "a.md", "--batch", "-"], &line("./a.md")).success();
+    place.run_in("", &["edit", "--batch", "-"], &line("b.md")).success();
+    assert_eq!(std::fs::read_to_string(place.join("b.md")).unwrap(), "# B\n\n- [x] two\n");
+}
+
+#[test]
+fn an_item_with_another_marker_does_not_split_its_list() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- a\n- b\n- c\n\n1. one\n2. two\n")]);
+    let item = |list: usize, item: usize| format!("heading:h1[0]/block:list[{list}]/item[{item}]");
+    for (list, index, content) in [(0, 1, "* B"), (0, 0, "+ A"), (0, 1, "1. B"), (1, 0, "1) one")] {
+        let place_of = item(list, index);
+        let answer = place.run(&["replace", "a.md", &place_of, "--content", content]).ends(2);
+        assert_eq!(answer.code(), "EDIT_REFUSED", "{content}");
+    }
+    for (list, index, content) in [(0, 1, "- B"), (0, 0, "- A"), (0, 2, "* C"), (1, 0, "7. one")] {
+        let place_of = item(list, index);
+        place.run(&["replace", "a.md", &place_of, "--content", content, "--dry-run"]).success();
+    }
+    let after = ["--position", "after", "--content", "+ new"];
+    place.run(&[&["insert", "a.md", &*item(0, 1)], &after[..]].concat()).ends(2);
+}
+
+#[test]
 fn every_edit_of_a_batch_accepts_the_hash_of_the_file_before_it() {
     let place = doc();
     let hash = place.run(&["read", "doc.md"]).success().json()["hash"].clone();

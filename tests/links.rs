@@ -389,6 +389,19 @@ fn tree_and_path_agree_with_a_breadth_first_search() {
     }
 }
 
+#[test]
+fn a_list_of_links_has_a_link_with_any_number_of_nodes() {
+    let place = Place::ingested(&[("a.md", "# A\n\n[b](b.md) [b](b.md)\n"), ("b.md", "# B\n")]);
+    for most in ["1", "2"] {
+        let list = ["links", "list", "a.md", "--max-nodes", most];
+        let first = place.run(&list).success().json();
+        assert!(!first["edges"].as_array().unwrap().is_empty());
+        let Some(next) = first["next"].as_str() else { continue };
+        let rest = place.run(&[&list[..], &["--after", next]].concat()).success().json();
+        assert_ne!(rest["next"].as_str(), Some(next));
+    }
+}
+
 fn key(edge: &Edge) -> String {
     let to = edge.target().map(Node::address).unwrap_or_default();
     format!("{} {} {to} {}", edge.from.address(), edge.link.target, edge.link.line)

@@ -172,7 +172,7 @@ impl BatchLine {
             (OperationName::Rename | OperationName::Move, _) => {
                 return Err(usage("rename and move change several files, so they stand alone")
                     .with_hint(
-                        "use `mdsel rename` or `mdsel move`, or a call with this edit only",
+                        "use `mdsel rename` or `mdsel move`; over MCP, a call with this edit only",
                     ));
             }
             (OperationName::Delete, None) => Operation::Delete { scope },

@@ -304,12 +304,36 @@ fn places(
                 Err(_) => found = Ok(within),
             }
         }
+        let found = match found {
+            Ok(place) => is_in_request(library, &place, request, edit)?.map(|()| place),
+            error => error,
+        };
         match found {
             Ok(named) => places.push(named),
             Err(fault) => return Ok(Err(of_edit(fault, edit))),
         }
     }
     Ok(Ok(places))
+}
+
+/// Returns a fault if the edit names another document than the request.
+fn is_in_request(
+    library: &DocumentCache<'_>,
+    place: &NamedNode,
+    request: &EditRequest<'_>,
+    edit: &Edit,
+) -> Result<std::result::Result<(), AddressError>> {
+    let (Some(own), Some(document)) = (&edit.document, &request.document) else {
+        return Ok(Ok(()));
+    };
+    let root = named(library, Some(document), "*", false)?;
+    Ok(root.and_then(|root| {
+        if root.stored.id == place.stored.id {
+            return Ok(());
+        }
+        let message = format!("the edit is of {own}, but all edits of this call are of {document}");
+        Err(AddressError::new(FaultCode::SelectorNotFound, message).of(own))
+    }))
 }
 
 /// Returns the fault for a text that names `place` with its document, and also a section `within` another one, whose

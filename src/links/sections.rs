@@ -14,8 +14,8 @@ use crate::markdown::slug::{comparable, fold};
 pub struct AnchorIndex(HashMap<String, usize>);
 
 impl AnchorIndex {
-    /// Indexes the anchors of headings. That of a heading in a list or block quote names the section around
-    /// it.
+    /// Indexes the anchors of headings, then the ids in their titles. The anchor of a heading in a list or block quote
+    /// names the section around it.
     pub fn of_headings(outline: &Outline) -> Self {
         let mut index = Self::default();
         for section in &outline.sections {
@@ -26,6 +26,11 @@ impl AnchorIndex {
         for contained in &outline.contained_anchors {
             let around = sections_around(outline, contained.node).next();
             index.add(&contained.anchor, around.unwrap_or(0));
+        }
+        for section in &outline.sections {
+            if let Some(id) = section.id_in_title() {
+                index.add(id, section.node);
+            }
         }
         index
     }

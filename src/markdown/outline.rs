@@ -100,6 +100,14 @@ impl Section {
         self.numbered(self.anchor_number)
     }
 
+    /// Returns the id in the attributes at the end of the title, as in Pandoc, kramdown, mdBook and Docusaurus: `x` of
+    /// `Title {#x}` and of `Title {#x .class}`.
+    pub fn id_in_title(&self) -> Option<&str> {
+        let (_, attributes) = self.title.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
+        let id = attributes.split_whitespace().next()?;
+        (attributes.starts_with(id) && !id.contains(['{', '}'])).then_some(id)
+    }
+
     /// Returns its part of a section path, unique among its siblings, or `None` if the slug is
     /// empty.
     pub fn path_part(&self) -> Option<String> {

@@ -174,6 +174,9 @@ impl EffectComparison<'_> {
         if added.iter().any(|landmark| self.is_absorbed(landmark)) {
             self.changes(self.line(), Change::Content);
         }
+        // The list that the content begins, and the new start of each list outside the splice by its old one.
+        let begun = added.iter().find_map(|landmark| landmark.list).map(|list| list.start);
+        let mut lists = HashMap::new();
         let mut kept = kept.into_iter();
         let (mut may_report_parent, mut may_report_list) = (true, true);
         for before in self.old.landmarks() {
@@ -185,7 +188,8 @@ impl EffectComparison<'_> {
                 self.changes(self.old.line(before.node), Change::Block);
                 return false;
             };
-            if !self.stays_in_list(&before, &now) && std::mem::take(&mut may_report_list) {
+            let stays = self.stays_in_list(&before, &now, begun, &mut lists);
+            if !stays && std::mem::take(&mut may_report_list) {
                 self.changes(self.old.line(before.node), Change::Block);
             }
             self.section(&before, &now);
@@ -222,15 +226,31 @@ impl EffectComparison<'_> {
             && (added.container.is_some_and(is_outside) || added.list.is_some_and(joins))
     }
 
-    /// Whether an item outside the splice has the same list as before. The list around the place may change.
-    fn stays_in_list(&self, before: &Landmark, now: &Landmark) -> bool {
+    /// Whether an item outside the splice has the same list as before, and the other items of that list have it, too.
+    /// The list around the place may begin elsewhere. If its first item is replaced, it is the list that the content
+    /// begins at `begun`.
+    fn stays_in_list(
+        &self,
+        before: &Landmark,
+        now: &Landmark,
+        begun: Option<usize>,
+        lists: &mut HashMap<usize, usize>,
+    ) -> bool {
         let Some((list, now)) = before.list.zip(now.list) else { return true };
+        if *lists.entry(list.start).or_insert(now.start) != now.start {
+            return false;
+        }
         let at = self.shift.at.start;
         let is_around = self.expected.is_contained && list.start <= at && at <= list.end;
-        let moved = self.shift.start(list.start);
-        is_around
-            || self.expected.lists.is_some_and(|lists| is_in(lists, list.start))
-            || moved.is_none_or(|at| at == now.start)
+        match self.shift.start(list.start) {
+            Some(moved) => is_around || moved == now.start || self.is_named(list),
+            None => !is_around || begun.is_none_or(|begun| begun == now.start),
+        }
+    }
+
+    /// Whether the content may extend the list.
+    fn is_named(&self, list: ByteSpan) -> bool {
+        self.expected.lists.is_some_and(|lists| is_in(lists, list.start))
     }
 
     /// Whether the landmark is an LDMD marker that may get another parent. An edit by marker does not depend on

@@ -139,7 +139,10 @@ pub(crate) fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> 
     let anchors = outline.sections.iter().filter_map(Section::anchor);
     let contained = outline.contained_anchors.iter().map(|contained| contained.anchor.clone());
     let html = links.html_anchors.iter().map(|html| html.name.clone());
-    let anchors = anchors.chain(contained).chain(html).map(|anchor| format!("#{anchor}"));
+    let ids =
+        outline.sections.iter().filter_map(|section| section.id_in_title().map(str::to_owned));
+    let anchors = anchors.chain(contained).chain(html).chain(ids);
+    let anchors = anchors.map(|anchor| format!("#{anchor}"));
     let headings = outline.sections.iter().filter_map(|section| {
         let above = document.tree.sections_above(section.node);
         let titles: Vec<&str> = above.iter().map(|section| section.title.as_str()).collect();

@@ -24,7 +24,7 @@ pub struct LinkListRequest {
     pub filter: EdgeFilter,
     /// The filter for the documents of the other ends of the links.
     pub documents: FilterRequest,
-    /// The maximum number of nodes including the node itself; 0 for all.
+    /// The maximum number of nodes including the node itself; 0 for all. The first link is listed in any case.
     pub max_nodes: usize,
     /// The maximum number of links; 0 for all.
     pub limit: usize,
@@ -137,7 +137,8 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
     }
     answer.edges = edges;
     let fitting = answer.needs.partition_point(|&needed| needed <= most(request.max_nodes));
-    Ok(answer.first(fitting))
+    // A page without a link would be followed by the same page.
+    Ok(answer.first(fitting.max(1)))
 }
 
 /// The end of an edge that is not in the document of `place`, or where the edge leads within that document; `None`

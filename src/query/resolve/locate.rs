@@ -278,14 +278,22 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
         .iter()
         .filter_map(|section| Some((section.node, section.anchor()?)))
         .chain(outline.contained_anchors.iter().map(|c| (c.node, c.anchor.clone())))
+        .chain(
+            outline
+                .sections
+                .iter()
+                .filter_map(|section| Some((section.node, section.id_in_title()?.to_owned()))),
+        )
         .collect();
     let same = |other: &str| comparable(other) == comparable(&decoded);
     let slug = slug(&decoded);
     let tests: [&dyn Fn(&str) -> bool; 4] =
         [&|other| other == anchor, &|other| other == decoded, &same, &|other| other == slug];
     for is_it in tests {
-        let hits: Vec<usize> =
+        let mut hits: Vec<usize> =
             anchors.iter().filter(|(_, anchor)| is_it(anchor)).map(|(node, _)| *node).collect();
+        hits.sort_unstable();
+        hits.dedup();
         let [node] = hits.as_slice() else {
             if hits.is_empty() {
                 continue;
