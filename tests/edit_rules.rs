@@ -426,3 +426,29 @@ fn front_matter_is_added_to_a_file_that_has_none() {
     assert_eq!(file(&place, "mark.md"), "\u{feff}---\r\ntitle: T\r\n---\r\n\r\ntext\r\n");
     place.assert_in_step();
 }
+
+#[test]
+fn an_edit_that_makes_a_file_too_large_names_the_size_that_the_store_allows() {
+    let place = Place::with(&[("doc.md", "# A\n\na\n")]);
+    place.run(&["ingest", "--max-file-size", "20"]).success();
+    let long = "a title of more bytes";
+    for arguments in [
+        &["replace", "doc.md", "A", "--content", long][..],
+        &["rename", "doc.md", "A", "--title", long],
+    ] {
+        for dry in [&[][..], &["--dry-run"]] {
+            let error = &place.run(&[arguments, dry].concat()).ends(2).json()["error"];
+            let message = error["message"].as_str().unwrap();
+            assert!(message.starts_with("doc.md: "), "{message}");
+            assert!(message.ends_with(" bytes; --max-file-size is 20"), "{message}");
+            let hint = error["hint"].as_str().unwrap();
+            assert!(hint.contains("`mdsel ingest --max-file-size "), "{hint}");
+        }
+    }
+    place.write("doc.md", "# A\n\nwritten by others\n");
+    let shorter = ["replace", "doc.md", "A", "--content", "b"];
+    let error = &place.run(&shorter).ends(2).json()["error"];
+    assert_eq!(error["message"], "doc.md: 23 bytes; --max-file-size is 20");
+    place.run(&["ingest", "--max-file-size", "30"]).success();
+    place.run(&shorter).success();
+}

@@ -13,6 +13,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
+use super::Roots;
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 
@@ -124,19 +125,18 @@ impl<'a> FileHandle<'a> {
         Ok(file)
     }
 
-    /// Returns the bytes of the file, and its metadata from before they were read. Fails if there are more than
-    /// `most` bytes.
-    pub(crate) fn read(&self, most: u64) -> Result<(Vec<u8>, Seen)> {
+    /// Returns the bytes of the file, and its metadata from before they were read. Fails if the file is larger than
+    /// its folder in `roots` allows.
+    pub(crate) fn read(&self, roots: &Roots) -> Result<(Vec<u8>, Seen)> {
         let file = self.file()?;
         // Taken before the bytes are read, so that a write during the read is detected as a change.
         let seen = Seen::of(&file.metadata().map_err(|error| self.io(error))?);
+        roots.check_size(&self.path.to_string_lossy(), seen.size)?;
         let mut bytes = Vec::new();
-        file.take(most.saturating_add(1))
+        // With one byte more, a file that has grown since is not taken for the file that it was.
+        file.take(seen.size.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(|error| self.io(error))?;
-        if bytes.len() as u64 > most {
-            return Err(crate::limits::exceeded("max-file-size"));
-        }
         Ok((bytes, seen))
     }
 
@@ -329,18 +329,18 @@ mod tests {
         let path = folder.path().join("x.md");
         std::fs::write(&path, "old").unwrap();
         let place = FileHandle::open(folder.path(), "x.md", "x.md").unwrap();
-        let (_, seen) = place.read(10).unwrap();
+        let (_, seen) = place.read(&Roots::default()).unwrap();
         // An editor that saves by renaming, and one that writes in place.
         std::fs::write(folder.path().join("new"), "new").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
         place.stage(".mdsel-edit-1", b"mine", Some(&place)).unwrap();
         let error = place.put_in_place(".mdsel-edit-1", &seen).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
-        let (_, seen) = place.read(10).unwrap();
+        let (_, seen) = place.read(&Roots::default()).unwrap();
         std::fs::write(&path, "longer").unwrap();
         assert!(place.put_in_place(".mdsel-edit-1", &seen).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"longer");
-        let (_, seen) = place.read(10).unwrap();
+        let (_, seen) = place.read(&Roots::default()).unwrap();
         place.put_in_place(".mdsel-edit-1", &seen).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -361,10 +361,10 @@ mod tests {
             assert_eq!(kind, ErrorKind::OutsideRoot, "{path}");
         }
         let link = FileHandle::open(&root, "in/x.md", "in/x.md").unwrap();
-        assert_eq!(link.read(10).unwrap_err().kind(), ErrorKind::EditRefused);
+        assert_eq!(link.read(&Roots::default()).unwrap_err().kind(), ErrorKind::EditRefused);
         std::fs::write(root.join("in/y.md"), "y").unwrap();
         let other = FileHandle::open(&root, "in/y.md", "in/y.md").unwrap();
-        let (_, seen) = other.read(10).unwrap();
+        let (_, seen) = other.read(&Roots::default()).unwrap();
         assert!(link.stage(".mdsel-edit-1", b"z", Some(&link)).is_err());
         assert!(link.put_in_place("y.md", &seen).is_err());
         assert_eq!(std::fs::read(folder.path().join("out/x.md")).unwrap(), b"x");

@@ -11,7 +11,7 @@ use super::beneath::{Files, open_root};
 use super::paths::{is_really_below, relative, root_folder};
 use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shell_word};
 use crate::links::{SiteRoot, folder_of, normalized};
 
 /// A folder of documents.
@@ -69,6 +69,23 @@ impl Roots {
     pub(crate) fn of<'a>(&self, path: &'a str) -> (&Root, &'a str) {
         let root = self.collection(first(path)).unwrap_or_else(|| self.unnamed());
         (root, root.below(path))
+    }
+
+    /// Fails if `bytes` is more than the file of the document at `path` may have.
+    pub(crate) fn check_size(&self, path: &str, bytes: u64) -> Result<()> {
+        let (root, _) = self.of(path);
+        let max = root.options.max_file_bytes;
+        if bytes <= max {
+            return Ok(());
+        }
+        let of_collection = match root.name.as_str() {
+            "" => String::new(),
+            name => format!(" --collection {}", shell_word(name)),
+        };
+        let message = format!("{path}: {bytes} bytes; --max-file-size is {max}");
+        Err(Error::new(ErrorKind::Limit, message).with_hint(format!(
+            "raise it with `mdsel ingest{of_collection} --max-file-size {bytes}`"
+        )))
     }
 
     /// Returns the absolute path of the file of the document at `path`.

@@ -28,8 +28,7 @@ impl OldFile {
     /// `CONFLICT` if the file is not the one in the store.
     pub(super) fn read(reader: &dyn Reader, stored: &StoredDocument) -> Result<Self> {
         let roots = reader.roots();
-        let most = roots.of(&stored.path).0.options.max_file_bytes;
-        let (bytes, seen) = roots.open(&stored.path)?.read(most)?;
+        let (bytes, seen) = roots.open(&stored.path)?.read(&roots)?;
         if *blake3::hash(&bytes).as_bytes() != stored.hash {
             let path = &stored.path;
             let message = format!("{path}: the file differs from the version in the store");
@@ -112,10 +111,6 @@ fn try_write(
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let mut files = Vec::with_capacity(changes.len());
     for (change, path) in changes.iter().zip(&paths) {
-        let length = change.after.as_ref().map_or(0, |after| after.bytes().len());
-        if length as u64 > roots.of(path).0.options.max_file_bytes {
-            return Err(limits::exceeded("max-file-size"));
-        }
         let is_new = change.before.is_none();
         files.push(if is_new { roots.make(path)? } else { roots.open(path)? });
     }

@@ -185,11 +185,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     drop(library);
     let roots = reader.roots();
     drop(reader);
-    let is_too_large =
-        |file: &EditedFile| file.after.len() as u64 > roots.of(&file.file).0.options.max_file_bytes;
-    if report.files.iter().any(is_too_large) {
-        return Err(limits::exceeded("max-file-size"));
-    }
+    report.files.iter().try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.is_change();
     let warnings = if is_written {

@@ -56,8 +56,7 @@ fn restore(reader: &dyn Reader, roots: &Roots, intent: &EditIntent) -> Result<Op
     };
     place.remove_temporary(temporary);
     failpoint!(RECOVERY_SWEPT);
-    let most = roots.of(path).0.options.max_file_bytes;
-    let found = if place.is_free() { None } else { place.read(most).ok() };
+    let found = if place.is_free() { None } else { place.read(roots).ok() };
     let hash = found.as_ref().map(|(bytes, _)| *blake3::hash(bytes).as_bytes());
     let warning = |what: &str| Some(Warning::new("EDIT_RECOVERED", format!("{path}: {what}")));
     let what = if wanted == *new_hash { "was made" } else { "was not made" };

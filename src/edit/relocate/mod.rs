@@ -234,13 +234,14 @@ pub fn relocate(
         check_hash(&files, section.as_ref().map_or(&[], |spans| spans), expected)?;
     }
     files.retain(|file| file.from != file.file || file.before != file.after);
+    let roots = reader.roots();
+    files.iter().try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
     let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
     let mut report = RelocateReport { operation, from, to, files, effects, warnings };
     if is_written {
         (request.confirm)(&report)?;
     }
-    let roots = reader.roots();
     drop(library);
     drop(reader);
     report.warnings.extend(if is_written {
