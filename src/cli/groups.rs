@@ -32,7 +32,7 @@ fn grouped(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, grouped))
 }
 
-/// Returns the group of an option of the command `name`, or `None` if only this command has it.
+/// Returns the group of an option of the command `name`; `None` for an option that says what the command does.
 fn group(name: &str, argument: &Arg) -> Option<&'static str> {
     if argument.is_positional() {
         return None;
@@ -46,12 +46,42 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         | "line_numbers" | "strip_markers" | "with_body" | "lang" | "skill" | "stale"
         | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
+        "collections" if name == "status" => OUTPUT,
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"
-        | "typed_only" | "inline_only" => FILTERS,
+        | "collections" | "link_types" | "sort" | "typed_only" | "inline_only" => FILTERS,
         "content" if name == "find" => FILTERS,
         "also" | "patterns" | "fixed_strings" | "ignore_case" | "word_regexp" | "multiline"
         | "query" | "id" | "mode" | "max_hops" | "hops" | "items" => QUERY,
         _ => return None,
     };
     Some(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    fn note<'a>(
+        command: &'a Command,
+        groups: &mut BTreeMap<&'a str, BTreeSet<Option<&'a str>>>,
+    ) {
+        for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
+            let group = argument.get_help_heading();
+            groups.entry(argument.get_id().as_str()).or_default().insert(group);
+        }
+        command.get_subcommands().for_each(|inner| note(inner, groups));
+    }
+
+    #[test]
+    fn an_option_is_in_the_same_group_in_every_command() {
+        let command = command();
+        let mut groups = BTreeMap::new();
+        note(&command, &mut groups);
+        groups.retain(|_, of_option| of_option.len() > 1);
+        // These mean something else in `status`, in edits, and in `read`.
+        let names: Vec<_> = groups.into_keys().collect();
+        assert_eq!(names, ["collections", "content", "no_children"]);
+    }
 }
