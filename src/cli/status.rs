@@ -53,10 +53,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         return Ok(Status::Success);
     }
     let store = store::store(global)?;
-    let root = match store.path() {
-        Some(path) => root_from_store(reader.root(), path)?,
-        None => reader.root().display().to_string(),
-    };
+    let root = root_from_store(reader.root(), store.path())?;
     let trust = store.path().map_or(TrustSource::OwnFolder, |path| {
         let wish = Wish::of(path, &reader.roots());
         store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)

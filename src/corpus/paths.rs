@@ -23,8 +23,10 @@ pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
         && folder.is_some_and(|folder| folder.canonicalize().is_ok_and(|real| real == folder))
 }
 
-/// Returns `root` relative to the folder of `store`, with `/`; "." if it is that folder.
-pub(crate) fn root_from_store(root: &Path, store: &Path) -> Result<String> {
+/// Returns `root` as it is stored: relative to the folder of the file `store`, with `/`; "." if it is that folder.
+/// Without a store file it is absolute.
+pub(crate) fn root_from_store(root: &Path, store: Option<&Path>) -> Result<String> {
+    let Some(store) = store else { return Ok(root.display().to_string()) };
     let folder = store.parent().unwrap_or_else(|| Path::new(""));
     let from: Vec<Component<'_>> = folder.components().collect();
     let to: Vec<Component<'_>> = root.components().collect();

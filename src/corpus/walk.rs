@@ -266,7 +266,7 @@ impl Walk<'_> {
     /// Adds an ignore file to the skipped files.
     fn skip_rules(&self, file: &Path, reason: String, walked: &mut WalkResult) {
         // An ignore file above the root is named relative to the root, too.
-        let path = root_from_store(file, &self.root.join("x"));
+        let path = root_from_store(file, Some(&self.root.join("x")));
         let path = path.unwrap_or_else(|_| file.display().to_string());
         let skipped = Skipped { file: path, reason };
         walked.skipped.push(skipped);

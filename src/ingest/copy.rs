@@ -4,7 +4,6 @@
 //! documents, and the next one continues.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
@@ -35,17 +34,13 @@ pub fn copy(
         stored.iter().map(|document| (document.path.as_str(), document)).collect();
     let mut report = IngestReport::default();
     report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
-    let as_stored = |folder: &Path| match to.path() {
-        Some(path) => root_from_store(folder, path),
-        None => Ok(folder.display().to_string()),
-    };
     let own = writer.root()?.zip(writer.options()?);
     let mut options = own.as_ref().map_or(source.options(), |(_, options)| options).clone();
     options.only_collections = source.options().only_collections;
     options.collections = source.options().collections.clone();
     for root in source.roots().collections() {
         if let Some(collection) = options.collections.get_mut(&root.name) {
-            collection.root = as_stored(&root.folder)?;
+            collection.root = root_from_store(&root.folder, to.path())?;
         }
     }
     // The user may have accepted the source and not what an existing target asks for.
@@ -55,7 +50,7 @@ pub fn copy(
     };
     if own.as_ref().is_none_or(|(_, own)| *own != options) {
         let root = own.as_ref().map_or(source.root(), |(root, _)| root);
-        writer.set_up(&as_stored(root)?, &options)?;
+        writer.set_up(&root_from_store(root, to.path())?, &options)?;
         // A copy is trusted only if its source is, and if it is new or was trusted before.
         if let Some(path) = to.path().filter(|_| from.is_trusted(&source.roots()) && has_trust()) {
             let wish = Wish::of(path, &Roots::of_store(Some(path), root, &options));

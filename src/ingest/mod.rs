@@ -298,10 +298,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     let known = stored_options.clone().unwrap_or_default();
     let plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &known)))?;
     let is_new = stored_root.is_none();
-    let root_from_store = match request.store.path() {
-        Some(path) => root_from_store(&plan.root, path)?,
-        None => plan.root.display().to_string(),
-    };
+    let root = root_from_store(&plan.root, request.store.path())?;
     let wish = request.checked_wish(is_new, &plan)?;
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
@@ -330,7 +327,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
     if is_new || stored_options.as_ref() != Some(&plan.options) {
-        writer.set_up(&root_from_store, &plan.options)?;
+        writer.set_up(&root, &plan.options)?;
     }
     if comparisons.iter().any(|comparison| !comparison.is_empty()) {
         progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
@@ -419,11 +416,7 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     writer.remove(&ids)?;
     writer.commit()?;
     // The documents go first: a collection without documents can be forgotten again.
-    let root = match store.path() {
-        Some(path) => root_from_store(&root, path)?,
-        None => root.display().to_string(),
-    };
-    writer.set_up(&root, &options)?;
+    writer.set_up(&root_from_store(&root, store.path())?, &options)?;
     report.generation = writer.generation()?;
     report.note(recovered);
     report.note(closed(writer)?);

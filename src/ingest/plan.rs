@@ -127,10 +127,7 @@ impl IngestPlan {
         }
         let stored_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let collection = Collection {
-            root: match store {
-                Some(store) => root_from_store(&folder, store)?,
-                None => folder.display().to_string(),
-            },
+            root: root_from_store(&folder, store)?,
             options: request.options.over(stored_options, &folder)?,
         };
         options.collections.insert(name.to_owned(), collection);
