@@ -14,11 +14,11 @@ use super::data::MetaArgs;
 use super::lazy::Lazy;
 use super::read_command::{ReadCommand as _, has};
 use super::relocate::{MoveArgs, RenameArgs};
-use crate::error::Warning;
+use crate::error::{Error, Warning};
 use crate::limits;
 use crate::output::Format;
 use crate::query::data::meta;
-use crate::query::{BLOCK_TYPES, FilterRequest};
+use crate::query::{BLOCK_TYPES, Cursor, FilterRequest};
 
 /// A persistent, indexed Markdown store for LLM agents.
 #[derive(Debug, Parser)]
@@ -250,15 +250,29 @@ pub(super) struct StatusArgs {
     pub(super) limits: bool,
 }
 
+/// Where a list continues.
+#[derive(Debug, Args)]
+pub(super) struct AfterArgs {
+    /// Continue after the cursor that an answer gave as `next`
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+}
+
+impl AfterArgs {
+    /// Returns the cursor, if one is given.
+    pub(super) fn cursor(&self) -> Result<Option<Cursor>, Error> {
+        Cursor::given(self.after.as_ref())
+    }
+}
+
 /// Limits of a list.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
     /// List at most N items; 0 for all
     #[arg(long, value_name = "N", default_value_t = limits::LIST_LIMIT)]
     pub(super) limit: usize,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Filters by document, the same for every command that reads many documents.
@@ -609,9 +623,8 @@ pub(super) struct VerifyArgs {
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
     #[command(flatten)]
     pub(super) wait: WaitArgs,
 }

@@ -3,10 +3,9 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{FilterArgs, Global, ListArgs};
+use super::args::{AfterArgs, FilterArgs, Global, ListArgs};
 use super::completions::addresses;
 use super::input::standard_input;
-use super::read_command::cursor;
 use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
@@ -65,9 +64,8 @@ pub(super) struct PrimeArgs {
     /// Print a skill file instead, which explains the program to an agent
     #[arg(long)]
     pub(super) skill: bool,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 impl ReadCommand for ContextArgs {
@@ -102,7 +100,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
         limit: fitting(arguments.list.limit, global.max_chars),
         max_chars: global.max_chars,
-        after: cursor(arguments.list.after.as_ref())?,
+        after: arguments.list.after.cursor()?,
     };
     let mut answer = if arguments.query.is_some() {
         let reader = store::open_for_search(global)?;
@@ -133,7 +131,7 @@ impl ReadCommand for PrimeArgs {
             return global.print_whole(SKILL.as_bytes());
         }
         let reader = store::open_fresh(global, |_| Ok(None))?;
-        let after = cursor(self.after.as_ref())?;
+        let after = self.after.cursor()?;
         global.print_list(&mut primer::prime(&DocumentCache::new(&*reader), after)?)?;
         Ok(Status::Success)
     }

@@ -11,7 +11,6 @@ use clap_complete::engine::ArgValueCompleter;
 use super::args::{DocumentFilterArgs, EditOptions, FilterArgs, Global, ListArgs};
 use super::completions::documents;
 use super::read_command::QueryArguments;
-use super::read_command::cursor;
 use super::store::{open_fresh, shown};
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};
@@ -208,7 +207,7 @@ pub(super) struct MetaAddArgs {
 const FOLDER_HINT: &str = "name a folder, which may be new, with --out";
 
 fn common(filter: FilterRequest, list: &ListArgs, limit: usize) -> Result<Common> {
-    Ok(Common { filter, limit, after: cursor(list.after.as_ref())? })
+    Ok(Common { filter, limit, after: list.after.cursor()? })
 }
 
 impl QueryArguments for CodeArgs {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::args::{FilterArgs, Global, ListArgs};
-use super::read_command::{QueryArguments, cursor};
+use super::read_command::QueryArguments;
 use crate::error::Result;
 use crate::query::{DocumentCache, find};
 
@@ -31,7 +31,7 @@ impl QueryArguments for FindArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {
-        let after = cursor(self.list.after.as_ref())?;
+        let after = self.list.after.cursor()?;
         global.filled(self.list.limit, |limit| {
             let request = find::FindRequest {
                 pattern: self.pattern.clone(),

@@ -63,10 +63,7 @@ mod tests {
 
     use super::*;
 
-    fn note<'a>(
-        command: &'a Command,
-        groups: &mut BTreeMap<&'a str, BTreeSet<Option<&'a str>>>,
-    ) {
+    fn note<'a>(command: &'a Command, groups: &mut BTreeMap<&'a str, BTreeSet<Option<&'a str>>>) {
         for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
             let group = argument.get_help_heading();
             groups.entry(argument.get_id().as_str()).or_default().insert(group);

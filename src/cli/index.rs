@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
-use super::read_command::{QueryArguments, cursor, named_documents};
+use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
 use crate::query::{DocumentCache, index};
 
@@ -37,7 +37,7 @@ impl QueryArguments for IndexArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<index::IndexAnswer> {
-        let after = cursor(self.list.after.as_ref())?;
+        let after = self.list.after.cursor()?;
         global.filled(self.list.limit, |limit| {
             let request = index::IndexRequest {
                 documents: self.documents.clone(),

@@ -4,18 +4,18 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::Global;
+use super::args::{AfterArgs, Global};
 use super::completions::documents;
 use super::lazy::Lazy;
+use super::read_command::named_documents;
 use super::read_command::{Described, QueryArguments, ReadCommand, described, has, read_commands};
-use super::read_command::{cursor, named_documents};
 use super::store::open_fresh;
 use crate::error::Result;
 use crate::ldmd::{Mode, SliceRequest};
 use crate::output::Format;
 use crate::query::finding::Findings;
 use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search};
-use crate::query::{DocumentCache, List as _};
+use crate::query::{Cursor, DocumentCache, List as _};
 
 read_commands! {
     /// The commands of `ldmd`.
@@ -45,9 +45,8 @@ pub(super) struct LdmdIndexArgs {
     /// List at most N sections; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Arguments of `ldmd get`.
@@ -72,9 +71,8 @@ pub(super) struct LdmdGetArgs {
     /// Omit the markers of sections
     #[arg(long)]
     pub(super) strip_markers: bool,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// How much of a section to print.
@@ -101,9 +99,8 @@ pub(super) struct LdmdSearchArgs {
     /// List at most N lines; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Arguments of `ldmd neighbors`.
@@ -131,9 +128,8 @@ pub(super) struct LdmdCheckArgs {
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Arguments of `ldmd emit`.
@@ -143,9 +139,8 @@ pub(super) struct LdmdEmitArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: String,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 impl QueryArguments for LdmdIndexArgs {
@@ -163,7 +158,7 @@ impl QueryArguments for LdmdIndexArgs {
         let request = index::LdmdIndexRequest {
             document: self.document.clone(),
             limit: self.limit,
-            after: cursor(self.after.as_ref())?,
+            after: self.after.cursor()?,
         };
         index::index(library, &request)
     }
@@ -194,7 +189,7 @@ impl QueryArguments for LdmdGetArgs {
                 limit_bytes: self.limit_bytes,
                 strip_markers: self.strip_markers,
             },
-            after: cursor(self.after.as_ref())?,
+            after: self.after.cursor()?,
         };
         get::get(library, &request)
     }
@@ -216,7 +211,7 @@ impl QueryArguments for LdmdSearchArgs {
             document: self.document.clone(),
             query: self.query.clone(),
             limit: self.limit,
-            after: cursor(self.after.as_ref())?,
+            after: self.after.cursor()?,
         };
         search::search(library, &request)
     }
@@ -234,7 +229,7 @@ impl QueryArguments for LdmdNeighborsArgs {
     }
 
     fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
-        neighbors::neighbors(library, &self.document, &self.id, cursor(self.after.as_ref())?)
+        neighbors::neighbors(library, &self.document, &self.id, Cursor::given(self.after.as_ref())?)
     }
 }
 
@@ -250,7 +245,7 @@ impl QueryArguments for LdmdCheckArgs {
     }
 
     fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
-        let findings = check::check(library, &self.documents, cursor(self.after.as_ref())?)?;
+        let findings = check::check(library, &self.documents, self.after.cursor()?)?;
         Ok(findings.at_most(self.limit))
     }
 
@@ -271,7 +266,7 @@ impl ReadCommand for LdmdEmitArgs {
     fn run(&self, global: &Global) -> Result<Status> {
         let document = std::slice::from_ref(&self.document);
         let reader = open_fresh(global, |library| named_documents(library, document))?;
-        let after = cursor(self.after.as_ref())?;
+        let after = self.after.cursor()?;
         let mut answer = emit::emit(&DocumentCache::new(&*reader), &self.document, after)?;
         // The answer is itself an LDMD document.
         let is_document = matches!(global.format, None | Some(Format::Ldmd));

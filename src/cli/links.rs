@@ -4,10 +4,9 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::{DocumentFilterArgs, FilterArgs, Global, ListArgs};
+use super::args::{AfterArgs, DocumentFilterArgs, FilterArgs, Global, ListArgs};
 use super::completions::{addresses, documents};
 use super::lazy::Lazy;
-use super::read_command::cursor;
 use super::read_command::{QueryArguments, read_commands};
 use crate::error::Result;
 use crate::query::finding::Findings;
@@ -100,9 +99,8 @@ pub(super) struct LinksTreeArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Arguments of `links path`.
@@ -120,9 +118,8 @@ pub(super) struct LinksPathArgs {
     pub(super) max_hops: usize,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Arguments of `links check`.
@@ -137,9 +134,8 @@ pub(super) struct LinksCheckArgs {
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 impl QueryArguments for LinksListArgs {
@@ -160,7 +156,7 @@ impl QueryArguments for LinksListArgs {
             },
             max_nodes: self.filter.max_nodes,
             limit: fitting(self.list.limit, global.max_chars),
-            after: cursor(self.list.after.as_ref())?,
+            after: self.list.after.cursor()?,
         };
         list::list(library, &request)
     }
@@ -171,7 +167,7 @@ fn walk_request(
     global: &Global,
     arguments: &LinkFilterArgs,
     max_hops: usize,
-    after: Option<&String>,
+    after: &AfterArgs,
     from: &str,
     to: Option<&String>,
 ) -> Result<walk::LinkWalkRequest> {
@@ -182,7 +178,7 @@ fn walk_request(
         filter: filter(arguments),
         max_hops,
         max_nodes: fitting(arguments.max_nodes, global.max_chars),
-        after: cursor(after)?,
+        after: after.cursor()?,
     })
 }
 
@@ -194,7 +190,7 @@ impl QueryArguments for LinksTreeArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<walk::LinkWalkAnswer> {
-        let (hops, after) = (self.max_hops, self.after.as_ref());
+        let (hops, after) = (self.max_hops, &self.after);
         let request = walk_request(global, &self.filter, hops, after, &self.address, None)?;
         walk::walk(library, &request)
     }
@@ -208,7 +204,7 @@ impl QueryArguments for LinksPathArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<walk::LinkWalkAnswer> {
-        let (hops, after) = (self.max_hops, self.after.as_ref());
+        let (hops, after) = (self.max_hops, &self.after);
         let request = walk_request(global, &self.filter, hops, after, &self.from, Some(&self.to))?;
         walk::walk(library, &request)
     }
@@ -222,7 +218,7 @@ impl QueryArguments for LinksCheckArgs {
     }
 
     fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
-        let after = cursor(self.after.as_ref())?;
+        let after = self.after.cursor()?;
         let findings = check::check(library, &self.documents, &self.filter.request(), after)?;
         Ok(findings.at_most(self.limit))
     }

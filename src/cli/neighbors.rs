@@ -5,9 +5,9 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::args::Global;
 use super::completions::addresses as complete_address;
-use super::read_command::{QueryArguments, cursor, documents_of};
+use super::read_command::{QueryArguments, documents_of};
 use crate::error::Result;
-use crate::query::{DocumentCache, neighbors};
+use crate::query::{Cursor, DocumentCache, neighbors};
 
 /// Arguments of `neighbors`.
 #[derive(Debug, Args)]
@@ -37,6 +37,6 @@ impl QueryArguments for NeighborsArgs {
         _: &Global,
         library: &DocumentCache<'_>,
     ) -> Result<neighbors::NeighborsAnswer> {
-        neighbors::neighbors(library, &self.address, cursor(self.after.as_ref())?)
+        neighbors::neighbors(library, &self.address, Cursor::given(self.after.as_ref())?)
     }
 }

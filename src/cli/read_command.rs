@@ -3,19 +3,18 @@
 //! Invariant: the formats and the schema of a command come from the type of its answer. [`read_commands`]
 //! derives the dispatch, the formats, the schemas and the addresses of a list of commands from the list.
 
-use std::io::Read as _;
-
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::args::Global;
+use super::input::standard_input;
 use super::store::open_fresh;
 use super::{Status, kept};
 use crate::address::is_for_every_document;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Answer, Format};
 use crate::query::resolve::{NodeRange, resolve};
-use crate::query::{Cursor, DocumentCache, List, documents};
+use crate::query::{DocumentCache, List, documents};
 
 /// A question to the store, as the arguments of a command.
 pub(super) trait QueryArguments {
@@ -42,10 +41,6 @@ pub(super) trait QueryArguments {
     fn status(answer: &Self::Answer) -> Status {
         answer.outcome().into()
     }
-}
-
-pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
-    after.map(|after| after.parse()).transpose()
 }
 
 /// Returns the documents that contain the places of `addresses`. Returns `None` if an address
@@ -96,11 +91,9 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
             addresses.push(address.clone());
             continue;
         }
-        let mut text = String::new();
-        std::io::stdin()
-            .lock()
-            .read_to_string(&mut text)
-            .map_err(|error| Error::io(std::path::Path::new("standard input"), error))?;
+        let text = String::from_utf8(standard_input()?).map_err(|_| {
+            Error::new(ErrorKind::Usage, "standard input: the addresses are not UTF-8")
+        })?;
         addresses.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(addresses)

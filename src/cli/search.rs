@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use super::args::{FilterArgs, Global};
-use super::read_command::cursor;
+use super::args::{AfterArgs, FilterArgs, Global};
 use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, kept, store};
 use crate::error::{Error, ErrorKind, Result};
@@ -83,9 +82,8 @@ pub(super) struct SearchArgs {
     /// Print at most N hits, or N documents with -c or -l; 0 for all [default: 20 hits, all documents]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 /// Parses a number of lines around a match.
@@ -171,6 +169,6 @@ fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {
         explain: arguments.explain,
         limit: arguments.limit,
         max_chars: None,
-        after: cursor(arguments.after.as_ref())?,
+        after: arguments.after.cursor()?,
     })
 }

@@ -3,9 +3,9 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::Global;
+use super::args::{AfterArgs, Global};
 use super::completions::addresses as complete_address;
-use super::read_command::{QueryArguments, addresses, cursor, documents_of};
+use super::read_command::{QueryArguments, addresses, documents_of};
 use crate::error::Result;
 use crate::limits;
 use crate::query::{DocumentCache, select};
@@ -23,9 +23,8 @@ pub(super) struct SelectArgs {
     /// Print at most N results; 0 for all [default: 50, or the number of addresses]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// Continue after the cursor that an answer gave as `next`
-    #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    #[command(flatten)]
+    pub(super) after: AfterArgs,
 }
 
 impl QueryArguments for SelectArgs {
@@ -41,7 +40,7 @@ impl QueryArguments for SelectArgs {
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<select::SelectAnswer> {
-        let after = cursor(self.after.as_ref())?;
+        let after = self.after.cursor()?;
         let selected = |limit| {
             let request = select::SelectRequest {
                 addresses: self.addresses.clone(),

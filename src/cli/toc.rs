@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
-use super::read_command::{QueryArguments, cursor, named_documents};
+use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
 use crate::output;
 use crate::query::page::fitting;
@@ -47,9 +47,9 @@ impl QueryArguments for TocArgs {
             filter: self.filter.request(),
             depth: self.depth,
             max_level: self.max_level,
-            with_addresses: output::has_addresses::<toc::TocAnswer>(global.format()),
+            with_addresses: toc::TocAnswer::has_addresses(global.format()),
             limit: fitting(self.list.limit, global.max_chars),
-            after: cursor(self.list.after.as_ref())?,
+            after: self.list.after.cursor()?,
         };
         toc::toc(library, &request)
     }

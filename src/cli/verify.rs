@@ -1,7 +1,6 @@
 //! `verify`: turns its arguments into a request.
 
 use super::args::{Global, VerifyArgs};
-use super::read_command::cursor;
 use super::{Status, store};
 use crate::error::Result;
 use crate::verify::{VerifyRequest, verify};
@@ -16,7 +15,7 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         is_reparsed: arguments.reparse,
         is_repair: arguments.repair,
         wait: arguments.wait.duration(),
-        after: cursor(arguments.after.as_ref())?,
+        after: arguments.after.cursor()?,
     };
     let findings = verify(&request)?.at_most(arguments.limit);
     global.print_findings(findings)

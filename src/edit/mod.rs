@@ -185,7 +185,10 @@ pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport,
     drop(library);
     let roots = reader.roots();
     drop(reader);
-    report.files.iter().try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
+    report
+        .files
+        .iter()
+        .try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
     (request.confirm)(&report)?;
     let is_written = !request.is_dry_run && report.is_change();
     let warnings = if is_written {

@@ -186,11 +186,6 @@ pub trait Answer: Serialize {
     }
 }
 
-/// Returns whether answers of the type `A` print addresses in `format`.
-pub fn has_addresses<A: Answer>(format: Format) -> bool {
-    A::has_addresses(format)
-}
-
 /// The output of an answer.
 #[derive(Debug)]
 struct Rendered {

@@ -17,6 +17,13 @@ pub struct Cursor {
     pub position: usize,
 }
 
+impl Cursor {
+    /// Returns the cursor that a request gave, if any.
+    pub(crate) fn given(after: Option<&String>) -> Result<Option<Self>, Error> {
+        after.map(|after| after.parse()).transpose()
+    }
+}
+
 /// The part of a list that an answer contains.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListPart {

@@ -53,9 +53,7 @@ impl Findings {
         findings.drain(..page.part.start().min(total));
         Self { findings, page, total }
     }
-}
 
-impl Findings {
     /// Keeps at most `limit` problems; 0 keeps all.
     #[must_use]
     pub fn at_most(self, limit: usize) -> Self {

@@ -89,7 +89,8 @@ impl TrigramQuery {
     }
 
     /// Returns a query that requires all trigrams of `literal`.
-    pub fn of_literal(literal: &[u8]) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of_literal(literal: &[u8]) -> Self {
         Self::all_of(literal.windows(3).filter_map(trigram).map(Self::Has).collect())
     }
 

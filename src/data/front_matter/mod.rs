@@ -4,7 +4,6 @@
 //! value, all other keys have their old values, and every byte outside the splice is the same. What
 //! cannot be changed so is refused.
 
-mod json;
 mod layout;
 mod toml;
 mod write;
@@ -104,8 +103,8 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
     }
     let Some(expected) = expected(&old, format, change)? else { return Ok(None) };
     let layout = match format {
-        Format::Yaml => yaml::layout(text)?,
-        Format::Json => json::layout(text)?,
+        // JSON is read as YAML in braces.
+        Format::Yaml | Format::Json => yaml::layout(text)?,
         Format::Toml => toml::layout(text)?,
     };
     let splice = KeyPosition::new(text, format, &layout).splice(change)?;

@@ -13,7 +13,6 @@ use crate::mcp::ServerOptions;
 use crate::mcp::reply::ReplyOptions;
 use crate::mcp::tools::{self, ToolName};
 use crate::output::Format;
-use crate::query::Cursor;
 
 /// Accepts `"20"` for a number and `"true"` for a truth value, also in the edits of a list.
 pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
@@ -136,8 +135,4 @@ pub(super) fn form<'a>(
     let max_chars = given.max_chars.unwrap_or(options.max_chars);
     let has_max_chars = given.max_chars.is_some();
     Ok(ReplyOptions { format, max_chars, has_max_chars, store: &options.shown })
-}
-
-pub(super) fn cursor(after: Option<&String>) -> Result<Option<Cursor>> {
-    after.map(|after| after.parse()).transpose()
 }

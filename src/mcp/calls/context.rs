@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::limits;
@@ -11,7 +11,7 @@ use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::output::Format;
 use crate::query::page::fitting;
 use crate::query::search::PassageChars;
-use crate::query::{FilterRequest, context};
+use crate::query::{Cursor, FilterRequest, context};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         outside: Vec::new(),
         limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
         max_chars: Some(form.max_chars),
-        after: cursor(arguments.after.as_ref())?,
+        after: Cursor::given(arguments.after.as_ref())?,
     };
     let is_empty = request.addresses.is_empty() && request.filter.is_empty();
     let is_question = !request.queries.is_empty();

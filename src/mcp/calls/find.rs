@@ -3,13 +3,13 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, find};
+use crate::query::{Cursor, FilterRequest, find};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             ..FilterRequest::default()
         },
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
-        after: cursor(arguments.after.as_ref())?,
+        after: Cursor::given(arguments.after.as_ref())?,
     };
     let answer = ask(store, form, Purpose::Read, |library| find::find(library, &request))?;
     form.reply(answer)

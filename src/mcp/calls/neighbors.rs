@@ -3,14 +3,14 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{cursor, parse};
+use super::arguments::parse;
 use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::links::{Direction, EdgeFilter, list};
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, neighbors};
+use crate::query::{Cursor, FilterRequest, neighbors};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ impl From<DirectionName> for Direction {
 
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let Neighbors { address, links, after } = parse(arguments)?;
-    let after = cursor(after.as_ref())?;
+    let after = Cursor::given(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
         let answer = ask(store, form, Purpose::Read, |library| {
             neighbors::neighbors(library, &address, after)

@@ -3,14 +3,14 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
-use crate::output::has_addresses;
+use crate::output::Answer as _;
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, ldmd, prime, toc};
+use crate::query::{Cursor, FilterRequest, ldmd, prime, toc};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct Overview {
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let Overview { documents: OneOrManyTexts(documents), depth, ldmd: is_ldmd, limit, after } =
         parse(arguments)?;
-    let after = cursor(after.as_ref())?;
+    let after = Cursor::given(after.as_ref())?;
     if is_ldmd {
         if depth.is_some() {
             return Err(usage(&"depth applies to section trees, not to LDMD sections"));
@@ -52,7 +52,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         filter: FilterRequest::default(),
         depth,
         max_level: None,
-        with_addresses: has_addresses::<toc::TocAnswer>(form.format),
+        with_addresses: toc::TocAnswer::has_addresses(form.format),
         limit,
         after,
     };

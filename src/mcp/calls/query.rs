@@ -3,13 +3,13 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
 use crate::query::page::fitting;
-use crate::query::{FilterRequest, data};
+use crate::query::{Cursor, FilterRequest, data};
 use crate::store::{Purpose, Store};
 
 /// What a query lists.
@@ -62,7 +62,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             ..FilterRequest::default()
         },
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
-        after: cursor(arguments.after.as_ref())?,
+        after: Cursor::given(arguments.after.as_ref())?,
     };
     let names = arguments.names.0;
     match arguments.kind {

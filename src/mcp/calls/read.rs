@@ -3,11 +3,11 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::mcp::reply::{Reply, ReplyOptions};
-use crate::query::select;
+use crate::query::{Cursor, select};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         addresses: arguments.addresses.0,
         max_words: arguments.max_words,
         limit: None,
-        after: cursor(arguments.after.as_ref())?,
+        after: Cursor::given(arguments.after.as_ref())?,
         room: Some(form.max_chars),
     };
     let answer = ask(store, form, Purpose::Read, |library| select::select(library, &request))?;

@@ -3,15 +3,15 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, cursor, parse, usage};
+use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::mcp::reply::{Reply, ReplyOptions};
-use crate::query::FilterRequest;
 use crate::query::search::{
     ContextLines, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer, SearchRequest,
     search,
 };
+use crate::query::{Cursor, FilterRequest};
 use crate::store::{Purpose, Store};
 
 #[derive(Deserialize)]
@@ -81,7 +81,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         explain: false,
         limit: arguments.limit,
         max_chars: None,
-        after: cursor(arguments.after.as_ref())?,
+        after: Cursor::given(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
     let answer = ask(store, form, Purpose::Search, |library| search(library, &request))?;

@@ -260,7 +260,7 @@ pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
 /// that interrupted repairs left next to the store. Waits up to `wait` for another writer.
 pub fn sweep(path: &Path, wait: Duration) -> Result<()> {
     let lock = db::lock(path, wait)?;
-    index::check::sweep(&index::folder(path));
+    index::sweep(&index::folder(path));
     remove_leftovers(path)?;
     failpoint!(LEFTOVERS_REMOVED);
     drop(lock);

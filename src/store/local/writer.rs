@@ -301,7 +301,7 @@ impl Writer for LocalWriter {
             if is_current {
                 // A writer may have died after its last commit. This writer does not open the
                 // index, so the temporary files are removed here.
-                index::check::sweep(&index::folder(&self.path));
+                index::sweep(&index::folder(&self.path));
             } else {
                 self.open_index()?;
             }

@@ -3,6 +3,7 @@
 //! A store on a server can be used from several machines, each with the files in a folder of its own. Invariant: an
 //! interrupted edit is finished only in the folder in which it began.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Returns the name of the owner of edits of the files below `root`; `None` if there is no such folder. It has the
@@ -10,17 +11,7 @@ use std::path::Path;
 pub(super) fn owner_of(root: &Path) -> Option<String> {
     let folder = root.canonicalize().ok()?;
     let metadata = folder.metadata().ok().filter(std::fs::Metadata::is_dir)?;
-    Some(format!("{} {}", number_of(&metadata), folder.display()))
-}
-
-#[cfg(unix)]
-fn number_of(metadata: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
-}
-
-#[cfg(not(unix))]
-fn number_of(_: &std::fs::Metadata) -> u64 {
-    0
+    Some(format!("{} {}", metadata.ino(), folder.display()))
 }
 
 /// Returns whether an edit with this owner is to be finished by a process with the files below `root`. Older versions of

@@ -127,8 +127,3 @@ pub(in crate::store) fn expected(document: i64, outline: &Outline) -> Tally {
 pub(in crate::store) fn has_leftovers(folder: &Path) -> bool {
     super::writer::leftovers(folder).next().is_some()
 }
-
-/// Removes the temporary files of interrupted commits.
-pub(in crate::store) fn sweep(folder: &Path) {
-    super::writer::sweep(folder);
-}

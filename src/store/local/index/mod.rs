@@ -30,6 +30,7 @@ mod writer;
 pub(crate) use ranking::IndexFilter;
 pub(crate) use reader::{IndexReader, index_metadata};
 pub(crate) use writer::IndexWriter;
+pub(super) use writer::sweep;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -279,7 +279,7 @@ pub(super) fn leftovers(folder: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Removes the temporary files of interrupted commits.
-pub(super) fn sweep(folder: &Path) {
+pub(in crate::store::local) fn sweep(folder: &Path) {
     for path in leftovers(folder) {
         // A file that cannot be removed only takes space.
         drop(std::fs::remove_file(path));
