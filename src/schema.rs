@@ -1,7 +1,12 @@
-//! Types whose JSON is that of another type.
+//! Types whose JSON is that of another type, and fields that JSON leaves out.
 //!
 //! Invariant: the schema of a type describes what its `Serialize` writes, because both come from the same type; a
 //! test validates every answer of the test suite.
+
+/// Returns whether `count` is left out of JSON.
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
 
 /// Gives `$type` the JSON of `$json`, which is made from a reference to it, and the schema of that JSON.
 macro_rules! json_as {

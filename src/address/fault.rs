@@ -10,10 +10,6 @@ use serde::{Serialize, Serializer};
 
 use crate::limits;
 
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 /// The reason why an address has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -152,7 +148,7 @@ pub struct AddressError {
     #[serde(skip_serializing_if = "<[Candidate]>::is_empty")]
     pub candidates: Box<[Candidate]>,
     /// The number of all candidates; 0 if the address is not ambiguous.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
     pub total: usize,
 }
 

@@ -7,7 +7,7 @@ use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
 use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
-use crate::output;
+use crate::output::Answer as _;
 use crate::query::page::fitting;
 use crate::query::{DocumentCache, toc};
 

@@ -48,7 +48,7 @@ pub struct IngestReport {
     /// Files that were skipped, in the order of their paths.
     pub skipped: Vec<Skipped>,
     /// The number of attachments of a pack that were written, or existed with the same bytes.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
     pub attachments: usize,
     /// The generation of the store after the ingest.
     pub generation: u64,
@@ -72,10 +72,6 @@ pub struct IngestReport {
     /// Whether changes, skipped files or warnings were left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl IngestReport {

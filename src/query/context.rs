@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::cursor::{ListPart, most};
 use super::documents::ListedDocuments;
-use super::library::is_false;
 use super::links::{self, Direction, EdgeFilter, LinkNode};
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::longest;
@@ -72,7 +71,7 @@ pub struct Outside {
     /// The text itself.
     pub content: String,
     /// Whether the text is cut to fit the limit of characters.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// Its place among the items of the request, 0-based. It is its number in records, on every page.
     #[serde(skip)]

@@ -7,7 +7,7 @@ use super::cursor::{ListPart, most};
 use super::documents::ListedDocuments;
 use super::filter::{Filter, type_name};
 use super::groups::Group;
-use super::library::{Freshness, OpenDocument, is_false};
+use super::library::{Freshness, OpenDocument};
 use super::node::{Content, Counts, words_below};
 use super::page::{self, shorten};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents, groups};
@@ -117,7 +117,7 @@ pub struct IndexedDocument {
     #[serde(flatten)]
     pub freshness: Freshness,
     /// Whether the document contains bytes that are not valid UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
 }
 

@@ -84,16 +84,11 @@ impl OpenDocument {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Freshness {
     /// The file has other bytes.
-    #[serde(rename = "stale", skip_serializing_if = "is_false")]
+    #[serde(rename = "stale", skip_serializing_if = "std::ops::Not::not")]
     pub is_stale: bool,
     /// The root exists, and the file does not.
-    #[serde(rename = "missing", skip_serializing_if = "is_false")]
+    #[serde(rename = "missing", skip_serializing_if = "std::ops::Not::not")]
     pub is_missing: bool,
-}
-
-/// Returns whether a flag is not serialized.
-pub(crate) fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The maximum number of documents that are kept open.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::library::{DocumentCache, Freshness, is_false};
+use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
 use super::pager::{Pager, page_size};
 use super::place::{ResolvedNode, Target};
@@ -102,7 +102,7 @@ pub struct NodeAnswer {
     /// The direct subsections.
     pub children_available: Vec<Child>,
     /// Whether the subsections were left out to make room for the content; `neighbors` lists them.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub children_omitted: bool,
     /// The page that the content is; `null` if it is the whole node.
     pub pagination: Option<Pagination>,
@@ -139,7 +139,7 @@ pub struct NodeAnswer {
     #[serde(flatten)]
     pub freshness: Freshness,
     /// Whether the content contains bytes that are not valid UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// How to form the address of another page.
     #[serde(skip)]

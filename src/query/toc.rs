@@ -71,12 +71,8 @@ pub struct TocSection {
     /// The address of the section.
     pub selector: String,
     /// The number of descendant sections that are too deep to be listed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
     pub omitted_sections: usize,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// The position and size of front matter.

@@ -42,7 +42,7 @@ pub struct RelocateAnswer {
     /// The files that changed: first the one that was renamed or moved, then the others by path.
     files: Vec<RelocatedFile>,
     /// The number of files that were left out to keep to a budget.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
     files_omitted: usize,
     #[serde(flatten)]
     effects: RelocateEffects,
@@ -67,10 +67,6 @@ pub struct RelocateAnswer {
     /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<Warning>,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl RelocateAnswer {

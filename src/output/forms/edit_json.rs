@@ -9,7 +9,6 @@ use crate::address::AddressError;
 use crate::edit::plan::{Renumbered, Reparented};
 use crate::edit::{Done, EditAnswer, EditReport, EditedFile};
 use crate::error::Warning;
-use crate::query::library::is_false;
 use crate::query::links::broken::AffectedLink;
 use crate::query::node::short_hash;
 use crate::schema::serialize_as;
@@ -187,13 +186,13 @@ pub(crate) struct Changes<'a> {
     #[serde(skip_serializing_if = "<[Renumbered]>::is_empty")]
     renumbered: &'a [Renumbered],
     /// The old content contains bytes that are not UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     lossy: bool,
     /// The content began with the heading of the section, which was not doubled.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     stripped_heading: bool,
     /// The bytes of the file did not change.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     unchanged: bool,
 }
 
@@ -281,13 +280,13 @@ pub(crate) struct Rest<'a> {
     #[serde(skip_serializing_if = "<[AffectedLink]>::is_empty")]
     redirected_links: &'a [AffectedLink],
     /// The old content was left out to keep to a budget.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     content_omitted: bool,
     /// The old content or the diff was shortened to keep to a budget.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     /// Nothing was written.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
     /// What a dry run would change, as a unified diff.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,7 @@ use crate::query::ldmd::get::SectionContent;
 use crate::query::ldmd::index::{Index, LdmdIndexEntry};
 use crate::query::ldmd::neighbors::Neighbors;
 use crate::query::ldmd::search::{LdmdMatch, Matches};
-use crate::query::library::{Freshness, is_false};
+use crate::query::library::Freshness;
 use crate::schema::json_as;
 
 /// The parts that differ between the answers about one LDMD document.
@@ -319,7 +319,7 @@ struct MatchJson<'a> {
     /// The line without blanks around it.
     text: &'a str,
     /// Whether the line has bytes that are not UTF-8, which are shown as U+FFFD.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     lossy: bool,
     /// The ids of the sections that hold that section, outermost first.
     ancestors: Vec<String>,

@@ -51,7 +51,7 @@ pub struct Code {
     #[serde(skip)]
     pub bytes: Vec<u8>,
     /// Whether the code has bytes that are not UTF-8, which are shown as U+FFFD.
-    #[serde(skip_serializing_if = "super::super::library::is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// The file that the code was written to.
     #[serde(skip_serializing_if = "Option::is_none")]

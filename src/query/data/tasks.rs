@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::library::{Freshness, OpenDocument, is_false};
+use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
@@ -66,7 +66,7 @@ pub struct Task {
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
     /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{Mode, Slice, SliceRequest, whole_scalars};
 use crate::markdown::words::{measure, page};
 use crate::query::cursor::ListPart;
-use crate::query::library::{Freshness, OpenDocument, is_false};
+use crate::query::library::{Freshness, OpenDocument};
 use crate::query::node::Content;
 use crate::query::{Cursor, DocumentCache};
 
@@ -39,22 +39,18 @@ pub struct SectionContent {
     /// The bytes of the section.
     pub content: Content,
     /// Number of nested sections that are deeper than `depth`.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
     pub omitted_sections: usize,
     /// The path of the document.
     pub file: String,
     /// The address of the section that is returned, which may be its summary section.
     pub selector: String,
     /// Whether the content contains bytes that are not valid UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl SectionContent {

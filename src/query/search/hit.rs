@@ -13,7 +13,7 @@ use super::window::{self, PassageWindow};
 use crate::address::lines_address;
 use crate::limits;
 use crate::position::{ByteSpan, LineSpan};
-use crate::query::library::{Freshness, is_false};
+use crate::query::library::Freshness;
 use crate::query::page::{longest, shorten};
 
 /// A hit of a search.
@@ -47,7 +47,7 @@ pub struct Hit {
     /// The lines of the hit, or the match alone if requested.
     pub text: Arc<str>,
     /// Whether the text is only a part of a long line.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub text_cut: bool,
     /// Whether the text is the match alone.
     #[serde(skip)]
@@ -74,7 +74,7 @@ pub struct Hit {
     #[serde(skip)]
     pub(super) next_line: Option<usize>,
     /// Whether the passage is cut to fit the limit of characters.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The addresses of sections with nearly the same text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
