@@ -210,10 +210,10 @@ pub(crate) fn batches<I>(
 /// second one is an error if its thread panicked.
 pub(crate) fn join<A, B: Send>(
     one: impl FnOnce() -> A,
-    other: impl Fn() -> B + Sync,
+    mut other: impl FnMut() -> B + Send,
 ) -> (A, Result<B, Error>) {
     let (one, started) = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, &other);
+        let thread = std::thread::Builder::new().spawn_scoped(scope, &mut other);
         (one(), thread.map(ScopedJoinHandle::join))
     });
     let other = started.unwrap_or_else(|_| Ok(other()));

@@ -10,7 +10,6 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use super::db::{Migrated, RowWriter};
@@ -21,6 +20,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::markdown::front_matter;
+use crate::parallel;
 use crate::position::ByteSpan;
 use crate::prepare::{PreparedDocument, title_keys};
 use crate::store::{EditIntent, StoredDocument, Writer};
@@ -138,16 +138,11 @@ impl LocalWriter {
     fn while_writing(
         &mut self,
         of_rows: impl FnOnce(&mut RowWriter) -> Result<()>,
-        of_index: impl Fn(&mut IndexWriter) -> Usable<()> + Sync,
+        mut of_index: impl FnMut(&mut IndexWriter) -> Usable<()> + Send,
     ) -> Result<()> {
         let Self { rows, index, .. } = self;
         let IndexState::Open(index) = index else { return of_rows(rows) };
-        let (written, indexed) = std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, || of_index(index));
-            (of_rows(rows), thread.map(ScopedJoinHandle::join))
-        });
-        // Without a thread, the index is written afterwards.
-        let indexed = indexed.unwrap_or_else(|_| Ok(of_index(index)));
+        let (written, indexed) = parallel::join(|| of_rows(rows), || of_index(index));
         match indexed {
             Ok(indexed) => self.with_index(|_| indexed),
             Err(_) => self.fail(&Unusable::Damaged("a thread failed".to_owned())),
