@@ -8,7 +8,7 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::documents::ListedDocuments;
 use super::links::{self, Direction, EdgeFilter, LinkNode};
 use super::node::{Extent, NodeAnswer, answer};
@@ -216,7 +216,7 @@ impl List for ContextAnswer {
 
 /// Assembles the bundle.
 pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<ContextAnswer> {
-    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
+    let Page { part, warnings, .. } = Page::beginning(request.after, library.reader.generation());
     // One node more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
@@ -243,7 +243,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
     let Bundle { places, warnings, faults, mut passages, has_more, advice, .. } = bundle;
     let mut answer = ContextAnswer {
         items: Vec::new(),
-        page: Page { unresolved_selectors: faults, ..Page::new((part, warnings)) },
+        page: Page { unresolved_selectors: faults, warnings, part, ..Page::default() },
         with_body: request.with_body,
         advice: advice.filter(|_| places.is_empty()),
         language: None,

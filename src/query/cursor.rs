@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, ErrorKind, Warning, shell_word};
+use crate::error::{Error, ErrorKind, shell_word};
 
 /// A position in a list, and the generation of the store that the list was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,20 +34,10 @@ pub struct ListPart {
 }
 
 impl ListPart {
-    /// Returns the part that begins at `after` or at the start of the list. Warns if the generation of
-    /// `after` is not `generation`.
-    pub fn beginning(after: Option<Cursor>, generation: u64) -> (Self, Vec<Warning>) {
+    /// Returns the part that begins at `after` or at the start of the list.
+    pub(super) fn beginning(after: Option<Cursor>, generation: u64) -> Self {
         let position = after.map_or(0, |after| after.position);
-        let has_changed = after.is_some_and(|after| after.generation != generation);
-        let warning = has_changed.then(|| {
-            let message =
-                "the store has changed since the list began; the list continues by position";
-            Warning::new("STORE_CHANGED", message)
-        });
-        (
-            Self { begin: Cursor { generation, position }, repeated: 0 },
-            warning.into_iter().collect(),
-        )
+        Self { begin: Cursor { generation, position }, repeated: 0 }
     }
 
     /// Returns the number of items before this part.
@@ -101,9 +91,6 @@ mod tests {
         assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
         assert!("12".parse::<Cursor>().is_err());
         assert!("12--1".parse::<Cursor>().is_err());
-        assert!(ListPart::beginning(Some(cursor), 12).1.is_empty());
-        let (part, warnings) = ListPart::beginning(Some(cursor), 13);
-        assert_eq!(warnings[0].code, "STORE_CHANGED");
-        assert_eq!(part.next(7), "13-57");
+        assert_eq!(ListPart::beginning(Some(cursor), 13).next(7), "13-57");
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
 use super::library::{Freshness, OpenDocument};
@@ -137,7 +137,7 @@ fn literal_of(pattern: &str) -> &str {
 
 /// Finds sections by title.
 pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAnswer> {
-    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
+    let page = Page::beginning(request.after, library.reader.generation());
     let mut result = FindAnswer { matches: Vec::new(), page, advice: None };
     let title = TitlePattern::new(&request.pattern)?;
     let filter = Filter::new(library, &request.filter)?;

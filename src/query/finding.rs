@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{Cursor, ListPart, most};
+use super::cursor::{Cursor, most};
 use super::page::{self, shorten};
 use super::{List, Page};
 use crate::address::AddressError;
@@ -47,7 +47,7 @@ impl Findings {
         after: Option<Cursor>,
         generation: u64,
     ) -> Self {
-        let mut page = Page::new(ListPart::beginning(after, generation));
+        let mut page = Page::beginning(after, generation);
         page.unresolved_selectors = unresolved_selectors;
         let total = findings.len();
         findings.drain(..page.part.start().min(total));

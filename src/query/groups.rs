@@ -3,7 +3,7 @@
 //! Invariant: a list that continues inside a document repeats the document without counting it, so items
 //! never appear without their document.
 
-use super::cursor::ListPart;
+use super::Page;
 use crate::error::Result;
 use crate::store::StoredDocument;
 
@@ -37,20 +37,19 @@ pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
     result
 }
 
-/// Returns the groups of `documents` within `part`, with at most `limit` items, and the cursor if
-/// further items follow.
+/// Returns the groups of `documents` on `page`, with at most `limit` items. Ends the page if further items follow.
 ///
 /// `size` computes the number of items of a document without building its group, for documents that are
 /// skipped. `drops_empty` omits documents without items.
 pub(super) fn within<G: Group>(
     documents: impl IntoIterator<Item = Result<StoredDocument>>,
-    part: &mut ListPart,
+    page: &mut Page,
     limit: usize,
     drops_empty: bool,
     size: impl Fn(&StoredDocument) -> Result<usize>,
     make: impl Fn(&StoredDocument) -> Result<G>,
-) -> Result<(Vec<G>, Option<String>)> {
-    let mut skip = part.start();
+) -> Result<Vec<G>> {
+    let mut skip = page.part.start();
     let mut given = 0;
     let mut groups = Vec::new();
     for stored in documents {
@@ -71,11 +70,12 @@ pub(super) fn within<G: Group>(
             continue;
         }
         if given == limit {
-            return Ok((groups, Some(part.next(given + part.repeated))));
+            page.end(given + page.part.repeated);
+            return Ok(groups);
         }
         let from = skip.saturating_sub(1);
         if skip > 0 {
-            part.repeated = 1;
+            page.part.repeated = 1;
         } else {
             given += 1;
         }
@@ -85,8 +85,9 @@ pub(super) fn within<G: Group>(
         given += to - from;
         groups.push(group);
         if to < items {
-            return Ok((groups, Some(part.next(given + part.repeated))));
+            page.end(given + page.part.repeated);
+            return Ok(groups);
         }
     }
-    Ok((groups, None))
+    Ok(groups)
 }

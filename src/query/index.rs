@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::documents::ListedDocuments;
 use super::filter::{Filter, type_name};
 use super::groups::Group;
@@ -193,13 +193,12 @@ impl List for IndexAnswer {
 
 /// Lists documents with their headings and blocks.
 pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
-    let part = ListPart::beginning(request.after, library.reader.generation());
-    let mut page = Page::new(part);
+    let mut page = Page::beginning(request.after, library.reader.generation());
     let ListedDocuments { documents, faults, filter, .. } =
         documents::listed(library, &request.documents, &request.filter)?;
-    let (documents, next) = groups::within(
+    let documents = groups::within(
         documents,
-        &mut page.part,
+        &mut page,
         most(request.limit),
         filter.looks_inside(),
         |stored| {
@@ -213,8 +212,6 @@ pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<Inde
     )?;
     page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
-    page.truncated = next.is_some();
-    page.next = next;
     Ok(IndexAnswer { documents, page })
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{Cursor, ListPart};
+use super::cursor::Cursor;
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
 use super::place::Target;
@@ -117,8 +117,7 @@ pub fn neighbors(
     address: &str,
     after: Option<Cursor>,
 ) -> Result<NeighborsAnswer> {
-    let part = ListPart::beginning(after, library.reader.generation());
-    let mut page = Page::new(part);
+    let mut page = Page::beginning(after, library.reader.generation());
     let (place, warnings) = match resolve_one(library, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {

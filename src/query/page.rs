@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Outcome;
-use super::cursor::ListPart;
+use super::cursor::{Cursor, ListPart};
 use super::labels::DocumentLabels;
 use crate::address::AddressError;
 use crate::error::Warning;
@@ -30,9 +30,17 @@ pub struct Page {
 }
 
 impl Page {
-    /// Returns the page of a part of a list, with its warnings.
-    pub(super) fn new((part, warnings): (ListPart, Vec<Warning>)) -> Self {
-        Self { warnings, part, ..Self::default() }
+    /// Returns the page that begins at `after` or at the start of the list. Warns if the generation of `after` is not
+    /// `generation`.
+    pub(super) fn beginning(after: Option<Cursor>, generation: u64) -> Self {
+        let has_changed = after.is_some_and(|after| after.generation != generation);
+        let warning = has_changed.then(|| {
+            let message =
+                "the store has changed since the list began; the list continues by position";
+            Warning::new("STORE_CHANGED", message)
+        });
+        let part = ListPart::beginning(after, generation);
+        Self { warnings: warning.into_iter().collect(), part, ..Self::default() }
     }
 
     /// Returns the outcome of a command whose answer has a result, or not.

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::ListPart;
 use super::links::graph::Graph;
 use super::links::{EdgeFilter, LinkNode};
 use super::page::longest;
@@ -119,7 +118,7 @@ impl PrimeAnswer {
 /// Describes the store and the commands to use next, from `after` on.
 pub fn prime(library: &DocumentCache<'_>, after: Option<Cursor>) -> Result<PrimeAnswer> {
     let folders = folders(library)?;
-    let page = Page::new(ListPart::beginning(after, library.reader.generation()));
+    let page = Page::beginning(after, library.reader.generation());
     let start = page.part.start();
     let mut answer = PrimeAnswer {
         totals: library.reader.totals()?,

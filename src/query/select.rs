@@ -1,6 +1,6 @@
 //! `select`: returns content by address, for many addresses in one request.
 
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
 use super::place::ResolvedNode;
 use super::resolve::{NodeRange, resolve};
@@ -105,7 +105,7 @@ pub fn select(library: &DocumentCache<'_>, request: &SelectRequest) -> Result<Se
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
+    let page = Page::beginning(request.after, library.reader.generation());
     // By default, each address that names one node has a result.
     let limit = match request.limit {
         Some(limit) => most(limit),

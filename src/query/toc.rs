@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::documents::ListedDocuments;
 use super::filter::Filter;
 use super::groups::Group;
@@ -170,19 +170,19 @@ impl List for TocAnswer {
 
 /// Lists the section trees of documents.
 pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswer> {
-    let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
+    let mut page = Page::beginning(request.after, library.reader.generation());
     let ListedDocuments { documents, faults, is_single, filter } =
         documents::listed(library, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
-    let (files, next) = if is_all {
-        (on_all_cores(library, &documents.all()?, request, &filter)?, None)
+    let files = if is_all {
+        on_all_cores(library, &documents.all()?, request, &filter)?
     } else {
         let file = |stored: &StoredDocument| {
             Ok(sections(library, &*library.open(stored)?, request, &filter))
         };
         groups::within(
             documents,
-            &mut page.part,
+            &mut page,
             most(request.limit),
             filter.looks_inside(),
             |stored| Ok(file(stored)?.items()),
@@ -191,8 +191,6 @@ pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswe
     };
     page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
-    page.truncated = next.is_some();
-    page.next = next;
     let is_path = |path: &str| request.documents.iter().any(|name| name == path);
     let is_path_given = is_single && files.first().is_some_and(|file| is_path(&file.file));
     let is_shallow = request.depth == Some(0);

@@ -14,7 +14,7 @@ use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::Result;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::store::StoredDocument;
 
 /// A request for front matter.
@@ -223,7 +223,7 @@ pub fn types(
     limit: usize,
     after: Option<Cursor>,
 ) -> Result<Types> {
-    let mut page = Page::new(ListPart::beginning(after, library.reader.generation()));
+    let mut page = Page::beginning(after, library.reader.generation());
     let filter_of_documents = Filter::new(library, filter)?;
     page.unresolved_selectors.clone_from(&filter_of_documents.faults);
     page.warnings.extend(filter_of_documents.warnings.iter().cloned());

@@ -12,7 +12,7 @@ pub mod tasks;
 use std::collections::{BTreeSet, HashSet};
 
 use super::batches::{Candidates, DocumentBatches};
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::filter::{DocumentOrder, Filter, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
@@ -138,8 +138,7 @@ fn list<S: Source>(
     keys: &[Vec<i64>],
     source: &mut S,
 ) -> Result<(Vec<S::Item>, Page)> {
-    let part = ListPart::beginning(common.after, library.reader.generation());
-    let mut page = Page::new(part);
+    let mut page = Page::beginning(common.after, library.reader.generation());
     let filter = Filter::new(library, &common.filter)?;
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());

@@ -264,8 +264,7 @@ pub fn emit(
     document: &str,
     after: Option<Cursor>,
 ) -> Result<LdmdAnswer<Emission>> {
-    let (part, warnings) = ListPart::beginning(after, library.reader.generation());
-    in_document(library, document, (part, warnings), |document| {
+    in_document(library, document, after, |document, part| {
         let plan = plan(library, document, library.content(document, document.span())?)?;
         let end = plan.bytes.len();
         Ok(Ok(Emission {

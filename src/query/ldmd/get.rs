@@ -7,7 +7,6 @@ use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{Mode, Slice, SliceRequest, whole_scalars};
 use crate::markdown::words::{measure, page};
-use crate::query::cursor::ListPart;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::node::Content;
 use crate::query::{Cursor, DocumentCache};
@@ -88,9 +87,8 @@ pub fn get(
     library: &DocumentCache<'_>,
     request: &LdmdGetRequest,
 ) -> Result<LdmdAnswer<SectionContent>> {
-    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
     let mut limited = None;
-    let mut answer = in_document(library, &request.document, (part, warnings), |document| {
+    let mut answer = in_document(library, &request.document, request.after, |document, part| {
         let index = match section(document, &request.id) {
             Ok(index) => index,
             Err(fault) => return Ok(Err(fault)),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Items, LdmdAnswer, in_document};
 use crate::error::Result;
 use crate::ldmd::Markup;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, DocumentCache, List as _};
@@ -93,8 +93,7 @@ impl Items for Index {
 
 /// Lists the sections of a document.
 pub fn index(library: &DocumentCache<'_>, request: &LdmdIndexRequest) -> Result<LdmdAnswer<Index>> {
-    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
-    let answer = in_document(library, &request.document, (part, warnings), |document| {
+    let answer = in_document(library, &request.document, request.after, |document, part| {
         let markup = &document.markup;
         let from = part.start().min(markup.sections.len());
         Ok(Ok(Index {

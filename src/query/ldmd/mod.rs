@@ -17,7 +17,7 @@ use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
 use crate::address::AddressError;
 use crate::error::{Result, Warning, shell_path};
-use crate::query::cursor::ListPart;
+use crate::query::cursor::{Cursor, ListPart};
 
 /// An answer about one document.
 #[derive(Clone, Debug)]
@@ -111,9 +111,10 @@ impl<Body: Items> List for LdmdAnswer<Body> {
 fn in_document<Body>(
     library: &DocumentCache<'_>,
     name: &str,
-    (part, mut warnings): (ListPart, Vec<Warning>),
-    answer: impl FnOnce(&Rc<OpenDocument>) -> Result<std::result::Result<Body, AddressError>>,
+    after: Option<Cursor>,
+    answer: impl FnOnce(&Rc<OpenDocument>, ListPart) -> Result<std::result::Result<Body, AddressError>>,
 ) -> Result<LdmdAnswer<Body>> {
+    let mut page = Page::beginning(after, library.reader.generation());
     let named = documents::one(library, name)?;
     let result = match named {
         Ok(stored) => {
@@ -125,13 +126,12 @@ fn in_document<Body>(
                     stored.path,
                     shell_path(&stored.path)
                 );
-                warnings.push(Warning::new("LDMD_FAULTS", message));
+                page.warnings.push(Warning::new("LDMD_FAULTS", message));
             }
-            answer(&document)?
+            answer(&document, page.part)?
         }
         Err(fault) => Err(fault),
     };
-    let mut page = Page::new((part, warnings));
     let body = result.map_err(|fault| page.unresolved_selectors.push(fault)).ok();
     Ok(LdmdAnswer { body, page })
 }

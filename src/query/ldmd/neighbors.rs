@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::Result;
-use crate::query::cursor::ListPart;
 use crate::query::library::Freshness;
 use crate::query::{Cursor, DocumentCache};
 
@@ -63,8 +62,7 @@ pub fn neighbors(
     id: &str,
     after: Option<Cursor>,
 ) -> Result<LdmdAnswer<Neighbors>> {
-    let (part, warnings) = ListPart::beginning(after, library.reader.generation());
-    in_document(library, document, (part, warnings), |document| {
+    in_document(library, document, after, |document, part| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {
             let around = markup.neighbors(index);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Items, LdmdAnswer, in_document};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::query::library::{Freshness, OpenDocument};
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, DocumentCache, List as _};
@@ -100,8 +100,7 @@ pub fn search(
         return Err(Error::new(ErrorKind::Usage, "the query is empty")
             .with_hint("pass the text to find with --query"));
     }
-    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
-    let answer = in_document(library, &request.document, (part, warnings), |document| {
+    let answer = in_document(library, &request.document, request.after, |document, part| {
         let markup = &document.markup;
         let bytes = library.content(document, document.span())?;
         let found = ldmd::search(markup, &bytes, &request.query);

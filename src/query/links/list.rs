@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::error::Result;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
 use crate::query::place::ResolvedNode;
@@ -88,7 +88,7 @@ impl List for LinkListAnswer {
 
 /// Lists the links of a node.
 pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<LinkListAnswer> {
-    let page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
+    let page = Page::beginning(request.after, library.reader.generation());
     let mut answer =
         LinkListAnswer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
     let part = answer.page.part;

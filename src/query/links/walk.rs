@@ -15,7 +15,7 @@ use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::address::Params;
 use crate::error::Result;
 use crate::limits;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::query::page::longest;
 use crate::query::place::ResolvedNode;
 use crate::query::resolve::resolve_one;
@@ -188,7 +188,7 @@ impl List for LinkWalkAnswer {
 pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<LinkWalkAnswer> {
     let mut answer = LinkWalkAnswer {
         steps: Vec::new(),
-        page: Page::new(ListPart::beginning(request.after, library.reader.generation())),
+        page: Page::beginning(request.after, library.reader.generation()),
         no_path: None,
         is_path: request.to.is_some(),
         max_hops: request.max_hops,

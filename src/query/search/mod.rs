@@ -154,7 +154,7 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
         )
         .with_hint("remove --sort, or search for a pattern with -e or -F"));
     }
-    let (part, warnings) = ListPart::beginning(request.after, library.reader.generation());
+    let Page { part, warnings, .. } = Page::beginning(request.after, library.reader.generation());
     let filter = Filter::new(library, &request.filter)?;
     let mut search = Search { library, request, filter: &filter, part, warnings, language: None };
     let (found, explanation) = match &request.query {
@@ -163,7 +163,7 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     };
     let mut warnings = search.warnings;
     warnings.splice(0..0, library.reader.take_warnings());
-    let mut page = Page::new((part, warnings));
+    let mut page = Page { warnings, part, ..Page::default() };
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
     let explanation = request.explain.then_some(explanation);
