@@ -430,7 +430,7 @@ fn random_edits_change_their_place_and_nothing_else() {
         };
         let outcome = match plan(version, target, request, allow) {
             Err(refusal) => refusal.code(),
-            Ok(plan) if plan.splice.is_noop => "nothing to do",
+            Ok(plan) if plan.splice.effects.is_noop => "nothing to do",
             Ok(plan) => {
                 let old = std::str::from_utf8(version.bytes()).unwrap();
                 let new = std::str::from_utf8(plan.version.bytes()).unwrap();

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::hint::Asked;
 use super::plan::{
-    self, Allow, Detail, EditScope, Plan, Position, Refusal, Renumbered, Reparented, RowPlace,
-    Shift, Splice, plan, plan_detail,
+    self, Allow, Detail, EditScope, Plan, Position, Refusal, RowPlace, Shift, Splice,
+    SpliceEffects, plan, plan_detail,
 };
 use crate::address::{AddressError, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
@@ -107,18 +107,8 @@ pub struct Done {
     pub new_lines: LineSpan,
     /// The slug path of the first section of the new content, or of the section that contains it, after all edits.
     pub new_section_path: Option<String>,
-    /// Whether the file was already as the edit would make it.
-    pub is_noop: bool,
-    /// Whether the content began with the heading of the section, which was not inserted twice.
-    pub stripped_heading: bool,
-    /// Slug paths of the sections that were removed.
-    pub removed_sections: Vec<String>,
-    /// Sections that have another parent than before.
-    pub reparented: Vec<Reparented>,
-    /// Labels of the link definitions that were kept because other text uses them.
-    pub kept_definitions: Vec<String>,
-    /// Sections whose number changes because a section with an equal title was added or removed.
-    pub renumbered: Vec<Renumbered>,
+    /// What else it did.
+    pub effects: SpliceEffects,
     /// Changes outside the place, which the edit allows.
     pub warnings: Vec<Warning>,
 }
@@ -223,7 +213,7 @@ impl Current {
             let asked = Asked { place: &place, operation: &edit.operation, scope, content };
             asked.refused(&refusal)
         })?;
-        if !splice.is_noop {
+        if !splice.effects.is_noop {
             self.made.iter_mut().for_each(|one| one.shift(&splice));
         }
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
@@ -235,12 +225,7 @@ impl Current {
             old_lines: LineIndex::new(self.version.bytes()).lines(splice.removed),
             new_lines: LineSpan::default(),
             new_section_path: None,
-            is_noop: splice.is_noop,
-            stripped_heading: splice.stripped_heading,
-            removed_sections: splice.removed_sections,
-            reparented: splice.reparented,
-            kept_definitions: splice.kept_definitions,
-            renumbered: splice.renumbered,
+            effects: splice.effects,
             warnings: splice.changes.iter().map(change).collect(),
         };
         let mut made = std::mem::take(&mut self.made);

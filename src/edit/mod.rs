@@ -253,7 +253,7 @@ fn affected_links(
                 bytes: document.current.version().bytes(),
                 left: None,
             },
-            anchors: new_anchors(edits.map(|done| done.renumbered.as_slice())),
+            anchors: new_anchors(edits.map(|done| done.effects.renumbered.as_slice())),
         }
     });
     affected_by(library, &versions.collect::<Vec<_>>())

@@ -115,7 +115,7 @@ pub(crate) fn edit(bytes: &[u8]) {
     let Ok(plan) = plan(&version, target, request, allow) else { return };
     let (splice, after) = (plan.splice, plan.version.bytes());
     assert!(splice.at.start <= splice.at.end && splice.at.end <= file.len());
-    assert_eq!(splice.is_noop, after == file);
+    assert_eq!(splice.effects.is_noop, after == file);
     assert!(after.starts_with(&file[..splice.at.start]));
     assert!(after.ends_with(&file[splice.at.end..]));
     let new = plan.version.outline();

@@ -8,7 +8,7 @@ use super::effect::{Expected, compare};
 use super::refusal::{Change, Refusal};
 use super::text::{dominant_line_end, slice, with_line_ends};
 use super::version::Version;
-use super::{Allow, Plan, Splice, apply};
+use super::{Allow, Plan, Splice, SpliceEffects, apply};
 use crate::data::front_matter::{self, Change as KeyChange};
 use crate::markdown;
 use crate::markdown::cells::cells;
@@ -120,7 +120,8 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
 fn exact(old: &Version, at: ByteSpan, bytes: Vec<u8>) -> Splice {
     let inserted = ByteSpan::new(at.start, at.start + bytes.len());
     let is_noop = slice(old.bytes(), at) == bytes;
-    Splice { at, bytes, removed: at, inserted, is_noop, ..Splice::default() }
+    let effects = SpliceEffects { is_noop, ..SpliceEffects::default() };
+    Splice { at, bytes, removed: at, inserted, effects, ..Splice::default() }
 }
 
 fn expected(is_front_matter: bool, front_matter: FrontMatterEdit) -> Expected {
@@ -143,7 +144,7 @@ fn finish(
     wanted: &Wanted,
     allow: Allow,
 ) -> Result<Plan, Refusal> {
-    if splice.is_noop {
+    if splice.effects.is_noop {
         return Ok(Plan { splice, version: old.clone() });
     }
     let file = apply(old.bytes(), &splice);

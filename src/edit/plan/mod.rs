@@ -187,6 +187,15 @@ pub struct Splice {
     pub removed: ByteSpan,
     /// The span of the new content in the new file, without the blank lines that were added.
     pub inserted: ByteSpan,
+    /// What it does besides.
+    pub effects: SpliceEffects,
+    /// The changes outside the place, which the request allows.
+    pub changes: Vec<Refusal>,
+}
+
+/// What an edit does besides replacing bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpliceEffects {
     /// Whether the new file equals the old one.
     pub is_noop: bool,
     /// Whether the content began with the section's heading, which was not inserted twice.
@@ -199,8 +208,6 @@ pub struct Splice {
     pub kept_definitions: Vec<String>,
     /// The sections outside the place whose number changes.
     pub renumbered: Vec<Renumbered>,
-    /// The changes outside the place, which the request allows.
-    pub changes: Vec<Refusal>,
 }
 
 /// Returns `file` with `splice` applied.

@@ -13,7 +13,10 @@ use super::insertion_point::InsertionPoint;
 use super::refusal::FrontMatterProblem;
 use super::text::{dominant_line_end, slice, trimmed, with_line_ends};
 use super::version::Version;
-use super::{Allow, EditScope, EditTarget, Operation, Plan, Refusal, Reparented, Splice, apply};
+use super::{
+    Allow, EditScope, EditTarget, Operation, Plan, Refusal, Reparented, Splice, SpliceEffects,
+    apply,
+};
 use crate::markdown;
 use crate::markdown::front_matter::detect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
@@ -84,11 +87,8 @@ impl Planner<'_> {
     /// without them; with the definitions that must stay.
     fn finish(&self, draft: &Draft) -> Result<Plan, Refusal> {
         if self.is_same(draft.core, &draft.fragment.bytes) {
-            let splice = Splice {
-                removed: draft.removed,
-                stripped_heading: draft.stripped_heading,
-                ..self.noop(draft.core)
-            };
+            let mut splice = Splice { removed: draft.removed, ..self.noop(draft.core) };
+            splice.effects.stripped_heading = draft.stripped_heading;
             return Ok(Plan { splice, version: self.old.clone() });
         }
         self.refuse_content(draft)?;
@@ -187,7 +187,7 @@ impl Planner<'_> {
             bytes: slice(self.old.bytes(), span).to_vec(),
             removed: span,
             inserted: span,
-            is_noop: true,
+            effects: SpliceEffects { is_noop: true, ..SpliceEffects::default() },
             ..Splice::default()
         }
     }
@@ -290,14 +290,16 @@ impl Planner<'_> {
         let reparented = effect.reparented.into_iter();
         let splice = Splice {
             removed: draft.removed,
-            is_noop: new.bytes() == self.old.bytes(),
-            stripped_heading: draft.stripped_heading,
-            removed_sections,
-            reparented: reparented
-                .map(|(from, to)| Reparented { from: self.old.path(from), to: new.path(to) })
-                .collect(),
-            kept_definitions,
-            renumbered: effect.renumbered,
+            effects: SpliceEffects {
+                is_noop: new.bytes() == self.old.bytes(),
+                stripped_heading: draft.stripped_heading,
+                removed_sections,
+                reparented: reparented
+                    .map(|(from, to)| Reparented { from: self.old.path(from), to: new.path(to) })
+                    .collect(),
+                kept_definitions,
+                renumbered: effect.renumbered,
+            },
             changes,
             ..splice
         };
@@ -368,7 +370,7 @@ impl Planner<'_> {
         {
             return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
         }
-        splice.removed_sections = self.removed_sections(&new, &splice, false)?;
+        splice.effects.removed_sections = self.removed_sections(&new, &splice, false)?;
         Ok(Plan { splice, version: new })
     }
 }

@@ -44,7 +44,9 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
         let content = text::slice(file, span);
         let request = Operation::Replace { content, scope, keep_heading };
         match planned(file, EditTarget::Node(node), request, Allow::default()) {
-            Ok(splice) => assert!(splice.is_noop && apply(file, &splice) == file, "{request:?}"),
+            Ok(splice) => {
+                assert!(splice.effects.is_noop && apply(file, &splice) == file, "{request:?}")
+            }
             Err(refusal) => assert_eq!(refusal.code(), "NOT_WHOLE_LINES", "{request:?}"),
         }
     }
@@ -91,7 +93,7 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
         Ok(splice) => {
             let new = apply(file, &splice);
             let again = planned(&new, target, request, everything);
-            assert!(!is_section || again.is_ok_and(|splice| splice.is_noop));
+            assert!(!is_section || again.is_ok_and(|splice| splice.effects.is_noop));
             "idempotent"
         }
     };
@@ -100,7 +102,7 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
         let Ok(splice) = deleted else { continue };
         let new = apply(file, &splice);
         // Only definitions that other text uses stay.
-        let has_kept = !splice.kept_definitions.is_empty();
+        let has_kept = !splice.effects.kept_definitions.is_empty();
         let kept: &[u8] = if has_kept { &splice.bytes } else { b"" };
         assert!(has_kept || lines(&splice.bytes).is_empty());
         let rest = [&file[..splice.at.start], b"\n", kept, b"\n", &file[splice.at.end..]].concat();

@@ -129,7 +129,7 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let (copied, labels) = (&copied, &new_labels);
     let joining = Joining { from, target, section, copied, labels, base, inserted, deleted };
     let joined = joining.join(request.to.is_some())?;
-    let kept_definitions = deleted.splice.kept_definitions.clone();
+    let kept_definitions = deleted.splice.effects.kept_definitions.clone();
     Ok(MovedSection { kept_definitions, copied_definitions, new_labels, ..joined })
 }
 

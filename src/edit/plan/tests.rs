@@ -128,7 +128,7 @@ fn check_table(table: &[(&str, &str, Operation<'_>, &str)]) {
                 String::from_utf8_lossy(&form(expected)),
                 "{variant}: {name} {request:?}"
             );
-            assert_eq!(splice.is_noop, old == new);
+            assert_eq!(splice.effects.is_noop, old == new);
             if let Operation::Insert { content, relevel: false, .. } = request {
                 let inserted = text::with_line_ends(text::slice(&new, splice.inserted), b"\n");
                 assert_eq!(inserted.trim_ascii(), content.trim_ascii(), "{variant}: {request:?}");
@@ -410,18 +410,21 @@ fn inserted_underlines_do_not_make_headings() {
 fn removed_and_reparented_sections_are_listed() {
     let drop = Allow { drop: true, ..Allow::default() };
     let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("x")).unwrap();
-    assert_eq!(splice.removed_sections, ["a/b/c"]);
+    assert_eq!(splice.effects.removed_sections, ["a/b/c"]);
     assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"\nb\n\n### C\n\nc\n\n");
     let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("## B\n\n### E\n")).unwrap();
-    assert!(splice.stripped_heading);
-    assert_eq!(splice.removed_sections, ["a/b/c"], "another section replaced it");
+    assert!(splice.effects.stripped_heading);
+    assert_eq!(splice.effects.removed_sections, ["a/b/c"], "another section replaced it");
     let (splice, new) = edit(ATX.as_bytes(), "B", DELETE_OWN).unwrap();
     let moved = Reparented { from: "a/b/c".into(), to: "a/c".into() };
-    assert_eq!((splice.removed_sections, splice.reparented), (vec!["a/b".into()], vec![moved]));
+    assert_eq!(
+        (splice.effects.removed_sections, splice.effects.reparented),
+        (vec!["a/b".into()], vec![moved])
+    );
     assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"## B\n\nb\n\n");
     assert!(new.len() < ATX.len());
     let (splice, _) = edit(b"# \n\n# B\n", "", DELETE).unwrap();
-    assert_eq!(splice.removed_sections, ["@1"]);
+    assert_eq!(splice.effects.removed_sections, ["@1"]);
 }
 
 const LDMD: &str = "\
@@ -474,7 +477,7 @@ fn mixed_line_ends_and_invalid_utf8_are_kept() {
     let outline = parse(file).outline;
     let request = Operation::Replace { content: read, scope: SUBTREE, keep_heading: true };
     let splice = planned(file, target(&outline, "A"), request, Allow::default()).unwrap();
-    assert!(splice.is_noop && apply(file, &splice) == file);
+    assert!(splice.effects.is_noop && apply(file, &splice) == file);
     let (_, new) = edit(file, "A", replace("z")).unwrap();
     assert_eq!(new, b"# A\r\n\r\nz\r\n\n# B\n\xff\n");
 }
@@ -483,7 +486,7 @@ fn mixed_line_ends_and_invalid_utf8_are_kept() {
 fn content_may_repeat_a_heading_whose_definition_is_elsewhere() {
     let file = "# See [it]\n\ntext\n\n# B\n\n[it]: http://x\n";
     let (splice, new) = edit(file.as_bytes(), "See it", replace("# See [it]\n\nother\n")).unwrap();
-    assert!(splice.stripped_heading);
+    assert!(splice.effects.stripped_heading);
     assert_eq!(new, file.replace("text", "other").as_bytes());
 }
 
@@ -538,7 +541,7 @@ fn definitions_that_other_text_uses_are_kept() {
         ("[a]\n\n# B\n\nx\n\n[a]: /u\n\ny\n\n[a b]: /u\n", "B", DELETE, "[a]\n\n[a]: /u\n"),
     ]);
     let (splice, new) = edit(CHANGELOG.as_bytes(), "1.0.0", replace("less")).unwrap();
-    assert_eq!(splice.kept_definitions, ["1.1.0", "1.0.0"]);
+    assert_eq!(splice.effects.kept_definitions, ["1.1.0", "1.0.0"]);
     assert_eq!(text::slice(&new, splice.inserted), b"less");
     // Without their definitions the links have no target; with others they have another target.
     for (name, request) in [
@@ -616,7 +619,7 @@ fn front_matter_is_added_to_a_file_without_any() {
         ("text\n", "front matter", replace("+++\na = 1\n+++\n"), "+++\na = 1\n+++\n\ntext\n"),
     ]);
     let (splice, new) = edit(b"", "front matter", replace("a: 1")).unwrap();
-    assert_eq!((&new[..], splice.removed_sections.len()), (&b"---\na: 1\n---\n"[..], 0));
+    assert_eq!((&new[..], splice.effects.removed_sections.len()), (&b"---\na: 1\n---\n"[..], 0));
     for (content, problem) in [
         ("---\na: 1", FrontMatterProblem::NotClosed),
         ("a: 1\n---\nb: 2", FrontMatterProblem::ClosedEarly),
@@ -632,10 +635,10 @@ fn renumbered_sections_are_listed() {
     let file = "# A\n\n## T\n\n# B\n\n## T\n\n## T\n";
     let (splice, _) = edit(file.as_bytes(), "T", DELETE).unwrap();
     let renumbered: Vec<_> =
-        splice.renumbered.iter().map(|one| (one.from.as_str(), one.to.as_str())).collect();
+        splice.effects.renumbered.iter().map(|one| (one.from.as_str(), one.to.as_str())).collect();
     assert_eq!(renumbered, [("#t-1", "#t"), ("#t-2", "#t-1")]);
     let (splice, _) = edit(b"# A\n\n# T\n\n# T\n", "A", after("# T\n\nnew")).unwrap();
-    let to: Vec<_> = splice.renumbered.iter().map(|one| one.to.as_str()).collect();
+    let to: Vec<_> = splice.effects.renumbered.iter().map(|one| one.to.as_str()).collect();
     assert_eq!(to, ["#t-1", "t-1", "#t-2", "t-2"]);
 }
 

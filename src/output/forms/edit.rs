@@ -13,7 +13,7 @@ use crate::edit::{self, Done};
 /// Returns the line that describes an edit.
 fn line(done: &Done) -> String {
     let what = match done.operation {
-        _ if done.is_noop => "unchanged".to_owned(),
+        _ if done.effects.is_noop => "unchanged".to_owned(),
         "insert" => format!("inserted at line {}", done.new_lines.start),
         "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
         _ if done.new_lines.end < done.new_lines.start => {
@@ -26,9 +26,13 @@ fn line(done: &Done) -> String {
 
 /// Returns a line for each side effect of an edit.
 fn side_effects(done: &Done) -> impl Iterator<Item = String> {
-    let kept = done.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
-    let renumbered =
-        done.renumbered.iter().map(|one| format!("  renumbered: {} is now {}", one.from, one.to));
+    let kept =
+        done.effects.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
+    let renumbered = done
+        .effects
+        .renumbered
+        .iter()
+        .map(|one| format!("  renumbered: {} is now {}", one.from, one.to));
     kept.chain(renumbered)
 }
 

@@ -240,13 +240,13 @@ impl<'a> Changes<'a> {
     fn of(answer: &EditAnswer, done: &'a Done) -> Self {
         let has_old = done.operation != "insert" && answer.most_chars != Some(0);
         Self {
-            removed_sections: &done.removed_sections,
-            reparented: &done.reparented,
-            kept_definitions: &done.kept_definitions,
-            renumbered: &done.renumbered,
+            removed_sections: &done.effects.removed_sections,
+            reparented: &done.effects.reparented,
+            kept_definitions: &done.effects.kept_definitions,
+            renumbered: &done.effects.renumbered,
             lossy: has_old && std::str::from_utf8(&done.old_content).is_err(),
-            stripped_heading: done.stripped_heading,
-            unchanged: done.is_noop,
+            stripped_heading: done.effects.stripped_heading,
+            unchanged: done.effects.is_noop,
         }
     }
 }
