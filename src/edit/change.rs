@@ -58,14 +58,42 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Returns the name of the operation.
-    pub(super) fn name(&self) -> &'static str {
+    /// Returns the command that makes such edits.
+    pub(super) fn command(&self) -> EditCommand {
         match self {
-            Self::Replace { .. } => "replace",
-            Self::Insert { .. } => "insert",
-            Self::Delete { .. } => "delete",
-            Self::Mark { .. } => "task",
-            Self::Key(_) => "meta",
+            Self::Replace { .. } => EditCommand::Replace,
+            Self::Insert { .. } => EditCommand::Insert,
+            Self::Delete { .. } => EditCommand::Delete,
+            Self::Mark { .. } => EditCommand::Task,
+            Self::Key(_) => EditCommand::Meta,
+        }
+    }
+}
+
+/// A command that edits one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditCommand {
+    /// Replaces a place.
+    Replace,
+    /// Inserts content.
+    Insert,
+    /// Deletes a place.
+    Delete,
+    /// Marks a task.
+    Task,
+    /// Changes a key of the front matter.
+    Meta,
+}
+
+impl EditCommand {
+    /// Returns the name of the command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::Task => "task",
+            Self::Meta => "meta",
         }
     }
 }
@@ -97,8 +125,8 @@ pub struct Done {
     pub file: String,
     /// The address of the place, before this edit.
     pub selector: String,
-    /// The name of the operation, as the command line and batches have it.
-    pub operation: &'static str,
+    /// The command that makes such edits.
+    pub command: EditCommand,
     /// The bytes that were removed, before this edit.
     pub old_content: Vec<u8>,
     /// The lines of the removed bytes, before this edit.
@@ -195,18 +223,18 @@ impl Current {
         };
         let (scope, request) = asked(&edit.operation, place.params.part);
         if let Some(expected) = &edit.expect {
-            self.expect(&place, scope, request, expected, original)?;
+            self.expect(&place, scope, &edit.operation, expected, original)?;
         }
         let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
-        let planned = match (target_of(&place), detail(&edit.operation, &place)) {
-            (_, Some(detail)) => {
+        let planned = match (detail(&edit.operation, &place), target_of(&place), request) {
+            (Some(detail), ..) => {
                 detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
             }
-            (Some(_), None) if is_part && matches!(request, plan::Operation::Insert { .. }) => {
+            (None, Some(_), Some(plan::Operation::Insert { .. })) if is_part => {
                 Err(Refusal::NoSuchPart)
             }
-            (Some(target), None) => plan(&self.version, target, request, edit.allow),
-            (None, None) => Err(Refusal::NoSuchPosition),
+            (None, Some(target), Some(request)) => plan(&self.version, target, request, edit.allow),
+            (None, ..) => Err(Refusal::NoSuchPosition),
         };
         let Plan { splice, version } = planned.map_err(|refusal| {
             let content = self.bytes(place.span());
@@ -220,7 +248,7 @@ impl Current {
         let done = Done {
             file: self.document.stored.path.clone(),
             selector: place.address(),
-            operation: edit.operation.name(),
+            command: edit.operation.command(),
             old_content: self.bytes(splice.removed).to_vec(),
             old_lines: LineIndex::new(self.version.bytes()).lines(splice.removed),
             new_lines: LineSpan::default(),
@@ -293,7 +321,7 @@ impl Current {
         &self,
         place: &ResolvedNode,
         scope: EditScope,
-        request: plan::Operation<'_>,
+        operation: &Operation,
         expected: &str,
         original: &[u8],
     ) -> Result<()> {
@@ -305,8 +333,7 @@ impl Current {
         let own = of_part(Some(SectionPart::Own));
         let whole = of_part(None);
         // Inserted content leaves both the section's own text and its subsections unchanged.
-        let may_be_own =
-            scope == EditScope::Own || matches!(request, plan::Operation::Insert { .. });
+        let may_be_own = scope == EditScope::Own || matches!(operation, Operation::Insert { .. });
         let is_expected = is_of(&whole)
             || (may_be_own && is_of(&own))
             || (scope == EditScope::Heading && is_of(&of_part(Some(SectionPart::Heading))))
@@ -398,9 +425,12 @@ fn detail<'a>(
     }))
 }
 
-/// Returns how much of a section is edited, and the request. The part that the address names takes
-/// precedence over the flags.
-fn asked(operation: &Operation, part: Option<SectionPart>) -> (EditScope, plan::Operation<'_>) {
+/// Returns how much of a section is edited, and the request, unless the edit is a [`detail`]. The part that the address
+/// names takes precedence over the flags.
+fn asked(
+    operation: &Operation,
+    part: Option<SectionPart>,
+) -> (EditScope, Option<plan::Operation<'_>>) {
     let narrowed = |scope| match part {
         Some(SectionPart::Heading) => EditScope::Heading,
         Some(SectionPart::Own) => EditScope::Own,
@@ -408,20 +438,17 @@ fn asked(operation: &Operation, part: Option<SectionPart>) -> (EditScope, plan::
     };
     match operation {
         Operation::Replace { content, scope, keep_heading } => {
-            let scope = narrowed(*scope);
-            (scope, plan::Operation::Replace { content, scope, keep_heading: *keep_heading })
+            let (scope, keep_heading) = (narrowed(*scope), *keep_heading);
+            (scope, Some(plan::Operation::Replace { content, scope, keep_heading }))
         }
         Operation::Insert { content, position, relevel } => {
             let (position, relevel) = (*position, *relevel);
-            (EditScope::Subtree, plan::Operation::Insert { content, position, relevel })
+            (EditScope::Subtree, Some(plan::Operation::Insert { content, position, relevel }))
         }
         Operation::Delete { scope } => {
             let scope = narrowed(*scope);
-            (scope, plan::Operation::Delete { scope })
+            (scope, Some(plan::Operation::Delete { scope }))
         }
-        // These are planned as details.
-        Operation::Mark { .. } | Operation::Key(_) => {
-            (EditScope::Subtree, plan::Operation::Delete { scope: EditScope::Subtree })
-        }
+        Operation::Mark { .. } | Operation::Key(_) => (EditScope::Subtree, None),
     }
 }

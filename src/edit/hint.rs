@@ -50,7 +50,7 @@ impl Asked<'_> {
             Refusal::NoSuchPosition => self.position(),
             Refusal::NoSuchPart => self.part(),
             Refusal::NotApart => {
-                let (command, address) = (self.operation.name(), self.address());
+                let (command, address) = (self.operation.command().name(), self.address());
                 format!("`mdsel {command} {address}` {command}s the nested lists, too")
             }
             Refusal::NotWholeLines { .. } => {

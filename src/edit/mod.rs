@@ -16,7 +16,7 @@ pub mod plan;
 mod relocate;
 
 pub use answer::EditAnswer;
-pub use change::{Done, Edit, Operation};
+pub use change::{Done, Edit, EditCommand, Operation};
 pub use content::checked_content;
 pub use line::BatchLine;
 pub use relocate::{

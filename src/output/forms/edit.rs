@@ -8,18 +8,22 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format};
 use super::value;
-use crate::edit::{self, Done};
+use crate::edit::{self, Done, EditCommand};
 
 /// Returns the line that describes an edit.
 fn line(done: &Done) -> String {
-    let what = match done.operation {
+    let what = match done.command {
         _ if done.effects.is_noop => "unchanged".to_owned(),
-        "insert" => format!("inserted at line {}", done.new_lines.start),
-        "delete" => format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end),
+        EditCommand::Insert => format!("inserted at line {}", done.new_lines.start),
+        EditCommand::Delete => {
+            format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end)
+        }
         _ if done.new_lines.end < done.new_lines.start => {
             format!("removed lines {}-{}", done.old_lines.start, done.old_lines.end)
         }
-        _ => format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end),
+        EditCommand::Replace | EditCommand::Task | EditCommand::Meta => {
+            format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end)
+        }
     };
     format!("{}: {}: {what}", done.file, done.selector)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::address::AddressError;
 use crate::edit::plan::{Renumbered, Reparented};
-use crate::edit::{Done, EditAnswer, EditReport, EditedFile};
+use crate::edit::{Done, EditAnswer, EditCommand, EditReport, EditedFile};
 use crate::error::Warning;
 use crate::query::links::broken::AffectedLink;
 use crate::query::node::short_hash;
@@ -200,7 +200,7 @@ impl<'a> BatchEdit<'a> {
     fn of(answer: &EditAnswer, done: &'a Done, file: Option<&'a str>) -> Self {
         let effect = EffectJson::of(answer, done);
         let (operation, selector, changes) =
-            (done.operation, &*done.selector, Changes::of(answer, done));
+            (done.command.name(), &*done.selector, Changes::of(answer, done));
         match effect {
             EffectJson::Replaced(effect) => {
                 Self::Replace(OneEdit { operation, file, selector, effect, changes })
@@ -218,27 +218,29 @@ impl<'a> BatchEdit<'a> {
 impl<'a> EffectJson<'a> {
     fn of(answer: &EditAnswer, done: &'a Done) -> Self {
         let old = answer.old_content(done);
-        match done.operation {
-            "insert" => Self::Inserted(Inserted {
+        match done.command {
+            EditCommand::Insert => Self::Inserted(Inserted {
                 inserted_at: done.new_lines.start,
                 new_section_path: done.new_section_path.as_ref(),
             }),
-            "delete" => Self::Deleted(Deleted {
+            EditCommand::Delete => Self::Deleted(Deleted {
                 deleted_content: old,
                 deleted_lines: [done.old_lines.start, done.old_lines.end],
             }),
-            _ => Self::Replaced(Replaced {
-                old_content: old,
-                new_line_start: done.new_lines.start,
-                new_line_end: done.new_lines.end,
-            }),
+            EditCommand::Replace | EditCommand::Task | EditCommand::Meta => {
+                Self::Replaced(Replaced {
+                    old_content: old,
+                    new_line_start: done.new_lines.start,
+                    new_line_end: done.new_lines.end,
+                })
+            }
         }
     }
 }
 
 impl<'a> Changes<'a> {
     fn of(answer: &EditAnswer, done: &'a Done) -> Self {
-        let has_old = done.operation != "insert" && answer.most_chars != Some(0);
+        let has_old = done.command != EditCommand::Insert && answer.most_chars != Some(0);
         Self {
             removed_sections: &done.effects.removed_sections,
             reparented: &done.effects.reparented,
