@@ -16,7 +16,7 @@ use super::read_command::{ReadCommand as _, has};
 use super::relocate::{MoveArgs, RenameArgs};
 use crate::error::{Error, Warning};
 use crate::limits;
-use crate::output::Format;
+use crate::output::{Format, edit_has};
 use crate::query::data::meta;
 use crate::query::{BLOCK_TYPES, Cursor, FilterRequest};
 
@@ -147,7 +147,7 @@ impl Command {
         match self {
             Self::Read(command) => command.has(format),
             Self::Meta(arguments) if arguments.change.is_none() => has::<meta::MetaAnswer>(format),
-            _ => Format::COMMON.contains(&format) || format == Format::Raw && self.is_trial(),
+            _ => edit_has(format, self.is_trial()),
         }
     }
 

@@ -186,6 +186,11 @@ pub trait Answer: Serialize {
     }
 }
 
+/// Returns whether the answer of an edit can be printed in `format`. Only a dry run has a diff for `raw`.
+pub(crate) fn edit_has(format: Format, is_dry_run: bool) -> bool {
+    Format::COMMON.contains(&format) || format == Format::Raw && is_dry_run
+}
+
 /// The output of an answer.
 #[derive(Debug)]
 struct Rendered {

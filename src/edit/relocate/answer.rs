@@ -12,9 +12,9 @@ use crate::query::{List, Outcome};
 
 /// A file that changed.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-struct RelocatedFile {
+pub(crate) struct RelocatedFile {
     /// Its path.
-    file: String,
+    pub(crate) file: String,
     /// Its path before the edit, if it was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<String>,
@@ -23,7 +23,7 @@ struct RelocatedFile {
     /// The hash of the file after the edit.
     hash_after: String,
     /// The links that were rewritten, by line.
-    links: Vec<RewrittenLink>,
+    pub(crate) links: Vec<RewrittenLink>,
 }
 
 /// What was renamed or moved, or why nothing was.
@@ -33,19 +33,19 @@ pub struct RelocateAnswer {
     success: bool,
     /// The address before the edit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    selector: Option<String>,
+    pub(crate) selector: Option<String>,
     /// The address after the edit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    new_selector: Option<String>,
+    pub(crate) new_selector: Option<String>,
     /// The number of links that were rewritten.
-    rewritten_links: usize,
+    pub(crate) rewritten_links: usize,
     /// The files that changed: first the one that was renamed or moved, then the others by path.
-    files: Vec<RelocatedFile>,
+    pub(crate) files: Vec<RelocatedFile>,
     /// The number of files that were left out to keep to a budget.
     #[serde(skip_serializing_if = "crate::schema::is_zero")]
-    files_omitted: usize,
+    pub(crate) files_omitted: usize,
     #[serde(flatten)]
-    effects: RelocateEffects,
+    pub(crate) effects: RelocateEffects,
     /// Nothing was written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
@@ -116,40 +116,6 @@ impl RelocateAnswer {
     /// Returns the name of the command.
     pub fn operation(&self) -> &'static str {
         self.operation
-    }
-
-    /// Returns lines that describe the edit: the new address, and each file with its links.
-    pub fn lines(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        if let (Some(from), Some(to)) = (&self.selector, &self.new_selector) {
-            let (links, files) = (self.rewritten_links, self.files.len() + self.files_omitted);
-            all.push(format!("{from} is now {to}: {links} links in {files} files"));
-        }
-        for file in &self.files {
-            let rewritten = file.links.iter();
-            all.extend(rewritten.map(|RewrittenLink { line, from, to }| {
-                format!("  {}:{line}: {from} -> {to}", file.file)
-            }));
-        }
-        if self.files_omitted > 0 {
-            all.push(format!("  and {} more files", self.files_omitted));
-        }
-        all
-    }
-
-    /// Returns lines for what else changes: definitions, labels and anchors.
-    pub fn side_effects(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        let effects = &self.effects;
-        let kept = effects.kept_definitions.iter();
-        all.extend(kept.map(|label| format!("  kept definition: [{label}]")));
-        let copied = effects.copied_definitions.iter();
-        all.extend(copied.map(|label| format!("  copied definition: [{label}]")));
-        let labels = effects.new_labels.iter();
-        all.extend(labels.map(|one| format!("  label: [{}] is now [{}]", one.from, one.to)));
-        let renumbered = effects.renumbered.iter();
-        all.extend(renumbered.map(|one| format!("  renumbered: {} is now {}", one.from, one.to)));
-        all
     }
 }
 

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format};
+use super::super::{Answer, Footer, Format, edit_has};
 use super::value;
+use crate::edit::plan::Renumbered;
 use crate::edit::{self, Done, EditCommand};
 
 /// Returns the line that describes an edit.
@@ -30,14 +31,18 @@ fn line(done: &Done) -> String {
 
 /// Returns a line for each side effect of an edit.
 fn side_effects(done: &Done) -> impl Iterator<Item = String> {
-    let kept =
-        done.effects.kept_definitions.iter().map(|label| format!("  kept definition: [{label}]"));
-    let renumbered = done
-        .effects
-        .renumbered
-        .iter()
-        .map(|one| format!("  renumbered: {} is now {}", one.from, one.to));
-    kept.chain(renumbered)
+    let kept = kept_definitions(&done.effects.kept_definitions);
+    kept.chain(renumbered(&done.effects.renumbered))
+}
+
+/// Returns a line for each definition that was kept.
+pub(super) fn kept_definitions(labels: &[String]) -> impl Iterator<Item = String> {
+    labels.iter().map(|label| format!("  kept definition: [{label}]"))
+}
+
+/// Returns a line for each section that has another number.
+pub(super) fn renumbered(sections: &[Renumbered]) -> impl Iterator<Item = String> {
+    sections.iter().map(|one| format!("  renumbered: {} is now {}", one.from, one.to))
 }
 
 /// Returns a line for each edit, followed by those of its side effects, and then those of links that lead elsewhere.
@@ -83,9 +88,8 @@ impl Answer for edit::EditAnswer {
         footer
     }
 
-    /// Only a dry run has a diff for `raw`.
     fn has(&self, format: Format) -> bool {
-        Format::COMMON.contains(&format) || format == Format::Raw && self.is_dry_run
+        edit_has(format, self.is_dry_run)
     }
 
     fn raw(&self) -> Vec<u8> {

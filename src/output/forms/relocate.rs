@@ -6,9 +6,39 @@ use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format};
+use super::super::{Answer, Footer, Format, edit_has};
+use super::edit::{kept_definitions, renumbered};
 use super::value;
-use crate::edit::RelocateAnswer;
+use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
+
+/// Returns lines that describe the edit: the new address, and each file with its links.
+fn lines(answer: &RelocateAnswer) -> Vec<String> {
+    let mut all = Vec::new();
+    if let (Some(from), Some(to)) = (&answer.selector, &answer.new_selector) {
+        let (links, files) = (answer.rewritten_links, answer.files.len() + answer.files_omitted);
+        all.push(format!("{from} is now {to}: {links} links in {files} files"));
+    }
+    for file in &answer.files {
+        let rewritten = file.links.iter();
+        all.extend(rewritten.map(|RewrittenLink { line, from, to }| {
+            format!("  {}:{line}: {from} -> {to}", file.file)
+        }));
+    }
+    if answer.files_omitted > 0 {
+        all.push(format!("  and {} more files", answer.files_omitted));
+    }
+    all
+}
+
+/// Returns lines for what else changes: definitions, labels and anchors.
+fn side_effects(effects: &RelocateEffects) -> Vec<String> {
+    let copied = effects.copied_definitions.iter();
+    let copied = copied.map(|label| format!("  copied definition: [{label}]"));
+    let labels = effects.new_labels.iter();
+    let labels = labels.map(|one| format!("  label: [{}] is now [{}]", one.from, one.to));
+    let kept = kept_definitions(&effects.kept_definitions);
+    kept.chain(copied).chain(labels).chain(renumbered(&effects.renumbered)).collect()
+}
 
 impl Answer for RelocateAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
@@ -21,14 +51,13 @@ impl Answer for RelocateAnswer {
         let mut footer =
             Footer::new(&self.unresolved_selectors, &self.warnings, self.is_truncated());
         if self.is_dry_run() {
-            footer.notes = self.side_effects();
+            footer.notes = side_effects(&self.effects);
         }
         footer
     }
 
-    /// Only a dry run has a diff for `raw`.
     fn has(&self, format: Format) -> bool {
-        Format::COMMON.contains(&format) || format == Format::Raw && self.is_dry_run()
+        edit_has(format, self.is_dry_run())
     }
 
     fn raw(&self) -> Vec<u8> {
@@ -39,7 +68,7 @@ impl Answer for RelocateAnswer {
         if self.is_dry_run() {
             writer.content(&self.raw);
         } else {
-            let lines = self.lines().into_iter().chain(self.side_effects());
+            let lines = lines(self).into_iter().chain(side_effects(&self.effects));
             lines.for_each(|line| writer.line(Style::Plain, line));
         }
     }
@@ -49,9 +78,9 @@ impl Answer for RelocateAnswer {
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
-        let mut lines = self.lines();
+        let mut lines = lines(self);
         if !self.is_dry_run() {
-            lines.extend(self.side_effects());
+            lines.extend(side_effects(&self.effects));
         }
         renderer.summary(&[("lines", lines.len().to_string())])?;
         renderer.key_findings(lines.len(), lines.into_iter())?;
