@@ -47,6 +47,12 @@ pub(crate) fn root_folder(store: Option<&Path>, root: &str) -> PathBuf {
     canonical(&joined).unwrap_or(joined)
 }
 
+/// Returns the bounds of the paths below `folder`: they are greater than the first and less than the second.
+pub(crate) fn bounds_below(folder: &str) -> (String, String) {
+    // `0` is the character after `/`.
+    (format!("{folder}/"), format!("{folder}0"))
+}
+
 fn not_utf8(path: &Path) -> Error {
     Error::new(ErrorKind::Usage, format!("{}: its name is not UTF-8", path.display()))
         .with_hint("rename it")

@@ -17,11 +17,11 @@ use self::checksums::Checksums;
 use self::rows::DerivedRows;
 use self::values::ValueRow;
 use crate::codec::{self, content::ContentCompressor};
-use crate::corpus::FileState;
+use crate::corpus::{FileState, bounds_below};
 use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{self, Markup};
-use crate::links::Outgoing;
+use crate::links::{Outgoing, split_extension};
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Diagnostic, Dialect, Document, front_matter};
@@ -226,6 +226,21 @@ pub(crate) fn name_key(stem: &str) -> String {
     key
 }
 
+/// Returns the bounds of the keys of documents called `name`: at least the first, and less than the second.
+pub(crate) fn name_bounds(name: &str) -> (String, String) {
+    let key = name_key(name);
+    let (_, end) = bounds_below(key.strip_suffix('/').unwrap_or(&key));
+    (key, end)
+}
+
+/// Returns the bounds of the keys that begin with the first character of that of `path`: at least the first, and less
+/// than the second.
+pub(crate) fn like_name_bounds(path: &str) -> (String, String) {
+    let first: String = name_key(split_extension(path).0).chars().take(1).collect();
+    let end = format!("{first}\u{10FFFF}");
+    (first, end)
+}
+
 /// Converts a count to the integer type of databases. Saturates.
 pub(crate) fn integer(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -234,7 +249,6 @@ pub(crate) fn integer(value: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::links::split_extension;
 
     #[test]
     fn name_keys_turn_suffixes_into_prefixes() {

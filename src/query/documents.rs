@@ -9,6 +9,7 @@ use super::filter::{DocumentOrder, Filter};
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
+use crate::corpus::bounds_below;
 use crate::error::{Result, Warning, shell_path, shell_word};
 use crate::glob::Glob;
 use crate::limits;
@@ -333,8 +334,8 @@ pub(super) fn folder_by_suffix(
     let (which, part) = (Lookup::FolderSuffix(suffix), format!("/{suffix}/"));
     let mut folders: Vec<String> = Vec::new();
     loop {
-        // `0` is the character after `/`, so the documents of the last folder are skipped.
-        let after = folders.last().map(|last| format!("{last}0"));
+        // The documents of the last folder are skipped.
+        let after = folders.last().map(|last| bounds_below(last).1);
         let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
         let Some((above, _)) = found.as_ref().and_then(|found| found.path.split_once(&part)) else {
             break;
@@ -358,8 +359,8 @@ pub(super) fn folders_beginning(library: &DocumentCache<'_>, name: &str) -> Resu
         return Ok(folders);
     }
     while folders.len() < limits::MAX_SUGGESTIONS {
-        // `0` is the character after `/`, so the documents of the last folder are skipped.
-        let after = folders.last().map(|last| format!("{last}0"));
+        // The documents of the last folder are skipped.
+        let after = folders.last().map(|last| bounds_below(last).1);
         let which = Lookup::FolderPrefix(start);
         let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
         let Some(folder) = found.as_ref().and_then(|one| folder_beginning(&one.path, start)) else {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::StoredDocument;
+use crate::corpus::bounds_below;
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression};
 use crate::glob::Globs;
@@ -129,10 +130,8 @@ impl DocumentFilter {
             Some(under) => under.folders.iter().map(String::as_str).collect(),
             None => self.globs.folder().into_iter().collect(),
         };
-        // `0` is the character after `/`.
-        let starts = folders.iter().map(|folder| format!("{folder}/"));
-        let ends = folders.iter().map(|folder| format!("{folder}0"));
-        starts.min().zip(ends.max())
+        let (starts, ends): (Vec<_>, Vec<_>) = folders.into_iter().map(bounds_below).unzip();
+        starts.into_iter().min().zip(ends.into_iter().max())
     }
 
     /// Returns whether the document is admitted apart from its tags and its front matter.

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::question::Question;
 use super::reader::State;
 use super::rows::{DOCUMENT_COLUMNS, KeyKind, column, document, part_of, text_key};
+use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
-use crate::links::split_extension;
-use crate::prepare::{integer, name_key, title_keys};
+use crate::prepare::{integer, like_name_bounds, name_bounds, title_keys};
 use crate::store::reader::folder_pattern;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
@@ -138,18 +138,14 @@ impl State {
             }
             Lookup::Names(names) => {
                 any_of(&mut question, names, |question, name| {
-                    let key = name_key(name);
-                    // `0` is the character after `/`.
-                    let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
-                    question.with("d.name_key >= ", key, Type::TEXT, "");
+                    let (start, end) = name_bounds(name);
+                    question.with("d.name_key >= ", start, Type::TEXT, "");
                     question.with(" AND d.name_key < ", end, Type::TEXT, "");
                 });
             }
             Lookup::LikeName(name) => {
-                let key = name_key(split_extension(name).0);
-                let first: String = key.chars().take(1).collect();
-                let end = format!("{first}\u{10FFFF}");
-                question.with(" AND d.name_key >= ", first, Type::TEXT, "");
+                let (start, end) = like_name_bounds(name);
+                question.with(" AND d.name_key >= ", start, Type::TEXT, "");
                 question.with(" AND d.name_key < ", end, Type::TEXT, "");
             }
             Lookup::Titles(titles) => {
@@ -244,9 +240,9 @@ fn having(question: &mut Question, kind: KeyKind, keys: Vec<i64>) {
 
 /// Adds the condition that a document is below `folder`, without `AND`.
 fn within(question: &mut Question, folder: &str) {
-    // `0` is the character after `/`.
-    question.with("(d.path > ", format!("{folder}/"), Type::TEXT, "");
-    question.with(" AND d.path < ", format!("{folder}0"), Type::TEXT, ")");
+    let (start, end) = bounds_below(folder);
+    question.with("(d.path > ", start, Type::TEXT, "");
+    question.with(" AND d.path < ", end, Type::TEXT, ")");
 }
 
 /// Adds the condition that one of the conditions that `add` adds for `texts` is met.

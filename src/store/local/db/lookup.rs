@@ -8,10 +8,10 @@ use rusqlite::{Params, params};
 use super::snapshot::{SELECT_DOCUMENTS, Snapshot, stored_document};
 use super::titles::TitleMatches;
 use super::{corrupt, sql};
+use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
-use crate::links::split_extension;
-use crate::prepare::{name_key, title_keys};
+use crate::prepare::{like_name_bounds, name_bounds, title_keys};
 use crate::store::reader::folder_pattern;
 use crate::store::{Lookup, StoredDocument};
 
@@ -59,17 +59,13 @@ impl Snapshot {
                 documents
             }
             Lookup::Names(names) => Self::of_each(names, |name| {
-                let key = name_key(name);
-                let end = format!("{}0", key.strip_suffix('/').unwrap_or(&key));
-                self.stored_documents("name_key >= ?1 AND name_key < ?2", [key, end])
+                self.stored_documents("name_key >= ?1 AND name_key < ?2", name_bounds(name))
             })?,
             Lookup::LikeName(name) => {
-                let key = name_key(split_extension(name).0);
-                let first: String = key.chars().take(1).collect();
-                let end = format!("{first}\u{10FFFF}");
+                let (start, end) = like_name_bounds(name);
                 let most = sql(limits::MAX_NAMESPACES_COMPARED);
                 let condition = "name_key >= ?1 AND name_key < ?2 ORDER BY name_key LIMIT ?3";
-                self.stored_documents(condition, params![first, end, most])?
+                self.stored_documents(condition, params![start, end, most])?
             }
             Lookup::LdmdSections(ids) => Self::of_each(ids, |id| {
                 let condition =
@@ -151,8 +147,7 @@ impl Snapshot {
         after: Option<&str>,
         count: usize,
     ) -> Result<Vec<StoredDocument>> {
-        // `0` is the character after `/`.
-        let (start, end) = (format!("{folder}/"), format!("{folder}0"));
+        let (start, end) = bounds_below(folder);
         let start = start.as_str().max(after.unwrap_or_default());
         let condition = "path > ?1 AND path < ?2 ORDER BY path LIMIT ?3";
         self.stored_documents(condition, params![start, end, sql(count)])
@@ -220,11 +215,10 @@ impl Snapshot {
 
     /// Returns the ids of the documents with the case-folded `tag` or a tag below it.
     pub(in crate::store) fn documents_with_tag(&self, tag: &str) -> Result<Vec<i64>> {
-        // `0` is the character after `/`.
-        let bounds = [tag.to_owned(), format!("{tag}/"), format!("{tag}0")];
+        let (start, end) = bounds_below(tag);
         self.query_rows(
             "SELECT document_id FROM tag WHERE tag = ?1 OR tag > ?2 AND tag < ?3",
-            bounds,
+            [tag, &start, &end],
             |row| row.get(0),
         )
     }

@@ -21,7 +21,7 @@ use super::{
     Header, connect, corrupt, file_name, has_log, has_no_room, lock_path, meta, not_found, peek,
     schema, store_error, totals, with_suffix,
 };
-use crate::corpus::{FileState, IngestOptions, Roots, root_folder};
+use crate::corpus::{FileState, IngestOptions, Roots, bounds_below, root_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::prepare::PARSER_VERSION;
@@ -354,8 +354,7 @@ impl Snapshot {
                     in_root += 1;
                     continue;
                 };
-                // `0` is the character after `/`.
-                let end = format!("{folder}0");
+                let (_, end) = bounds_below(folder);
                 let documents: i64 = counted.query_row([path, &end], |row| row.get(0))?;
                 folders.push((folder.to_owned(), super::count(documents)));
                 next = Some(end);
