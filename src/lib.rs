@@ -77,6 +77,7 @@ pub mod mcp;
 pub mod output;
 pub mod pack;
 mod parallel;
+mod percent;
 pub mod position;
 pub mod prepare;
 pub mod query;

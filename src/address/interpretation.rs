@@ -12,6 +12,7 @@ use super::params::{Params, parse_params, split_known_params};
 use super::place::{Locator, ParsedPlace, parse_places};
 use super::selector::{self, Selector};
 use super::whole_number;
+use crate::percent::percent_encode;
 use crate::position::LineSpan;
 
 /// One meaning of an address.
@@ -128,11 +129,11 @@ pub fn lines_address(path: &str, start: usize, end: usize) -> String {
         return plain;
     }
     // The path looks like another kind of address. Its first character and its punctuation are encoded.
-    let encoded = path.bytes().enumerate().map(|(at, byte)| {
-        let is_kept = at > 0 && (byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte));
-        if is_kept { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    });
-    address(&encoded.collect::<String>())
+    let mut is_first = true;
+    address(&percent_encode(path, |scalar| {
+        let is_plain = scalar.is_ascii_alphanumeric() || "/.-_".contains(scalar);
+        !std::mem::take(&mut is_first) && is_plain
+    }))
 }
 
 /// Returns whether a name can only be a path relative to the root.

@@ -3,6 +3,7 @@
 //! Invariants: decoding an encoded path gives the path; an encoded path contains no `::`, no
 //! whitespace and no character that some format would escape, so it is the same in every format.
 
+use crate::percent::percent_encode;
 use crate::visible::is_unsafe;
 
 /// Returns the namespace of the document at `path`. Percent-encodes `%`, whitespace, unprintable
@@ -13,20 +14,12 @@ pub fn encode(path: &str) -> String {
     if path.as_bytes().iter().all(is_plain) {
         return path.to_owned();
     }
-    let mut result = String::with_capacity(path.len());
     let mut previous_was_colon = false;
-    for scalar in path.chars() {
+    let mut result = percent_encode(path, |scalar| {
         let is_second_colon = scalar == ':' && previous_was_colon;
-        if scalar == '%' || scalar.is_whitespace() || is_unsafe(scalar) || is_second_colon {
-            let mut buffer = [0; 4];
-            for byte in scalar.encode_utf8(&mut buffer).bytes() {
-                result.push_str(&format!("%{byte:02X}"));
-            }
-        } else {
-            result.push(scalar);
-        }
         previous_was_colon = scalar == ':' && !is_second_colon;
-    }
+        !(scalar == '%' || scalar.is_whitespace() || is_unsafe(scalar) || is_second_colon)
+    });
     // A colon at the end would merge with the `::` that follows.
     if result.ends_with(':') {
         result.pop();

@@ -19,6 +19,7 @@ use super::store::{self, Location};
 use super::{Status, generated, groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
+use crate::percent::percent_encode;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::{NameMatch, document_named};
@@ -161,21 +162,13 @@ fn open(reader: &dyn Reader, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
 
 /// Percent-encodes a path, as addresses allow, so that it needs no quotes in any shell.
 fn encoded(path: &str) -> String {
-    let mut result = String::with_capacity(path.len());
-    for (at, scalar) in path.char_indices() {
-        // A word that begins with a dash would be an option.
-        let is_plain =
-            scalar.is_alphanumeric() || "/._+".contains(scalar) || scalar == '-' && at > 0;
-        if is_plain {
-            result.push(scalar);
-        } else {
-            let mut buffer = [0; 4];
-            for byte in scalar.encode_utf8(&mut buffer).bytes() {
-                result.push_str(&format!("%{byte:02X}"));
-            }
-        }
+    let encoded =
+        percent_encode(path, |scalar| scalar.is_alphanumeric() || "/._+-".contains(scalar));
+    // A word that begins with a dash would be an option.
+    match encoded.strip_prefix('-') {
+        Some(rest) => format!("%2D{rest}"),
+        None => encoded,
     }
-    result
 }
 
 #[cfg(test)]

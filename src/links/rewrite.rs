@@ -9,6 +9,7 @@ use super::site::SiteRoot;
 use super::{Kind, StoredLink};
 use crate::address::namespace::decode;
 use crate::markdown::slug::fold;
+use crate::percent::percent_encode;
 
 /// The target of a link after an edit.
 #[derive(Clone, Debug)]
@@ -249,24 +250,13 @@ fn encoded(text: &str, style: &str) -> String {
         }
         is_balanced && depth == 0
     };
-    let mut result = String::with_capacity(text.len());
-    for scalar in text.chars() {
-        let is_encoded = match scalar {
-            ' ' => !has_raw_space,
-            '%' | '#' | '?' | '<' | '>' | '"' | '\\' | '|' | '&' | '`' | '*' | '[' | ']' => true,
-            '(' | ')' => !is_balanced,
-            _ if scalar.is_ascii() => scalar.is_ascii_control(),
-            _ => encodes_unicode,
-        };
-        if is_encoded {
-            for byte in scalar.encode_utf8(&mut [0; 4]).bytes() {
-                result.push_str(&format!("%{byte:02X}"));
-            }
-        } else {
-            result.push(scalar);
-        }
-    }
-    result
+    percent_encode(text, |scalar| match scalar {
+        ' ' => has_raw_space,
+        '%' | '#' | '?' | '<' | '>' | '"' | '\\' | '|' | '&' | '`' | '*' | '[' | ']' => false,
+        '(' | ')' => is_balanced,
+        _ if scalar.is_ascii() => !scalar.is_ascii_control(),
+        _ => !encodes_unicode,
+    })
 }
 
 #[cfg(test)]

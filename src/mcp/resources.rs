@@ -16,6 +16,7 @@ use crate::address::{AddressError, namespace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
+use crate::percent::percent_encode;
 use crate::query::ask;
 use crate::query::resolve::resolve_one;
 use crate::query::{DocumentCache, prime, select};
@@ -27,12 +28,8 @@ const MIME_TYPE: &str = "text/markdown";
 /// Returns the URI of an address. Percent-encodes all bytes that RFC 3986 does not call unreserved,
 /// except slashes.
 fn uri(address: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    format!("{SCHEME}{}", address.bytes().map(escape).collect::<String>())
+    let is_kept = |scalar: char| scalar.is_ascii_alphanumeric() || "/-._~".contains(scalar);
+    format!("{SCHEME}{}", percent_encode(address, is_kept))
 }
 
 /// Lists the documents that most other documents link to, in the order of `prime`, and then

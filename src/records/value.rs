@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::str::Chars;
 
 use crate::limits::MAX_TAGS;
+use crate::percent::percent_encode;
 use crate::visible::is_unsafe;
 
 /// Encodes an address as one word: whitespace and unsafe characters are percent-encoded. All other
@@ -15,11 +16,7 @@ pub fn id(address: &str) -> Cow<'_, str> {
     if !address.contains(breaks_word) {
         return Cow::Borrowed(address);
     }
-    let encoded = |scalar: char| match scalar.to_string() {
-        text if breaks_word(scalar) => text.bytes().map(|byte| format!("%{byte:02X}")).collect(),
-        text => text,
-    };
-    Cow::Owned(address.chars().map(encoded).collect())
+    Cow::Owned(percent_encode(address, |scalar| !breaks_word(scalar)))
 }
 
 /// Quotes `text` with double quotes. Escapes `\` and `"` with a backslash, line feed as `\n`, carriage return
