@@ -1,5 +1,4 @@
-//! The parts of the program that a feature leaves out: help names them in every build, and without
-//! the feature they fail before they change anything.
+//! The parts of the program that a feature leaves out. Without the feature they fail before they change anything.
 
 use crate::harness::Place;
 
@@ -15,22 +14,6 @@ pub(crate) fn has(feature: &str) -> bool {
         eprintln!("skipped: the program under test was built without the feature {feature:?}");
     }
     has
-}
-
-#[test]
-fn a_command_without_its_feature_says_how_to_get_it() {
-    let place = Place::with(&[("a.md", "# A\n")]);
-    for (feature, arguments) in [("mcp", &["mcp"][..]), ("watch", &["ingest", "--watch"])] {
-        let help = place.run(&[&arguments[..1], &["--help"]].concat()).success().text();
-        assert!(help.contains(arguments.last().unwrap()), "{help}");
-        if has(feature) {
-            continue;
-        }
-        let answer = place.run(arguments).ends(2);
-        let hint = format!("--features {feature}");
-        assert!(answer.stderr.contains(&hint), "{}", answer.stderr);
-        assert!(!place.join(".mdsel.db").exists(), "{arguments:?}");
-    }
 }
 
 #[test]
