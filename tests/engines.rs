@@ -176,8 +176,11 @@ fn every_address_and_link_leads_to_the_same_place() {
     for address in addresses.iter().cloned().chain(documents.clone()).chain(wrong).chain(suffixes) {
         same(&engines, &address, |library| {
             let found = resolve(library, &address, NodeRange { skip: 0, take: 20 })?;
-            let places: Vec<String> =
-                found.places.iter().map(mdsel::query::place::ResolvedNode::address).collect();
+            let places: Vec<String> = found
+                .places
+                .iter()
+                .map(mdsel::query::resolved_node::ResolvedNode::address)
+                .collect();
             Ok((places, found.fault.map(|fault| format!("{fault:?}"))))
         });
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use mdsel::query::DocumentCache;
 use mdsel::query::links::graph::Graph;
 use mdsel::query::links::{Edge, EdgeFilter};
-use mdsel::query::place::ResolvedNode as Node;
 use mdsel::query::resolve::resolve_one;
+use mdsel::query::resolved_node::ResolvedNode as Node;
 use serde_json::{Value, json};
 
 use crate::harness::{Place, copy, fixtures, reader, selectors};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use mdsel::address::FaultCode;
 use mdsel::query::DocumentCache;
-use mdsel::query::place::Target;
 use mdsel::query::resolve::{NodeRange, resolve};
+use mdsel::query::resolved_node::Target;
 use mdsel::query::{NameMatch, document_named};
 use mdsel::store::{Lookup, Purpose, Reader};
 use serde_json::{Value, json};

@@ -217,7 +217,7 @@ fn every_damage_of_the_index_is_reported_and_repaired() {
                 change_stamp(meta, |stamp| stamp["generation"] = json!(99));
             });
         }),
-        ("INDEX_BEHIND", |place| {
+        ("INDEX_OUT_OF_DATE", |place| {
             copy(&place.join(".mdsel.db-fts"), &place.join("old"));
             place.write("new.md", "# New\n");
             place.run(&["ingest"]).success();

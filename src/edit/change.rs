@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::hint::Asked;
+use super::hint::RefusedEdit;
 use super::plan::{
     self, Allow, Detail, EditScope, Plan, Position, Refusal, RowPlace, Shift, Splice,
     SpliceEffects, plan, plan_detail,
@@ -18,7 +18,7 @@ use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
 use crate::query::node::{has_hash, short_hash};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{NamedNode, locate_for_edit, narrow};
 use crate::store::StoredDocument;
 
@@ -238,8 +238,9 @@ impl Current {
         };
         let Plan { splice, version } = planned.map_err(|refusal| {
             let content = self.bytes(place.span());
-            let asked = Asked { place: &place, operation: &edit.operation, scope, content };
-            asked.refused(&refusal)
+            let refused_edit =
+                RefusedEdit { place: &place, operation: &edit.operation, scope, content };
+            refused_edit.refused(&refusal)
         })?;
         if !splice.effects.is_noop {
             self.made.iter_mut().for_each(|one| one.shift(&splice));

@@ -7,7 +7,7 @@ use super::change::Operation;
 use super::plan::{Change, EditScope, FrontMatterProblem, Refusal};
 use crate::error::{Error, ErrorKind, shell_path};
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// Returns `CONFLICT`: the document at `path` has the hash `found`, not `expected`.
 pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
@@ -19,7 +19,7 @@ pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
 }
 
 /// The edit that was refused.
-pub(super) struct Asked<'a> {
+pub(super) struct RefusedEdit<'a> {
     pub(super) place: &'a ResolvedNode,
     pub(super) operation: &'a Operation,
     pub(super) scope: EditScope,
@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
     pub(super) content: &'a [u8],
 }
 
-impl Asked<'_> {
+impl RefusedEdit<'_> {
     /// Returns the error for `refusal`.
     pub(super) fn refused(&self, refusal: &Refusal) -> Error {
         let message = format!("{}: {refusal}", self.place.address());

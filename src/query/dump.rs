@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::DocumentCache;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, source_word};
-use super::place::ResolvedNode;
+use super::resolved_node::ResolvedNode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_safe_path};

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
 use super::pager::{Pager, page_size};
-use super::place::{ResolvedNode, Target};
+use super::resolved_node::{ResolvedNode, Target};
 use crate::address::{AddressError, FaultCode, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;

@@ -93,7 +93,7 @@ impl Page {
         }
         if total > 1 {
             let message = format!("{} more messages were left out", total - 1);
-            self.warnings.push(Warning::new("REMARKS_CUT", message));
+            self.warnings.push(Warning::new("WARNINGS_CUT", message));
         }
     }
 }

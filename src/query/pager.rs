@@ -2,7 +2,7 @@
 //!
 //! Invariant: the address of a page, passed to `select`, returns that page.
 
-use super::place::ResolvedNode;
+use super::resolved_node::ResolvedNode;
 use crate::address::SectionPart;
 use crate::limits;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::links::graph::Graph;
 use super::links::{EdgeFilter, LinkNode};
 use super::page::longest;
-use super::place::ResolvedNode;
+use super::resolved_node::ResolvedNode;
 use super::{Cursor, DocumentCache, List, Page};
 use crate::error::Result;
 use crate::limits;

@@ -2,8 +2,8 @@
 
 use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
-use super::place::ResolvedNode;
 use super::resolve::{NodeRange, resolve};
+use super::resolved_node::ResolvedNode;
 use super::{Cursor, DocumentCache, List, Outcome, Page};
 use crate::address::AddressError;
 use crate::error::Result;

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::library::DocumentCache;
-use super::place::{ResolvedNode, Target};
+use super::resolved_node::{ResolvedNode, Target};
 use crate::address::{StepKind, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::node::{Extent, NodeAnswer, answer};
-use super::place::ResolvedNode;
 use super::resolve::{NodeRange, resolve, resolve_one};
+use super::resolved_node::ResolvedNode;
 use super::{DocumentCache, ask};
 use crate::address::AddressError;
 use crate::ingest::{self, NoProgress, OptionChanges, Paths};

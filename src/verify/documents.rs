@@ -19,12 +19,12 @@ pub(super) fn check(store: &Store, is_reparsed: bool) -> Result<(Checked, u64)> 
     let mut checked = Checked::default();
     let documents = reader.all(&Lookup::All)?;
     let size = |document: &StoredDocument| document.state.size;
-    for share in batches(&documents, 256, limits::LARGE_DOCUMENT_BYTES as u64, size) {
-        match faults(&*reader, share, is_reparsed, &mut preparation) {
+    for batch in batches(&documents, 256, limits::LARGE_DOCUMENT_BYTES as u64, size) {
+        match faults(&*reader, batch, is_reparsed, &mut preparation) {
             Ok(faults) => checked.faults.extend(faults),
             // One by one, to name the document.
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-                for document in share {
+                for document in batch {
                     let one = std::slice::from_ref(document);
                     match faults(&*reader, one, is_reparsed, &mut preparation) {
                         Ok(faults) => checked.faults.extend(faults),

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
-use crate::query::place::Target;
+use crate::query::resolved_node::Target;
 use crate::store::{Store, StoredDocument};
 
 /// Returns where the nodes of a document are after the same bytes were parsed as another dialect. A node begins where

@@ -18,7 +18,7 @@ use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::links::graph::{Destination, Graph, block_id};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::StoredDocument;
 
 /// A place: the id of its document, and its part of the document.

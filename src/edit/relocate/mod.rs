@@ -30,7 +30,7 @@ use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
 use crate::query::node::{has_hash, short_hash};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named};
 use crate::store::{Lookup, Purpose, Reader, Store};
 use document::moved;

@@ -9,14 +9,14 @@ use super::new_version::{MovedLines, NewVersion};
 use super::{NewLabel, Plan, RelocateEffects, SectionRelocation, not_a_section, section_at};
 use crate::address::AddressError;
 use crate::edit::change::{Operation, target_of};
-use crate::edit::hint::Asked;
+use crate::edit::hint::RefusedEdit;
 use crate::edit::plan::{EditScope, MovedFile, MovedPlace, SectionMove, Version, move_section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::links::folder_of;
 use crate::markdown::Dialect;
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
-use crate::query::place::Target;
+use crate::query::resolved_node::Target;
 use crate::query::{DocumentCache, named};
 
 /// Moves a section next to another place.
@@ -70,8 +70,8 @@ pub(super) fn moved_section(
         } else {
             (target, Operation::Insert { content: Vec::new(), position, relevel })
         };
-        let asked = Asked { place, operation: &operation, scope, content: b"" };
-        asked.refused(&refused.refusal)
+        let refused_edit = RefusedEdit { place, operation: &operation, scope, content: b"" };
+        refused_edit.refused(&refused.refusal)
     })?;
     let mut all = MovedPlaces::new();
     let id = |file| match file {

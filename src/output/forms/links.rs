@@ -17,7 +17,7 @@ use crate::query::library::Freshness;
 use crate::query::links::list;
 use crate::query::links::walk::{self, NoPath, WalkedEdge, WalkedNode};
 use crate::query::links::{Edge, LinkNode, source_word};
-use crate::query::place::ResolvedNode;
+use crate::query::resolved_node::ResolvedNode;
 use crate::schema::json_as;
 
 /// Returns an edge on one line.

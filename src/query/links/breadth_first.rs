@@ -11,7 +11,7 @@ use super::{Direction, Edge, EdgeFilter, contains};
 use crate::error::Result;
 use crate::limits;
 use crate::query::DocumentCache;
-use crate::query::place::ResolvedNode;
+use crate::query::resolved_node::ResolvedNode;
 
 /// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
 /// distance. The roots are not included.

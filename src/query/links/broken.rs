@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::markdown::outline::Section;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// A document as it is after an edit.
 #[derive(Clone, Debug)]

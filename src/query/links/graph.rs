@@ -15,7 +15,7 @@ use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::Lookup;
 
 /// The direction of edges, as seen from a node.

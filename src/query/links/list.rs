@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::query::cursor::most;
 use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
-use crate::query::place::ResolvedNode;
 use crate::query::resolve::resolve_one;
+use crate::query::resolved_node::ResolvedNode;
 use crate::query::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
 
 /// A request for links.

@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::labels::Labels;
 use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
-use super::place::{ResolvedNode, Target};
+use super::resolved_node::{ResolvedNode, Target};
 use crate::error::Result;
 use crate::links::split_extension;
 

@@ -17,8 +17,8 @@ use crate::error::Result;
 use crate::limits;
 use crate::query::cursor::most;
 use crate::query::page::longest;
-use crate::query::place::ResolvedNode;
 use crate::query::resolve::resolve_one;
+use crate::query::resolved_node::ResolvedNode;
 use crate::query::{Cursor, DocumentCache, List, Outcome, Page};
 
 /// A request for a walk.

@@ -16,7 +16,7 @@ use crate::limits;
 use crate::markdown::contents::{Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
-use crate::query::place::{Cells, ResolvedNode, Target};
+use crate::query::resolved_node::{Cells, ResolvedNode, Target};
 
 /// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document,
 /// and `bytes` returns bytes of it. Adds a warning if they name more than exists, or more than one row on the

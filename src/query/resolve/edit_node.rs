@@ -13,7 +13,7 @@ use crate::address::{AddressError, FaultCode, Locator, Ordinal, Params, Selector
 use crate::limits;
 use crate::markdown::outline::NodeKind;
 use crate::query::library::OpenDocument;
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// Locates the named node in `document`, which may have changed since it was named. A selector with all
 /// its indices and its document, as every command prints addresses, has only one meaning.

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::documents;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::place::ResolvedNode;
+use crate::query::resolved_node::ResolvedNode;
 use crate::store::{Lookup, StoredDocument};
 
 /// A node as an edit names it, before its document is read.

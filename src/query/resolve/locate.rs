@@ -17,7 +17,7 @@ use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 use crate::query::library::OpenDocument;
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// The result of a locator: nodes, or a fault.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use crate::address::{AddressError, FaultCode, Params};
 use crate::error::Warning;
 use crate::position::LineSpan;
 use crate::query::library::OpenDocument;
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// Returns the section whose heading is on the line, or else the node that contains the line.
 pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located {

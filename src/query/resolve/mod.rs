@@ -38,7 +38,7 @@ use crate::limits;
 use crate::markdown::contents::Table;
 use crate::query::documents;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.

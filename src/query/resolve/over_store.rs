@@ -12,7 +12,7 @@ use super::{NodeRange, Resolution, ResolvedSections, Resolver};
 use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace, namespace};
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {

@@ -9,7 +9,7 @@ use super::suggestion;
 use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope};
 use crate::error::Warning;
 use crate::limits;
-use crate::query::place::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// Returns the nodes that steps name from a place.
 pub(super) fn continued(base: &ResolvedNode, steps: &[Step], params: Params) -> Located {

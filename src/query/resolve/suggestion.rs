@@ -18,7 +18,7 @@ use crate::store::{Lookup, StoredDocument};
 use super::locate::locate;
 use super::steps::joined;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::place::ResolvedNode;
+use crate::query::resolved_node::ResolvedNode;
 
 /// Returns the fault for the step of `steps` that named nothing, with similar steps that exist.
 pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd) -> AddressError {

@@ -5,7 +5,7 @@
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
-use crate::query::place::word_of;
+use crate::query::resolved_node::word_of;
 
 /// The innermost place that contains a hit.
 pub(super) struct Container {

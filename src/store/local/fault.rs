@@ -62,7 +62,7 @@ impl FaultKind {
             Self::Parse => "PARSE_DIFFERS",
             Self::IndexMissing => "INDEX_MISSING",
             Self::IndexForeign => "INDEX_FOREIGN",
-            Self::IndexOutOfDate => "INDEX_BEHIND",
+            Self::IndexOutOfDate => "INDEX_OUT_OF_DATE",
             Self::IndexDamaged => "INDEX_DAMAGED",
             Self::IndexDiffers => "INDEX_DIFFERS",
             Self::IndexLeftovers => "INDEX_LEFTOVERS",

@@ -199,7 +199,7 @@ impl LocalWriter {
     fn fail(&mut self, error: &Unusable) {
         self.index = IndexState::Failed;
         let message = format!("{error}; the documents are stored and are searched without it");
-        self.warnings.push(Warning::new("INDEX_BEHIND", message));
+        self.warnings.push(Warning::new("INDEX_OUT_OF_DATE", message));
     }
 }
 

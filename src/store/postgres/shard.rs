@@ -17,7 +17,7 @@ use super::address::Address;
 use super::change::Change;
 use super::connection::Connection;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
-use super::unfinished::settle;
+use super::unfinished::finish_or_undo;
 use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, sweep};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
@@ -72,7 +72,7 @@ impl ShardWriter {
         schema::upgrade(&mut connection, known.format)?;
         let mut warnings = Vec::new();
         let (known, ingest) = loop {
-            let (settled, published) = settle(&mut connection, known)?;
+            let (settled, published) = finish_or_undo(&mut connection, known)?;
             if published.contains(&shard.ingest) {
                 let message = format!(
                     "the ingest {:?} failed at its end and is visible now; this is a part of another one",
@@ -355,7 +355,7 @@ impl Writer for ShardWriter {
         lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
         let count = i64::from(self.shard.count);
         let known = Known::read(connection)?;
-        settle(connection, known)?;
+        finish_or_undo(connection, known)?;
         // This is committed before anything else, so that it is known if what follows fails on a server.
         let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";
         connection.execute(statement, &[(&ingest, Type::INT8), (&index, Type::INT8)])?;

@@ -14,7 +14,10 @@ use crate::error::Result;
 
 /// Makes the earlier changes complete, or takes them back. The caller holds the lock of the store, and `known` is what it
 /// read under it. Returns what is known afterwards, and the names of the ingests by several workers that became visible.
-pub(super) fn settle(connection: &mut Connection, known: Known) -> Result<(Known, Vec<String>)> {
+pub(super) fn finish_or_undo(
+    connection: &mut Connection,
+    known: Known,
+) -> Result<(Known, Vec<String>)> {
     let mut published = Vec::new();
     // All parts of such an ingest are in, but the change that makes them visible failed on a server.
     let statement = "SELECT i.id, i.name FROM ingest i \

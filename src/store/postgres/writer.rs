@@ -17,7 +17,7 @@ use super::change::{Change, GoneDocument, delete};
 use super::connection::Connection;
 use super::owner::{is_owned, owner_of};
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
-use super::unfinished::settle;
+use super::unfinished::finish_or_undo;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -141,7 +141,7 @@ impl PostgresWriter {
         schema::create(&mut connection)?;
         let known = Known::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
-        let (known, _) = settle(&mut connection, known)?;
+        let (known, _) = finish_or_undo(&mut connection, known)?;
         Ok(Self {
             connection: RefCell::new(connection),
             known,
