@@ -101,7 +101,7 @@ fn set_link_arguments(folder: &Path) {
         return;
     }
     println!("cargo:rustc-link-arg-bins=-no-pie");
-    // Without the settings of this file an ingest takes more memory, and does the same.
+    // These settings only reduce the memory of an ingest, so a failure to compile them is ignored.
     let settings = cc::Build::new().file("src/malloc.c").try_compile_intermediates();
     for object in settings.unwrap_or_default() {
         println!("cargo:rustc-link-arg-bins={}", object.display());

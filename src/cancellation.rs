@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether a call was cancelled. Clones are of the same call.
+/// Whether a call was cancelled. Clones share one flag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation(Arc<AtomicBool>);
 
@@ -18,7 +18,7 @@ thread_local! {
 }
 
 impl Cancellation {
-    /// Returns that of the call that this thread works on, or one that is never cancelled.
+    /// Returns the cancellation of this thread's call. Without a call, it is never cancelled.
     pub(crate) fn current() -> Self {
         CURRENT.with_borrow(Clone::clone).unwrap_or_default()
     }

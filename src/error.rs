@@ -220,14 +220,14 @@ pub(crate) fn shell_word(text: &str) -> String {
     if text.starts_with('-') { quoted(text) } else { shell_value(text) }
 }
 
-/// Does the same for an option, or for its value after `=`: a hyphen at its start means nothing else.
+/// Quotes an option, or its value after `=`, where a leading hyphen needs no quotes.
 pub(crate) fn shell_value(text: &str) -> String {
     let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
     let is_word = !text.is_empty() && text.chars().all(is_plain);
     if is_word { text.to_owned() } else { quoted(text) }
 }
 
-/// Does the same for the path or the address of a document, so that it is not taken for an option.
+/// Quotes the path or address of a document. Puts `./` before a leading hyphen, so that it is not read as an option.
 pub(crate) fn shell_path(path: &str) -> String {
     if path.starts_with('-') { shell_word(&format!("./{path}")) } else { shell_word(path) }
 }

@@ -106,7 +106,7 @@ impl OpenRoot {
     }
 }
 
-/// Returns what is called `name` in `folder`.
+/// Returns the state of the entry `name` in `folder`.
 fn entry(folder: &OwnedFd, name: &str) -> OnDisk {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(state) if FileType::from_raw_mode(state.st_mode).is_dir() => OnDisk::Folder,

@@ -53,7 +53,7 @@ pub(crate) fn is_collection_name(name: &str) -> bool {
         && name.trim() == name
 }
 
-/// Returns the extension that `text`, with or without its dot, means; `None` if it is none.
+/// Returns the extension that `text`, with or without its dot, names; `None` if `text` is not an extension.
 pub(crate) fn extension(text: &str) -> Option<&str> {
     let extension = text.strip_prefix('.').unwrap_or(text);
     let is_other =

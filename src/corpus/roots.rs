@@ -50,7 +50,8 @@ impl Root {
 }
 
 impl Roots {
-    /// Returns the folders of the store at `store`, or of one that is no file. `folder` is the folder without a name.
+    /// Returns the folders of the store file `store`; `None` for a store that is not a file. `folder` is the folder
+    /// without a name.
     pub(crate) fn of_store(store: Option<&Path>, folder: &Path, options: &IngestOptions) -> Self {
         let unnamed = Root {
             name: String::new(),
@@ -195,8 +196,8 @@ impl Roots {
         self.all.iter()
     }
 
-    /// Returns the folder that contains the absolute path `full`, and the path of the document there. The folder
-    /// without a name answers for what is in none.
+    /// Returns the folder that contains the absolute path `full`, and the path of the document there. Uses the folder
+    /// without a name if no collection contains the path.
     ///
     /// # Errors
     ///

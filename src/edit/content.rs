@@ -5,11 +5,11 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns the content `given`. Empty content is accepted only if `is_said`: the user wrote it out, as in
+/// Returns the content `given`. Empty content is accepted only if `is_explicit`: the user gave it, as in
 /// `--content ''`. Missing or blank content is refused as `EMPTY_CONTENT`.
-pub fn checked_content(given: Option<Vec<u8>>, is_said: bool) -> Result<Vec<u8>> {
+pub fn checked_content(given: Option<Vec<u8>>, is_explicit: bool) -> Result<Vec<u8>> {
     match given {
-        Some(content) if content.is_empty() && is_said => Ok(content),
+        Some(content) if content.is_empty() && is_explicit => Ok(content),
         Some(content) if !content.iter().all(u8::is_ascii_whitespace) => Ok(content),
         _ => Err(Error::new(ErrorKind::EditRefused, "there is no content")
             .with_reason("EMPTY_CONTENT")

@@ -64,8 +64,8 @@ impl FileChange {
 
 /// Makes `changes` and ends the writer. Returns warnings about steps that failed after the edit was made.
 ///
-/// A writer whose change failed is not used again: it may have committed the change nevertheless. Another one
-/// recovers the edit, and the store says whether it was made.
+/// A writer whose change failed is not used again: it may have committed the change before it failed. Another
+/// one recovers the edit, and the store says whether it was made.
 pub(super) fn write(
     store: &Store,
     mut writer: Box<dyn Writer>,

@@ -276,8 +276,8 @@ fn new_anchors<'a>(edits: impl Iterator<Item = &'a [Renumbered]>) -> HashMap<Str
     all
 }
 
-/// Finds the document and the locator of each edit. An edit that names no document is of the document of the
-/// request, or else of the document of the edit before it.
+/// Finds the document and the locator of each edit. An edit without a document uses that of the request, or
+/// else that of the previous edit.
 fn places(
     library: &DocumentCache<'_>,
     request: &EditRequest<'_>,

@@ -290,7 +290,7 @@ struct DocumentCode<'a> {
 }
 
 impl DocumentCode<'_> {
-    /// Returns the code of `place`, or `None` if it is no fenced code block.
+    /// Returns the code of `place`, or `None` if it is not a fenced code block.
     fn of(&mut self, place: &ResolvedNode) -> Result<Option<FencedCode>> {
         let (document, Target::Node(node)) = (&place.document, place.target) else {
             return Ok(None);

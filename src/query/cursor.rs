@@ -28,8 +28,7 @@ impl Cursor {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListPart {
     begin: Cursor,
-    /// Number of leading items that a former answer contained and that are repeated only for their
-    /// names.
+    /// Number of leading items already in the previous answer, repeated only to name their document.
     pub(super) repeated: usize,
 }
 

@@ -113,7 +113,7 @@ fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
         .filter(|path| is_path || options.takes(Path::new(path)))
         .filter(|path| library.roots.is_really_below(path))
         .find(|path| {
-            // A path to what an ingest would accept as a file names it whatever it is.
+            // A path with an ingested extension may name anything, even a folder.
             let is_any = is_path && options.takes(Path::new(path));
             let metadata = library.roots.file(path).symlink_metadata();
             metadata.is_ok_and(|metadata| is_any || metadata.is_file())
@@ -154,8 +154,7 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
     Ok(result)
 }
 
-/// Returns the documents that a name means; none if it means none. The inner error lists what it may mean if that is
-/// ambiguous.
+/// Returns the documents that a name refers to, if any. The inner error lists what it may mean if that is ambiguous.
 pub(super) fn meant(
     library: &DocumentCache<'_>,
     name: &str,
@@ -248,7 +247,7 @@ fn shadowed_folder(
 
 /// What names of documents mean.
 enum Meaning {
-    /// All documents that meet conditions: the names are no names, or one name of a folder.
+    /// All documents that meet conditions: no name was given, or only the name of a folder.
     Documents(DocumentFilter),
     /// The document that the only name means.
     Document(StoredDocument),

@@ -90,8 +90,8 @@ impl<'a> DocumentOrder<'a> {
         (!["path", "title"].contains(&self.key)).then_some(self.key)
     }
 
-    /// Sorts documents. Those without the key come last, and a list, a map or `null` is no key; those with equal keys
-    /// are sorted by path. Returns the number of documents with the key.
+    /// Sorts documents. Documents without the key, or whose value is a list, a map or `null`, come last; those with
+    /// equal keys are sorted by path. Returns the number of documents with the key.
     pub(super) fn sort(
         &self,
         library: &DocumentCache<'_>,

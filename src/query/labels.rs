@@ -1,4 +1,4 @@
-//! Labels: what every record of a node says of the document, namely its type and its tags.
+//! Labels: the type and the tags of a document, which every record of its nodes repeats.
 //!
 //! Invariant: labels come from the front matter. A document without labels has none in the answer.
 

@@ -254,7 +254,7 @@ impl<'a> DocumentCache<'a> {
         freshness
     }
 
-    /// What [`Self::warning_of_changes`] says of an answer that an ingest would correct.
+    /// The consequence to pass to [`Self::warning_of_changes`] if an ingest would correct the answer.
     pub(super) const INGEST_UPDATES: &'static str = "`mdsel ingest` updates the store";
 
     /// Returns a warning if the files of some of `documents` have changed or are gone, for an answer that is

@@ -102,8 +102,7 @@ impl Page {
 /// and a line end.
 const LEAST_ITEM_CHARS: usize = 5;
 
-/// Returns the number of items to look for: `limit`, of which 0 means all, but not more than can fit in
-/// `max_chars` Unicode scalars.
+/// Returns the number of items to look for: `limit` (0 for all), but no more than fit in `max_chars` Unicode scalars.
 pub fn fitting(limit: usize, max_chars: Option<usize>) -> usize {
     let most = max_chars.map_or(usize::MAX, |most| most / LEAST_ITEM_CHARS + 1);
     match (limit, most) {

@@ -77,7 +77,7 @@ impl Comparison {
             Datum::Json(Value::Object(map)) => return map.contains_key(&self.value.text),
             Datum::Json(_) => return self.is_any_equal(datum),
         };
-        // A sentence is no list, although it may have commas.
+        // A sentence is not a list, even if it contains commas.
         let is_item = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
         if text.contains(',') && text.split(',').map(str::trim).all(is_item) {
             // The whole text can be asked for, too.

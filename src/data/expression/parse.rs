@@ -287,7 +287,7 @@ fn is_relative_date(text: &str) -> bool {
     ["today", "now", "yesterday", "tomorrow"].contains(&text.as_str()) || text.starts_with("date(")
 }
 
-/// Whether `text` is written as a date, with or without a day, and is none: there is no such day, or a zero is missing.
+/// Whether `text` looks like a date but is not valid: the day does not exist, or a leading zero is missing.
 fn is_impossible_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let is_number = |part: &&str, lengths: &[usize]| {

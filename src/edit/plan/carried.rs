@@ -92,7 +92,7 @@ struct Use {
 
 /// Returns the section at `span` of `from` for the file `to`. If the files are in the same folder, equal relative
 /// targets mean the same. `None` if a label of the section cannot keep its meaning: its definition is inside a list or
-/// a block quote elsewhere, an equal label stands before it, or only the other file defines it.
+/// a block quote elsewhere, an equal label precedes it, or only the other file defines it.
 pub(super) fn carried(
     from: &Version,
     span: ByteSpan,

@@ -360,7 +360,7 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
             let span = ByteSpan::new(at(splice.span.start), at(splice.span.end));
             let mut bytes = splice.text.into_bytes();
             if dominant_line_end(text.as_bytes()).is_none() {
-                // There is no line whose end the splice could have, so it has that of the delimiters.
+                // The front matter has no lines, so use the line end of its delimiters.
                 let delimiters = dominant_line_end(slice(file, found.span));
                 bytes = with_line_ends(&bytes, delimiters.unwrap_or(b"\n"));
             }

@@ -36,7 +36,7 @@ pub enum Change {
     Footnote {
         /// The label, with its `^`.
         label: String,
-        /// Whether the text is no reference before.
+        /// Whether the text was not a reference before the edit.
         is_new: bool,
     },
 }

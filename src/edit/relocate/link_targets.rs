@@ -111,8 +111,8 @@ impl LinkTargets<'_> {
             && roots.across(source, &path).is_none()
     }
 
-    /// Returns the folders of a link before and after the edit, between which its path to what is no document
-    /// is [`rebased`]: on disk if the edit moves the link into another collection.
+    /// Returns the folders of a link before and after the edit that are used to rebase its path to a file that is not
+    /// a document, with [`rebased`]: on disk if the edit moves the link into another collection.
     fn folders(
         &self,
         source: &LinkDocument<'_>,
@@ -264,7 +264,7 @@ impl LinkTargets<'_> {
             |name: &str| old_title.as_ref().is_some_and(|title| fold(title) == fold(name));
         let whole = link.target.trim();
         let is_name = matches!(link.kind, Kind::Wikilink | Kind::Embed | Kind::Typed(_));
-        // What follows a `.` in a fragment is no extension.
+        // A `.` in a fragment does not begin an extension.
         let folded = fold(whole);
         let extension = format!(".{}", fold(split_extension(&stored.path).1));
         let stem = folded.strip_suffix(&extension).unwrap_or(&folded);

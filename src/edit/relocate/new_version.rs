@@ -84,7 +84,7 @@ impl NewVersion {
         Self { is_renamed: true, moved, ..self }
     }
 
-    /// Returns the version with other targets, of which `rewritten` are all.
+    /// Returns the version with the rewritten targets; `rewritten` lists all of them.
     pub(super) fn with_targets(
         &self,
         library: &DocumentCache<'_>,

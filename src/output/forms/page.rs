@@ -1,4 +1,4 @@
-//! The JSON that answers share: what is beside their items.
+//! The JSON fields that answers share: everything except their items.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -268,7 +268,7 @@ fn opened<'a>(
     Ok(&*open.insert(document))
 }
 
-/// Returns whether `text` of a document stands for bytes that are not UTF-8.
+/// Returns whether `text` of a document contains replacements for bytes that are not UTF-8.
 fn is_lossy(document: &OpenDocument, text: &str) -> bool {
     document.stored.is_lossy && text.contains(char::REPLACEMENT_CHARACTER)
 }

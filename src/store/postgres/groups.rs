@@ -1,9 +1,9 @@
 //! The rows of the index of words: a row has the list of one term, or the short lists of several.
 //!
 //! Most terms are rare, and a row of their own would be larger than their list. Short lists of terms that
-//! begin with the same bytes therefore share a row. Its key is a byte that begins no term, and that beginning:
-//! the shortest of at least two bytes with which the row is not too long. Invariant: the list of a term is in
-//! exactly one row of a segment, which has one of the [`keys`] of the term.
+//! begin with the same bytes therefore share a row. Its key is a marker byte, which no term begins with,
+//! followed by the shared prefix: the shortest of at least two bytes with which the row is not too long. Invariant:
+//! the list of a term is in exactly one row of a segment, which has one of the [`keys`] of the term.
 
 use std::collections::BTreeMap;
 

@@ -136,8 +136,8 @@ impl State {
         })
     }
 
-    /// Sets the folder of the files on this machine, if it is not the one that the store names. Edits in progress in
-    /// other folders are none of this reader.
+    /// Sets the folder of the files on this machine, if it is not the one that the store names. Ignores edits in
+    /// progress in other folders.
     pub(super) fn set_root(&mut self, root: Option<&Path>) {
         if let Some(root) = root {
             root.clone_into(&mut self.facts.root);

@@ -63,7 +63,7 @@ fn roots(address: &Address) -> Result<RootCertStore> {
     Ok(roots)
 }
 
-/// Accepts every certificate: the connection is encrypted, and nothing says with whom.
+/// Accepts every certificate: the connection is encrypted, but the server is not authenticated.
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
 

@@ -12,8 +12,9 @@ use super::shard::publish;
 use super::writer::{INCOMPLETE, Known};
 use crate::error::Result;
 
-/// Makes the earlier changes complete, or takes them back. The caller holds the lock of the store, and `known` is what it
-/// read under it. Returns what is known afterwards, and the names of the ingests by several workers that became visible.
+/// Completes or undoes earlier changes that not all servers committed. The caller holds the lock of the store, and
+/// `known` is what it read under it. Returns what is known afterwards, and the names of the ingests by several workers
+/// that became visible.
 pub(super) fn finish_or_undo(
     connection: &mut Connection,
     known: Known,

@@ -45,7 +45,7 @@ impl BytesColumn {
             "SELECT {key}, {bytes} FROM {table} WHERE length({bytes}) <= {} AND {key}",
             sql(most)
         );
-        // If few other rows are in between, to pass over them takes less time than to look for each key.
+        // Scanning a dense range is faster than looking up each key.
         if last.abs_diff(first) / step as u64 >= 2 * keys.len() as u64 {
             let statement = format!("{select} IN (SELECT value FROM json_each(?1))");
             let keys = serde_json::to_string(keys).unwrap_or_default();
