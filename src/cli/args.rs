@@ -305,35 +305,49 @@ impl DocumentFilterArgs {
     }
 }
 
-/// Filters by document, section and block, the same for every command that reads many documents.
+/// Filters by document, section and block.
 #[derive(Debug, Args)]
-pub(super) struct FilterArgs {
+pub(super) struct PlaceFilterArgs {
     #[command(flatten)]
     pub(super) documents: DocumentFilterArgs,
     /// Take only blocks of this type, or places that contain one; repeatable
     #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
-    pub(super) types: Vec<String>,
+    types: Vec<String>,
     /// Take only sections of this level, 1 to 6
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
+    level: Option<u8>,
     /// Sort documents by path, title or a key of front matter; -KEY for descending
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(super) sort: Option<String>,
+    sort: Option<String>,
+}
+
+impl PlaceFilterArgs {
+    /// Returns the filter as a request of the library. `condition` is that of the front matter.
+    pub(super) fn request(&self, condition: Option<&String>) -> FilterRequest {
+        FilterRequest {
+            types: self.types.clone(),
+            level: self.level,
+            sort: self.sort.clone(),
+            condition: condition.cloned(),
+            ..self.documents.request()
+        }
+    }
+}
+
+/// Filters by place and front matter, the same for every command that reads many documents.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    #[command(flatten)]
+    pub(super) places: PlaceFilterArgs,
     /// Take only documents whose front matter matches, as in 'status = Final and due < 2026-06-01'
     #[arg(long = "where", value_name = "EXPR", id = "where")]
-    pub(super) condition: Option<String>,
+    condition: Option<String>,
 }
 
 impl FilterArgs {
     /// Returns the filter as a request of the library.
     pub(super) fn request(&self) -> FilterRequest {
-        FilterRequest {
-            types: self.types.clone(),
-            level: self.level,
-            sort: self.sort.clone(),
-            condition: self.condition.clone(),
-            ..self.documents.request()
-        }
+        self.places.request(self.condition.as_ref())
     }
 }
 

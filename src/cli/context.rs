@@ -75,7 +75,7 @@ impl ReadCommand for ContextArgs {
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         self.addresses = super::read_command::addresses(&self.addresses)?;
-        Ok(self.addresses.iter_mut().chain(&mut self.filter.documents.under).collect())
+        Ok(self.addresses.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
     fn run(&self, global: &Global) -> Result<Status> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{DocumentFilterArgs, EditOptions, FilterArgs, Global, ListArgs};
+use super::args::{EditOptions, FilterArgs, Global, ListArgs, PlaceFilterArgs};
 use super::completions::documents;
 use super::read_command::QueryArguments;
 use super::store::{open_fresh, shown};
@@ -18,40 +18,29 @@ use crate::limits;
 use crate::output::write;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
-use crate::query::{BLOCK_TYPES, DocumentCache, FilterRequest, List as _};
+use crate::query::{DocumentCache, FilterRequest, List as _};
 
 /// Filters of `tables` and `tasks`, whose items have values of their own.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("types", |types| types.help("Take only items in blocks of this type; repeatable")),
+    mut_arg("level", |level| level.help("Take only items in sections of this level, 1 to 6"))
+)]
 pub(super) struct ItemFilterArgs {
     #[command(flatten)]
-    pub(super) documents: DocumentFilterArgs,
-    /// Take only items in blocks of this type; repeatable
-    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
-    pub(super) types: Vec<String>,
-    /// Take only items in sections of this level, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
-    /// Sort documents by path, title or a key of front matter; -KEY for descending
-    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(super) sort: Option<String>,
+    pub(super) places: PlaceFilterArgs,
     /// Take only rows or tasks that match, as in 'Default = 5' or 'due < 2026-06-01'
     #[arg(long = "where", value_name = "EXPR", id = "where")]
     pub(super) condition: Option<String>,
     /// Take only documents whose front matter matches
     #[arg(long, value_name = "EXPR")]
-    pub(super) where_meta: Option<String>,
+    where_meta: Option<String>,
 }
 
 impl ItemFilterArgs {
     /// Returns the filter of documents as a request of the library.
     pub(super) fn request(&self) -> FilterRequest {
-        FilterRequest {
-            types: self.types.clone(),
-            level: self.level,
-            sort: self.sort.clone(),
-            condition: self.where_meta.clone(),
-            ..self.documents.request()
-        }
+        self.places.request(self.where_meta.as_ref())
     }
 }
 
@@ -214,7 +203,7 @@ impl QueryArguments for CodeArgs {
     type Answer = code::CodeAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::CodeAnswer> {
@@ -276,7 +265,7 @@ impl QueryArguments for TablesArgs {
     type Answer = tables::TableAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tables::TableAnswer> {
@@ -296,7 +285,7 @@ impl QueryArguments for TasksArgs {
     type Answer = tasks::TaskAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tasks::TaskAnswer> {

@@ -27,7 +27,7 @@ impl QueryArguments for FindArgs {
     type Answer = find::FindAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {

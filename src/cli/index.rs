@@ -29,7 +29,7 @@ impl QueryArguments for IndexArgs {
     type Answer = index::IndexAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+        Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
     fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {

@@ -214,7 +214,7 @@ impl QueryArguments for LinksCheckArgs {
     type Answer = Findings;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+        Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
     fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {

@@ -64,7 +64,7 @@ fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
         Command::Meta(arguments) => {
             let arguments = &mut **arguments;
             let document = arguments.change.as_mut().map(MetaCommand::document);
-            arguments.filter.documents.under.iter_mut().chain(document).collect()
+            arguments.filter.places.documents.under.iter_mut().chain(document).collect()
         }
         Command::Ingest(_)
         | Command::Status(_)

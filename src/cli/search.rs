@@ -101,7 +101,7 @@ impl ReadCommand for SearchArgs {
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
     fn run(&self, global: &Global) -> Result<Status> {

@@ -34,7 +34,7 @@ impl QueryArguments for TocArgs {
     type Answer = toc::TocAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.documents.iter_mut().chain(&mut self.filter.documents.under).collect())
+        Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
     fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
