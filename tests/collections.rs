@@ -151,6 +151,19 @@ fn a_collection_without_its_folder_stays_and_is_reported() {
 }
 
 #[test]
+fn a_refresh_without_the_folder_of_a_collection_keeps_its_documents() {
+    let place = project();
+    std::fs::rename(place.join("wiki"), place.join("away")).unwrap();
+    let read = in_project(&place, &["read", "wiki/sub/x.md", "X", "--refresh"]).success();
+    assert!(read.stderr.contains("skipped wiki: the folder of the collection"), "{}", read.stderr);
+    let report = run(&place, &["ingest", "../wiki/Home.md"]);
+    assert_eq!((&report["skipped"][0]["file"], &report["removed"]), (&json!("wiki"), &json!(0)));
+    let edit = ["replace", "wiki/Home.md", "Home", "--content", "x", "--refresh"];
+    in_project(&place, &edit).ends(2);
+    assert_eq!(documents(&place).len(), 4);
+}
+
+#[test]
 fn links_lead_into_other_collections_by_path_only() {
     let place = project();
     let targets = |document: &str| -> Vec<String> {

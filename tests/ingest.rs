@@ -347,6 +347,26 @@ fn a_store_without_its_root_answers_and_reports_nothing_as_missing() {
 }
 
 #[test]
+fn a_refresh_without_the_root_keeps_the_documents() {
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("docs/b.md", "# B\n"), ("store/x", "")]);
+    place.run_in("store", &["ingest", "../docs"], "").success();
+    std::fs::rename(place.join("docs"), place.join("away")).unwrap();
+    for command in [
+        &["select", "a.md", "--refresh"][..],
+        &["toc", "a.md", "--refresh"],
+        &["read", "a.md", "A", "--refresh"],
+        &["replace", "a.md", "A", "--content", "x", "--refresh"],
+        &["ingest", "../docs/a.md"],
+        &["ingest", "--dry-run", "../docs/a.md"],
+    ] {
+        let refused = place.run_in("store", command, "").ends(2);
+        assert_eq!(refused.code(), "IO", "{command:?}");
+        assert!(refused.text().contains("the root of this store does not exist"), "{command:?}");
+    }
+    assert_eq!(place.run_in("store", &["status"], "").success().json()["documents"], 2);
+}
+
+#[test]
 fn a_refused_ingest_stores_nothing() {
     let place = Place::new();
     place.run(&["ingest", "nowhere.md"]).ends(2);

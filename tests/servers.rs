@@ -275,6 +275,20 @@ fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
 }
 
 #[test]
+fn a_refresh_without_the_root_keeps_the_documents() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&[("docs/a.md", "# A\n")]);
+    place.run(&["ingest", "--db", &url, "--root", "docs"]).success();
+    std::fs::rename(place.join("docs"), place.join("away")).unwrap();
+    for root in [&[][..], &["--root", "nowhere"]] {
+        let refused = place.run(&[&["select", "a.md", "--refresh", "--db", &url], root].concat());
+        assert_eq!(refused.ends(2).code(), "IO");
+    }
+    place.run(&["select", "a.md", "--db", &url]).success();
+}
+
+#[test]
 fn a_change_that_one_of_several_servers_does_not_commit_is_visible_on_all_or_on_none() {
     // What follows the failed change: the same part again, another change, or an ingest in one part.
     for (follower, node) in [("part", 0), ("part", 1), ("edit", 1), ("whole", 0), ("whole", 1)] {

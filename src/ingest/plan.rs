@@ -71,12 +71,9 @@ impl IngestPlan {
         };
         plan.refuse_overlaps()?;
         let options = &plan.options;
-        let is_whole =
-            |scopes: &Scopes| !matches!(request.paths, Paths::Given(_)) && scopes.is_whole();
-        let (there, missing): (Vec<_>, Vec<_>) = plan
-            .scopes
-            .into_iter()
-            .partition(|scopes| scopes.root.folder.is_dir() || !is_whole(scopes));
+        // A new store has no documents to keep, and the path that does not exist is reported.
+        let is_there = |scopes: &Scopes| stored.is_none() || scopes.root.folder.is_dir();
+        let (there, missing): (Vec<_>, Vec<_>) = plan.scopes.into_iter().partition(is_there);
         plan.scopes = there;
         for scopes in missing {
             if scopes.root.name.is_empty() || request.collection.is_some() {
