@@ -102,6 +102,39 @@ fn a_change_is_ingested_after_another_process_has_finished() {
 }
 
 #[test]
+fn a_change_is_ingested_after_an_error_that_passes() {
+    let place = Place::with(&[("docs/a.md", "# One\n"), ("store/x", "")]);
+    place.run_in("store", &["ingest", "../docs"], "").success();
+    let store = place.join("store/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap()]);
+    watching.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    std::fs::rename(place.join("docs"), place.join("away")).unwrap();
+    place.write("away/b.md", "# Two\n");
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(watching.answers.try_recv().is_err());
+    std::fs::rename(place.join("away"), place.join("docs")).unwrap();
+    watching.until([1, 0, 0]);
+    place.write("docs/c.md", "# Three\n");
+    watching.until([1, 0, 0]);
+}
+
+#[test]
+fn a_watch_ends_without_its_store() {
+    let place = Place::with(&[("docs/a.md", "# One\n")]);
+    place.run_in("docs", &["ingest"], "").success();
+    let store = place.join("docs/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap()]);
+    watching.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        drop(std::fs::remove_file(place.join(&format!("docs/.mdsel.db{suffix}"))));
+    }
+    place.write("docs/b.md", "# Two\n");
+    let answer = watching.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!(answer["error"]["code"], "STORE_NOT_FOUND", "{answer}");
+    assert!(!store.exists());
+}
+
+#[test]
 fn the_store_follows_the_ignore_files_above_its_root() {
     let place = Place::with(&[("docs/a.md", "# One\n"), ("docs/b.md", "# Two\n")]);
     std::fs::create_dir_all(place.join(".git/info")).unwrap();

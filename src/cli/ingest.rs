@@ -109,16 +109,16 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The time after which a watch tries again to lock the store.
+/// The time after which a watch tries again.
 #[cfg(feature = "watch")]
 const RETRY: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// Ingests after each change, until nobody reads the output.
+/// Ingests after each change, until nobody reads the output or the store is gone or damaged.
 #[cfg(feature = "watch")]
 fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     use crate::corpus::Root;
-    use crate::error::ErrorKind;
-    use crate::ingest::{NoProgress, Watch};
+    use crate::error::ErrorKind::{Io, Locked, StoreUnreachable};
+    use crate::ingest::{Watch, run_again};
 
     let roots = || -> Result<Vec<Root>> {
         let reader = request.store.reader(Purpose::Read)?;
@@ -128,35 +128,36 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     };
     let own_files = request.store.own_files();
     let mut watch = Watch::new(&roots()?, &own_files)?;
-    // Whether another process has locked the store since the last change.
+    // Whether the ingest of the last change failed and is tried again.
     let mut is_waiting = false;
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch
         // began.
-        match ingest(request, &NoProgress) {
-            Ok(mut report) if report.has_changes() => {
-                if !global.print_list(&mut report)? {
+        let now = match run_again(request) {
+            Ok(mut report) => {
+                if report.has_changes() && !global.print_list(&mut report)? {
                     return Ok(());
                 }
+                // Another process may have added a collection, or changed the options.
+                roots()
             }
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::Locked => {
+            Err(error) => Err(error),
+        };
+        match now {
+            // Folders that were away for a while are other ones for the system.
+            Ok(now) if std::mem::take(&mut is_waiting) || !watch.is_of(&now) => {
+                watch = Watch::new(&now, &own_files)?;
+            }
+            Ok(_) => watch.wait()?,
+            // Another process is writing, the server is down, or a disk is full or not mounted.
+            Err(error) if matches!(error.kind(), Locked | StoreUnreachable | Io) => {
                 if !is_waiting {
                     note(&format!("warning: {error}; the change is ingested after that"));
                 }
                 is_waiting = true;
                 std::thread::sleep(RETRY);
-                continue;
             }
             Err(error) => return Err(error),
-        }
-        is_waiting = false;
-        // Another process may have added a collection, or changed the options.
-        let now = roots()?;
-        if watch.is_of(&now) {
-            watch.wait()?;
-        } else {
-            watch = Watch::new(&now, &own_files)?;
         }
     }
 }

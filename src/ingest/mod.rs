@@ -76,17 +76,26 @@ pub enum Paths<'a> {
 
 /// Ingests `paths` of the store at `store` with its stored options.
 pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
-    if store.peek()?.is_none() {
-        return Err(no_store());
-    }
     let request = IngestRequest::of_stored(store, paths, limits::LOCK_WAIT);
-    run(&request, &NoProgress).map_err(|error| match error.kind() {
+    run_again(&request).map_err(|error| match error.kind() {
         ErrorKind::Locked => {
             let hint = "wait until the other process has finished, then repeat the command";
             error.map_hints(|_| hint.to_owned())
         }
         _ => error,
     })
+}
+
+/// Ingests like [`run`], and creates no store.
+///
+/// # Errors
+///
+/// `STORE_NOT_FOUND` if the store does not exist, or no longer does.
+pub fn run_again(request: &IngestRequest<'_>) -> Result<IngestReport> {
+    if request.store.peek()?.is_none() {
+        return Err(no_store());
+    }
+    run(request, &NoProgress)
 }
 
 impl<'a> IngestRequest<'a> {
