@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Place, age};
+use crate::harness::{Place, age, tampered};
 use crate::stores::as_nobody;
 
 /// Every row of the store except ids and file times, by path.
@@ -449,6 +449,34 @@ fn documents_of_another_parser_version_are_parsed_again() {
     assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_CORRUPT");
     assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 2]);
     place.run(&["select", "a.md"]).success();
+}
+
+#[test]
+fn documents_of_several_parser_versions_are_parsed_again() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    let version = |name: &str| -> i64 {
+        let store = rusqlite::Connection::open(place.join(name)).unwrap();
+        let statement = "SELECT value FROM meta WHERE key = 'parser_version'";
+        store.query_row(statement, [], |row| row.get(0)).unwrap()
+    };
+    let current = version(".mdsel.db");
+    let set = "UPDATE meta SET value = 99 WHERE key = 'parser_version'";
+    tampered(&place, set);
+    place.run(&["replace", "a.md", "A", "--content", "text"]).success();
+    assert_eq!(version(".mdsel.db"), 0);
+    place.run(&["verify"]).success();
+    // A copy does not know more than its source.
+    place.run(&["copy", ".mdsel.db", "copy.db"]).success();
+    assert_eq!(version("copy.db"), 0);
+    place.run(&["ingest"]).success();
+    assert_eq!(version(".mdsel.db"), current);
+    place.run(&["copy", ".mdsel.db", "copy.db"]).success();
+    assert_eq!(version("copy.db"), current);
+    // Nothing is written, so nothing is known that was not known before.
+    tampered(&place, set);
+    place.remove("b.md");
+    place.run(&["ingest", "b.md"]).success();
+    assert_eq!(version(".mdsel.db"), 99);
 }
 
 #[test]

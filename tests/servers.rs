@@ -275,6 +275,32 @@ fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
 }
 
 #[test]
+fn an_edit_by_another_parser_version_is_noted() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let name = url.split_once("schema=").unwrap().1;
+    let place = Place::with(&FILES);
+    let version = || -> i64 {
+        let statement = format!("SELECT parser FROM {name}.store");
+        schema.client().query_one(&statement, &[]).unwrap().get(0)
+    };
+    let run = |arguments: &[&str]| {
+        place.run(&[arguments, &["--db", &url, "--root", "."]].concat()).success().json()
+    };
+    run(&["ingest"]);
+    let current = version();
+    let set = format!("UPDATE {name}.store SET parser = 99");
+    schema.client().batch_execute(&set).unwrap();
+    run(&["replace", "a.md", "B", "--content", "text"]);
+    assert_eq!(version(), 0);
+    run(&["ingest"]);
+    assert_eq!(version(), current);
+    schema.client().batch_execute(&set).unwrap();
+    run(&["ingest", "--shard", "1/1", "--ingest-id", "a"]);
+    assert_eq!(version(), 0);
+}
+
+#[test]
 fn a_refresh_without_the_root_keeps_the_documents() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

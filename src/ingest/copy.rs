@@ -57,6 +57,11 @@ pub fn copy(
             report.warnings.extend(to.trust().record(path, &wish));
         }
     }
+    let is_current = source.facts().has_current_parser;
+    // Before the documents, so that a copy that is killed does not claim that this version parsed them.
+    if !is_current && writer.has_current_parser()? {
+        writer.set_current_parser(false)?;
+    }
     let mut wanted = Vec::new();
     for document in source.all(&Lookup::All)? {
         match known.remove(document.path.as_str()) {
@@ -105,8 +110,8 @@ pub fn copy(
         },
     )?;
     writer.commit_last()?;
-    if source.facts().has_current_parser && !writer.has_current_parser()? {
-        writer.set_current_parser()?;
+    if is_current && !writer.has_current_parser()? {
+        writer.set_current_parser(true)?;
     }
     report.generation = writer.generation()?;
     report.warnings.extend(closed(writer)?);

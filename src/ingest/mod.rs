@@ -349,7 +349,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     let mut report = run.report;
     // Each part knows only its own files.
     if !is_current && plan.is_whole() && !report.has_kept && request.shard.is_none() {
-        writer.set_current_parser()?;
+        writer.set_current_parser(true)?;
     }
     writer.complete()?;
     report.generation = writer.generation()?;

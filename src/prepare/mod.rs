@@ -31,6 +31,9 @@ use crate::terms::{DocumentText, TextExtractor};
 /// same bytes give different rows, so that the next ingest parses all documents again.
 pub(crate) const PARSER_VERSION: i64 = 12;
 
+/// The version of documents that not one version of the parser parsed. The next ingest parses them all.
+pub(crate) const MIXED_PARSERS: i64 = 0;
+
 /// A parsed document.
 #[derive(Debug)]
 pub(crate) struct ParsedDocument {

@@ -32,10 +32,11 @@ pub trait Writer: Debug {
     /// if the store is a file.
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()>;
 
-    /// Records that all documents were parsed with the parser version of this program, and commits.
-    fn set_current_parser(&mut self) -> Result<()>;
+    /// Records whether all documents were parsed with the parser version of this program, and commits.
+    fn set_current_parser(&mut self, is_current: bool) -> Result<()>;
 
-    /// Writes documents. Each replaces the one with the same path, if any.
+    /// Writes documents. Each replaces the one with the same path, if any. If the others were parsed with another
+    /// parser version, the documents are no longer of one version, which is recorded.
     fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()>;
 
     /// Removes the documents with these ids.

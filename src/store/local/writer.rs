@@ -228,8 +228,8 @@ impl Writer for LocalWriter {
         self.rows.set_up(root, options)
     }
 
-    fn set_current_parser(&mut self) -> Result<()> {
-        self.rows.set_current_parser()
+    fn set_current_parser(&mut self, is_current: bool) -> Result<()> {
+        self.rows.set_current_parser(is_current)
     }
 
     fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {

@@ -37,7 +37,7 @@ impl Writer for MemoryWriter {
     }
 
     fn has_current_parser(&self) -> Result<bool> {
-        Ok(true)
+        Ok(self.state.facts.has_current_parser)
     }
 
     fn generation(&self) -> Result<u64> {
@@ -56,8 +56,9 @@ impl Writer for MemoryWriter {
         self.commit()
     }
 
-    fn set_current_parser(&mut self) -> Result<()> {
-        Ok(())
+    fn set_current_parser(&mut self, is_current: bool) -> Result<()> {
+        self.state.facts.has_current_parser = is_current;
+        self.commit()
     }
 
     fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {

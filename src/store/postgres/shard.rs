@@ -18,12 +18,12 @@ use super::change::Change;
 use super::connection::Connection;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
 use super::unfinished::finish_or_undo;
-use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, sweep};
+use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, set_parser, sweep};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
-use crate::prepare::{PARSER_VERSION, PreparedDocument};
+use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, Shard, StoredDocument, Writer};
 
 /// The number of generations that an ingest by several workers may use.
@@ -294,7 +294,7 @@ impl Writer for ShardWriter {
         Ok(())
     }
 
-    fn set_current_parser(&mut self) -> Result<()> {
+    fn set_current_parser(&mut self, _: bool) -> Result<()> {
         Ok(())
     }
 
@@ -355,11 +355,14 @@ impl Writer for ShardWriter {
         lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
         let count = i64::from(self.shard.count);
         let known = Known::read(connection)?;
-        finish_or_undo(connection, known)?;
+        let (now, _) = finish_or_undo(connection, known)?;
         // This is committed before anything else, so that it is known if what follows fails on a server.
         let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";
         connection.execute(statement, &[(&ingest, Type::INT8), (&index, Type::INT8)])?;
         connection.batch("BEGIN")?;
+        if now.parser != PARSER_VERSION {
+            set_parser(connection, MIXED_PARSERS)?;
+        }
         let done = parts_in(connection, ingest)?;
         match done.cmp(&count) {
             Ordering::Less => {

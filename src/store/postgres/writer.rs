@@ -21,7 +21,7 @@ use super::unfinished::finish_or_undo;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::prepare::{PARSER_VERSION, PreparedDocument};
+use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, LOCKED_HINT, StoredDocument, Writer};
 
 /// The number of ids that each number of the sequence stands for.
@@ -175,6 +175,12 @@ impl PostgresWriter {
 }
 
 /// Deletes the documents that `condition` means with a generation. Returns their ids.
+/// Records the parser version of all documents.
+pub(super) fn set_parser(connection: &mut Connection, version: i64) -> Result<()> {
+    connection.execute("UPDATE store SET parser = $1", &[(&version, Type::INT8)])?;
+    Ok(())
+}
+
 pub(super) fn delete_where(
     connection: &mut Connection,
     condition: &str,
@@ -244,10 +250,9 @@ impl Writer for PostgresWriter {
         self.commit()
     }
 
-    fn set_current_parser(&mut self) -> Result<()> {
-        let statement = "UPDATE store SET parser = $1";
-        self.connection.get_mut().execute(statement, &[(&PARSER_VERSION, Type::INT8)])?;
-        self.known.parser = PARSER_VERSION;
+    fn set_current_parser(&mut self, is_current: bool) -> Result<()> {
+        self.known.parser = if is_current { PARSER_VERSION } else { MIXED_PARSERS };
+        set_parser(self.connection.get_mut(), self.known.parser)?;
         self.commit()
     }
 
@@ -349,6 +354,10 @@ impl Writer for PostgresWriter {
             sweep(connection, self.known.generation)?;
             merge::add(connection, std::mem::take(&mut self.change.segments), next)?;
             merge::tidy(connection, next)?;
+            if self.added > 0 && self.known.parser != PARSER_VERSION {
+                self.known.parser = MIXED_PARSERS;
+                set_parser(self.connection.get_mut(), MIXED_PARSERS)?;
+            }
             let statement = "UPDATE store SET generation = $1";
             connection.execute(statement, &[(&next, Type::INT8)])?;
         }

@@ -20,7 +20,7 @@ use crate::corpus::{FileState, IngestOptions, root_folder};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
-use crate::prepare::{PARSER_VERSION, PreparedDocument};
+use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, StoredDocument};
 
 /// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
@@ -227,12 +227,16 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Records that all documents were parsed with the parser version of this program.
-    pub(in crate::store) fn set_current_parser(&mut self) -> Result<()> {
+    /// Records whether all documents were parsed with the parser version of this program.
+    pub(in crate::store) fn set_current_parser(&mut self, is_current: bool) -> Result<()> {
         self.begin()?;
-        self.set_meta("parser_version", PARSER_VERSION)?;
-        self.write_meta_checksum()?;
+        self.set_parser(if is_current { PARSER_VERSION } else { MIXED_PARSERS })?;
         self.commit()
+    }
+
+    fn set_parser(&self, version: i64) -> Result<()> {
+        self.set_meta("parser_version", version)?;
+        self.write_meta_checksum()
     }
 
     /// Returns the random name of this store; `None` before the first ingest.
@@ -254,6 +258,10 @@ impl RowWriter {
         document: &PreparedDocument,
     ) -> Result<(i64, Option<i64>)> {
         self.is_dirty = true;
+        let parser: Option<i64> = self.meta("parser_version")?;
+        if parser.is_some_and(|version| ![PARSER_VERSION, MIXED_PARSERS].contains(&version)) {
+            self.set_parser(MIXED_PARSERS)?;
+        }
         let result = documents::put(&self.connection, &mut self.pending, document);
         self.wrap(result)
     }
