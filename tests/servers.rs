@@ -9,7 +9,9 @@ use mdsel::glob::Globs;
 use mdsel::output::Answer as _;
 use mdsel::query::DocumentCache;
 use mdsel::query::search::{self, PatternOptions, Query};
-use mdsel::store::{DocumentFilter, Lookup, Purpose, RankedSection, SectionFilter, Store, Under};
+use mdsel::store::{
+    DocumentFilter, Lookup, Purpose, RankedSection, SectionFilter, Shard, Store, Under,
+};
 use mdsel::terms::WordQuery;
 use serde_json::Value;
 
@@ -272,6 +274,24 @@ fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
     assert_eq!(report["generation"], 1, "{report}");
     assert_eq!(incomplete(&schema), 0);
     assert_eq!(dump(&place, &url), dump(&place, ".mdsel.db"));
+}
+
+#[test]
+fn a_part_keeps_the_options_that_others_store_meanwhile() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("wiki/w.md", "# W\n")]);
+    place.run(&["ingest", "docs", "--db", &url, "--root", "docs"]).success();
+    let shard = Shard { index: 0, count: 1, ingest: "one".to_owned() };
+    let mut part = schema.store().shard_writer(&shard, Duration::ZERO).unwrap();
+    let collection = ["ingest", "--collection", "wiki", "wiki", "--db", &url];
+    place.run(&collection).success();
+    let mut options = part.options().unwrap().unwrap();
+    options.hidden = true;
+    part.set_up("ignored", &options).unwrap();
+    let status = place.run(&["status", "--db", &url]).success().json();
+    assert_eq!(status["options"]["hidden"], true, "{status}");
+    assert!(status["options"]["collections"]["wiki"].is_object(), "{status}");
 }
 
 #[test]

@@ -74,6 +74,31 @@ impl IngestOptions {
         self.extensions.iter().any(|taken| taken.as_bytes().eq_ignore_ascii_case(extension))
     }
 
+    /// Returns these options, which an ingest made from `before`, with what others have stored since: `now`. An ingest
+    /// removes no collection.
+    pub(crate) fn merged(&self, before: &Self, now: &Self) -> Self {
+        fn newest<'a, T: PartialEq>(own: &'a T, before: &T, now: &'a T) -> &'a T {
+            if own == before { now } else { own }
+        }
+        let is_added =
+            |(name, own): &(&String, &Collection)| before.collections.get(*name) != Some(*own);
+        let added =
+            self.collections.iter().filter(is_added).map(|(name, own)| (name.clone(), own.clone()));
+        Self {
+            extensions: newest(&self.extensions, &before.extensions, &now.extensions).clone(),
+            hidden: *newest(&self.hidden, &before.hidden, &now.hidden),
+            no_ignore: *newest(&self.no_ignore, &before.no_ignore, &now.no_ignore),
+            max_file_bytes: *newest(
+                &self.max_file_bytes,
+                &before.max_file_bytes,
+                &now.max_file_bytes,
+            ),
+            site_roots: newest(&self.site_roots, &before.site_roots, &now.site_roots).clone(),
+            collections: now.collections.clone().into_iter().chain(added).collect(),
+            only_collections: self.only_collections && now.only_collections,
+        }
+    }
+
     /// Limits `max_file_bytes` to what this version allows, because stored options are not trusted.
     pub(crate) fn within_limits(mut self) -> Self {
         let most = crate::limits::LARGEST_MAX_FILE_BYTES as u64;

@@ -30,6 +30,9 @@ use crate::store::{EditIntent, Shard, StoredDocument, Writer};
 const SHARDS: i64 = 1 << 16;
 
 /// The right to write one part of an ingest.
+/// The longest wait of a worker that has begun for a change of the store.
+const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64);
+
 #[derive(Debug)]
 pub(super) struct ShardWriter {
     connection: RefCell<Connection>,
@@ -285,12 +288,20 @@ impl Writer for ShardWriter {
     }
 
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
-        let json = serde_json::to_string(options).unwrap_or_default();
+        let connection = self.connection.get_mut();
+        lock(connection, STORE, LOCK_WAIT)?;
+        let mut options = options.clone();
+        // Another ingest may have stored options since this one began.
+        if let Some(now) = Known::read(connection)?.options {
+            options = options.merged(&self.known.options.clone().unwrap_or_default(), &now);
+        }
+        let json = serde_json::to_string(&options).unwrap_or_default();
         let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
         let values: [(&(dyn ToSql + Sync), Type); 2] = [(&root, Type::TEXT), (&json, Type::TEXT)];
-        self.connection.get_mut().execute(statement, &values)?;
+        connection.execute(statement, &values)?;
+        unlock(connection, STORE)?;
         self.known.root.get_or_insert_with(|| root.to_owned());
-        self.known.options = Some(options.clone());
+        self.known.options = Some(options);
         Ok(())
     }
 
@@ -352,7 +363,7 @@ impl Writer for ShardWriter {
         self.commit()?;
         let (ingest, index) = (self.ingest, i64::from(self.shard.index));
         let connection = self.connection.get_mut();
-        lock(connection, STORE, Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64))?;
+        lock(connection, STORE, LOCK_WAIT)?;
         let count = i64::from(self.shard.count);
         let known = Known::read(connection)?;
         let (now, _) = finish_or_undo(connection, known)?;
