@@ -295,6 +295,27 @@ fn a_part_keeps_the_options_that_others_store_meanwhile() {
 }
 
 #[test]
+fn a_collection_that_is_forgotten_between_two_parts_stays_forgotten() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&[("docs/a.md", "# A\n")]);
+    for number in 0..8 {
+        place.write(&format!("wiki/{number}.md"), format!("# W{number}\n"));
+    }
+    let run = |arguments: &[&str]| {
+        place.run(&[arguments, &["--db", &url, "--root", "docs"]].concat()).success().json()
+    };
+    run(&["ingest"]);
+    run(&["ingest", "--collection", "wiki", "wiki"]);
+    run(&["ingest", "--shard", "1/2", "--ingest-id", "a", "--force"]);
+    assert_eq!(run(&["ingest", "--forget", "wiki"])["removed"], 8);
+    run(&["ingest", "--shard", "2/2", "--ingest-id", "a", "--force"]);
+    assert_eq!(run(&["status"])["documents"], 1);
+    assert_eq!(run(&["ingest"])["unchanged"], 1);
+    run(&["verify", "--reparse"]);
+}
+
+#[test]
 fn an_edit_by_another_parser_version_is_noted() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

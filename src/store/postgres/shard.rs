@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +30,10 @@ use crate::store::{EditIntent, Shard, StoredDocument, Writer};
 /// The number of generations that an ingest by several workers may use.
 const SHARDS: i64 = 1 << 16;
 
-/// The right to write one part of an ingest.
 /// The longest wait of a worker that has begun for a change of the store.
 const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64);
 
+/// The right to write one part of an ingest.
 #[derive(Debug)]
 pub(super) struct ShardWriter {
     connection: RefCell<Connection>,
@@ -218,6 +219,34 @@ fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()>
     connection.batch("COMMIT")
 }
 
+/// Notes that the documents of collections that `before` has and `now` lacks are gone when the parts that wrote them with
+/// the generations `rows` become visible.
+pub(super) fn forget_collections(
+    connection: &mut Connection,
+    before: &Known,
+    now: Option<&IngestOptions>,
+    rows: Range<i64>,
+) -> Result<()> {
+    let is_kept = |name: &str| now.is_some_and(|now| now.collections.contains_key(name));
+    let names = before.options.iter().flat_map(|options| options.collections.keys());
+    for name in names.filter(|name| !is_kept(name)) {
+        let statement = "INSERT INTO ingest_removal (ingest, shard, document) \
+             SELECT (d.gen_from - $1) / $2, (d.gen_from - $1) % $2, d.id FROM document d \
+             WHERE d.gen_from >= $3 AND d.gen_from < $4 AND left(d.path, length($5)) = $5";
+        connection.execute(
+            statement,
+            &[
+                (&INCOMPLETE, Type::INT8),
+                (&SHARDS, Type::INT8),
+                (&rows.start, Type::INT8),
+                (&rows.end, Type::INT8),
+                (&format!("{name}/"), Type::TEXT),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
 /// Gives the rows of all parts of an ingest the next generation. If a server fails at the end of the transaction, this is
 /// done again, with the same generation, before any other change.
 pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
@@ -234,7 +263,7 @@ pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
     ] {
         connection.execute(statement, &range)?;
     }
-    let statement = "UPDATE document SET gen_to = $1 WHERE gen_to IS NULL AND gen_from < $1 \
+    let statement = "UPDATE document SET gen_to = $1 WHERE gen_to IS NULL AND gen_from <= $1 \
          AND id IN (SELECT document FROM ingest_removal WHERE ingest = $2)";
     connection.execute(statement, &[(&next, Type::INT8), (&ingest, Type::INT8)])?;
     for (table, name) in
@@ -374,6 +403,8 @@ impl Writer for ShardWriter {
         if now.parser != PARSER_VERSION {
             set_parser(connection, MIXED_PARSERS)?;
         }
+        let rows = generation(ingest, index);
+        forget_collections(connection, &self.known, now.options.as_ref(), rows..rows + 1)?;
         let done = parts_in(connection, ingest)?;
         match done.cmp(&count) {
             Ordering::Less => {

@@ -17,6 +17,7 @@ use super::change::{Change, GoneDocument, delete};
 use super::connection::Connection;
 use super::owner::{is_owned, owner_of};
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
+use super::shard::forget_collections;
 use super::unfinished::finish_or_undo;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
@@ -174,13 +175,13 @@ impl PostgresWriter {
     }
 }
 
-/// Deletes the documents that `condition` means with a generation. Returns their ids.
 /// Records the parser version of all documents.
 pub(super) fn set_parser(connection: &mut Connection, version: i64) -> Result<()> {
     connection.execute("UPDATE store SET parser = $1", &[(&version, Type::INT8)])?;
     Ok(())
 }
 
+/// Deletes the documents that `condition` means with a generation. Returns their ids.
 pub(super) fn delete_where(
     connection: &mut Connection,
     condition: &str,
@@ -244,7 +245,10 @@ impl Writer for PostgresWriter {
         let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
         let values: [(&(dyn postgres::types::ToSql + Sync), Type); 2] =
             [(&root, Type::TEXT), (&json, Type::TEXT)];
-        self.connection.get_mut().execute(statement, &values)?;
+        self.begin()?;
+        let connection = self.connection.get_mut();
+        connection.execute(statement, &values)?;
+        forget_collections(connection, &self.known, Some(options), INCOMPLETE..i64::MAX)?;
         self.known.root.get_or_insert_with(|| root.to_owned());
         self.known.options = Some(options.clone());
         self.commit()
@@ -350,14 +354,14 @@ impl Writer for PostgresWriter {
         }
         if self.is_dirty {
             self.begin()?;
-            let (next, connection) = (self.next_generation(), self.connection.get_mut());
-            sweep(connection, self.known.generation)?;
-            merge::add(connection, std::mem::take(&mut self.change.segments), next)?;
-            merge::tidy(connection, next)?;
             if self.added > 0 && self.known.parser != PARSER_VERSION {
                 self.known.parser = MIXED_PARSERS;
                 set_parser(self.connection.get_mut(), MIXED_PARSERS)?;
             }
+            let (next, connection) = (self.next_generation(), self.connection.get_mut());
+            sweep(connection, self.known.generation)?;
+            merge::add(connection, std::mem::take(&mut self.change.segments), next)?;
+            merge::tidy(connection, next)?;
             let statement = "UPDATE store SET generation = $1";
             connection.execute(statement, &[(&next, Type::INT8)])?;
         }
