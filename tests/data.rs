@@ -781,3 +781,14 @@ fn front_matter_that_could_not_be_parsed_is_reported() {
     let other = place.run(&["meta", "-g", "v.md", "--where", "k = 2"]).success().json();
     assert_eq!(other.get("warnings"), None, "{other}");
 }
+
+#[test]
+fn code_that_cannot_be_written_whole_leaves_no_file() {
+    let block = "x\n".repeat(100_000);
+    let text = format!("# A\n\n```sh\nsmall\n```\n\n```sh\n{block}```\n");
+    let place = Place::ingested(&[("a.md", &text)]);
+    let code = ["code", "--out", "out"];
+    assert_eq!(place.run_limited(100, &code).ends(2).code(), "IO");
+    assert_eq!(std::fs::read_dir(place.join("out")).unwrap().count(), 0);
+    place.run(&code).success();
+}

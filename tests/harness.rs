@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use mdsel::error::Result;
@@ -97,13 +97,17 @@ impl Place {
     pub(crate) fn run_in(&self, folder: &str, arguments: &[&str], input: &str) -> Answer {
         let mut child = self.command(folder, arguments).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        Answer {
-            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
-            status: output.status.code().unwrap(),
-            stdout: output.stdout,
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        Answer::of(arguments, child.wait_with_output().unwrap())
+    }
+
+    /// Runs the program, for which the disk is full when a file has this many KiB.
+    #[must_use = "check the exit status"]
+    pub(crate) fn run_limited(&self, kibibytes: u32, arguments: &[&str]) -> Answer {
+        let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kibibytes * 2);
+        let mut command = Command::new("sh");
+        command.args(["-c", &limit, PROGRAM]).args(arguments);
+        let output = command.current_dir(self.path()).env_clear().output().unwrap();
+        Answer::of(arguments, output)
     }
 
     /// The program, to be run in a folder below, without standard input.
@@ -185,6 +189,15 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    fn of(arguments: &[&str], output: Output) -> Self {
+        Self {
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            status: output.status.code().unwrap(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// Asserts the exit status.
     pub(crate) fn ends(self, status: i32) -> Self {
         assert_eq!(

@@ -265,3 +265,15 @@ fn a_recovery_leaves_files_whose_documents_changed_otherwise() {
     place.run(&["status"]).success();
     assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), new);
 }
+
+#[test]
+fn an_attachment_that_cannot_be_written_whole_leaves_no_file() {
+    let place = Place::ingested(&[("docs/a.md", "# A\n\n![i](i.png)\n"), ("docs/i.png", "")]);
+    std::fs::write(place.join("docs/i.png"), vec![7; 3 << 20]).unwrap();
+    std::fs::write(place.join("a.pack"), place.run(&["dump", "--attachments"]).success().stdout)
+        .unwrap();
+    let load = ["load", "a.pack", "--attachments", "out", "--db", "new.db"];
+    assert_eq!(place.run_limited(2048, &load).ends(2).code(), "IO");
+    assert_eq!(place.run(&load).success().json()["attachments"], 1);
+    assert_eq!(std::fs::read(place.join("out/docs/i.png")).unwrap().len(), 3 << 20);
+}

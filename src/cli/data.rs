@@ -249,16 +249,24 @@ fn name_files(folder: &Path, blocks: &mut [code::Code]) -> Result<()> {
     Ok(())
 }
 
-/// Writes each block to its file in `folder`.
+/// Writes each block to its file in `folder`, or none of them.
 fn write_files(folder: &Path, blocks: &[code::Code]) -> Result<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Error::io(folder, error).with_hint(FOLDER_HINT))?;
-    for block in blocks {
+    let mut created = Vec::new();
+    let written = blocks.iter().try_for_each(|block| {
         let path = Path::new(block.written.as_deref().unwrap_or_default());
         let mut file = File::create_new(path).map_err(|error| Error::io(path, error))?;
-        file.write_all(&block.bytes).map_err(|error| Error::io(path, error))?;
+        created.push(path);
+        file.write_all(&block.bytes).map_err(|error| Error::io(path, error))
+    });
+    if written.is_err() {
+        // They would be in the way when the command is repeated.
+        for path in created {
+            drop(std::fs::remove_file(path));
+        }
     }
-    Ok(())
+    written
 }
 
 impl QueryArguments for TablesArgs {

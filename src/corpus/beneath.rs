@@ -4,11 +4,11 @@
 //! every file was below the root when it was opened.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::path::Arg;
 
 /// Opens the root, whose own path must have no symbolic links.
@@ -52,10 +52,15 @@ pub(crate) fn make_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-/// Creates the file called `name` in `folder`. Fails if the name exists.
-pub(crate) fn make_file(folder: impl AsFd, name: &str) -> io::Result<File> {
+/// Creates the file called `name` in `folder`. Fails if the name exists. A file that cannot be written whole is removed.
+pub(crate) fn make_file(folder: impl AsFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
+    let file = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666))?;
+    let written = File::from(file).write_all(bytes);
+    if written.is_err() {
+        rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
+    }
+    written
 }
 
 /// Opens the file called `name` in `folder`. Opening a FIFO does not block. On Linux, reading the file leaves its

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -154,8 +154,8 @@ impl AttachmentFolder {
             Err(error) if is_not_a_folder(&error) => return Ok(false),
             folder => folder?,
         };
-        match make_file(&folder, name) {
-            Ok(mut file) => file.write_all(&attachment.bytes).map(|()| true),
+        match make_file(&folder, name, &attachment.bytes) {
+            Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let mut there = Vec::new();
                 let most = attachment.bytes.len() as u64 + 1;
