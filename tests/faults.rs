@@ -157,6 +157,20 @@ fn a_full_disk_is_reported_and_loses_nothing() {
     eprintln!("full disks: {}", outcomes.join(", "));
 }
 
+#[test]
+fn a_store_file_alone_is_read_on_a_full_disk() {
+    if !may_mount("a_store_file_alone_is_read_on_a_full_disk") {
+        return;
+    }
+    let (disk, place) = (Place::new(), Place::with_fixtures());
+    mount(&["-t", "tmpfs", "-o", "size=16m", "tmpfs"], disk.path());
+    std::fs::copy(place.join(".mdsel.db"), disk.join(".mdsel.db")).unwrap();
+    std::fs::write(disk.join("ballast"), vec![0; free_bytes(disk.path())]).unwrap();
+    let expected = place.run(&["dump"]).success().stdout;
+    assert!(disk.run(&["dump"]).success().stdout == expected);
+    assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
+}
+
 /// Bytes that are free in the file system at `path`.
 fn free_bytes(path: &Path) -> usize {
     let state = rustix::fs::statvfs(path).unwrap();
