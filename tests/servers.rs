@@ -87,6 +87,7 @@ fn prints_the_same(schema: &Schema) {
         if command[0] == "status" {
             // The root is shown from the folder of a store file.
             let counts = |answer: &Value| (answer["documents"].clone(), answer["blocks"].clone());
+            assert_eq!(server.json()["trust"], "server");
             assert_eq!(counts(&file.json()), counts(&server.json()));
             continue;
         }

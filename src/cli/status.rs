@@ -54,7 +54,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
     }
     let store = store::store(global)?;
     let root = root_from_store(reader.root(), store.path())?;
-    let trust = store.path().map_or(TrustSource::OwnFolder, |path| {
+    let trust = store.path().map_or(TrustSource::Server, |path| {
         let wish = Wish::of(path, &reader.roots());
         store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
     });
