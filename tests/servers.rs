@@ -357,6 +357,21 @@ fn a_refresh_without_the_root_keeps_the_documents() {
 }
 
 #[test]
+fn a_server_of_a_partition_that_does_not_commit_is_named() {
+    for node in [0, 1] {
+        let Some(schema) = Schema::on_several() else { return };
+        let (url, place) = (schema.url(), Place::with_fixtures());
+        schema.fail_at_commit(node, Some("INSERT"));
+        let error = place.run(&["ingest", "--db", &url, "--root", "."]).ends(2).json();
+        let message = error["error"]["message"].as_str().unwrap();
+        let nodes = std::env::var("MDSEL_POSTGRES_NODES").unwrap();
+        let named = nodes.split_whitespace().nth(node).unwrap();
+        let named = named.split_once('@').unwrap().1.split_once('/').unwrap().0;
+        assert!(message.starts_with(&format!("{named} (a partition): ")), "{message}");
+    }
+}
+
+#[test]
 fn a_change_that_one_of_several_servers_does_not_commit_is_visible_on_all_or_on_none() {
     // What follows the failed change: the same part again, another change, or an ingest in one part.
     for (follower, node) in [("part", 0), ("part", 1), ("edit", 1), ("whole", 0), ("whole", 1)] {

@@ -4,13 +4,14 @@
 //! trip. Invariants: an error names the server and never a password. A connection on which a statement
 //! failed is not used again.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::error::SqlState;
+use postgres::error::{DbError, SqlState};
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Row};
 
@@ -22,6 +23,18 @@ use crate::limits;
 /// Whether a partition of the store is a foreign table.
 pub(super) const HAS_FOREIGN: &str = "EXISTS (SELECT 1 FROM pg_foreign_table f \
     JOIN pg_class c ON c.oid = f.ftrelid WHERE c.relnamespace = current_schema()::regnamespace)";
+
+/// What the context of an error of another server begins with.
+const REMOTE: &str = "remote SQL command";
+
+/// The foreign tables of the store, each with the host of its server, and whether there is a connection to it.
+const PARTITIONS: &str = "SELECT c.relname::text, concat_ws(':', \
+    (SELECT option_value FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'host'), \
+    (SELECT option_value FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'port')), \
+    s.srvname IN (SELECT server_name FROM public.postgres_fdw_get_connections()) \
+    FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid \
+    JOIN pg_foreign_server s ON s.oid = f.ftserver \
+    WHERE c.relnamespace = current_schema()::regnamespace";
 
 /// The parameters of a statement with their types.
 pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
@@ -56,7 +69,7 @@ impl Connection {
         config.options(&options);
         let client = config
             .connect(tls::connector(address)?)
-            .map_err(|error| named(address, error, true))?;
+            .map_err(|error| named(address, error, true, None))?;
         Ok(Self { client, address: Arc::clone(address), is_sound: true, has_foreign: None })
     }
 
@@ -73,8 +86,36 @@ impl Connection {
         result.map_err(|error| {
             self.is_sound = false;
             let is_lost = self.client.is_closed();
-            named(&self.address, error, is_lost)
+            let place = error.as_db_error().and_then(DbError::where_).unwrap_or_default();
+            let partition = self.partition_in(place).ok().flatten();
+            named(&self.address, error, is_lost, partition)
         })
+    }
+
+    /// Returns the hosts of the partitions on which a statement failed. `place` is the context of its error. The end of
+    /// a transaction names no partition there, but its server is the one to which the first has no connection any more.
+    fn partition_in(
+        &mut self,
+        place: &str,
+    ) -> std::result::Result<Option<String>, postgres::Error> {
+        if !place.contains(REMOTE) {
+            return Ok(None);
+        }
+        self.client.batch_execute("ROLLBACK")?;
+        let mut named = BTreeSet::new();
+        let mut without_connection = BTreeSet::new();
+        for row in &self.client.query_typed(PARTITIONS, &[])? {
+            let (table, host): (&str, String) = (row.get(0), row.get(1));
+            if place.contains(table) {
+                named.insert(host.clone());
+            }
+            if !row.get::<_, bool>(2) {
+                without_connection.insert(host);
+            }
+        }
+        let hosts = if named.is_empty() { without_connection } else { named };
+        let hosts: Vec<String> = hosts.into_iter().collect();
+        Ok((!hosts.is_empty()).then(|| hosts.join(", ")))
     }
 
     /// Runs statements without parameters, and ignores their rows.
@@ -181,8 +222,13 @@ impl Connection {
 pub(super) type RowSink<'a> =
     dyn FnMut(&[&(dyn ToSql + Sync)]) -> std::result::Result<(), postgres::Error> + 'a;
 
-/// Converts an error of the client. Names the server.
-fn named(address: &Address, error: postgres::Error, is_lost: bool) -> Error {
+/// Converts an error of the client. Names the server, or the one with the `partition` on which the statement failed.
+fn named(
+    address: &Address,
+    error: postgres::Error,
+    is_lost: bool,
+    partition: Option<String>,
+) -> Error {
     let Some(refusal) = error.as_db_error() else {
         let cause = error.source().map_or_else(|| error.to_string(), cause_of);
         let message = format!("{}: {cause}", address.hosts());
@@ -239,7 +285,8 @@ fn named(address: &Address, error: postgres::Error, is_lost: bool) -> Error {
         _ => (ErrorKind::Io, "see the log of the server"),
     };
     let first_line = refusal.message().lines().next().unwrap_or_default();
-    let mut message = format!("{}: {first_line}", address.hosts());
+    let host = partition.map_or_else(|| address.hosts(), |host| format!("{host} (a partition)"));
+    let mut message = format!("{host}: {first_line}");
     if let Some(detail) = refusal.detail().filter(|_| kind == ErrorKind::StoreUnreachable) {
         // The host and port of the server of a partition.
         message = format!("{message}: {}", detail.lines().next().unwrap_or_default());
