@@ -357,6 +357,24 @@ fn a_refresh_without_the_root_keeps_the_documents() {
 }
 
 #[test]
+fn an_interrupted_edit_in_another_folder_is_reported() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let name = url.split_once("schema=").unwrap().1;
+    let place = Place::with(&FILES);
+    place.run(&["ingest", "--db", &url]).success();
+    let statement = format!(
+        "INSERT INTO {name}.edit_intent (path, temporary, old_hash, new_hash, owner) \
+         VALUES ('a.md', '.mdsel-edit-0', '', '', '7 /moved/docs')"
+    );
+    schema.client().batch_execute(&statement).unwrap();
+    let findings = place.run(&["verify", "--db", &url]).ends(1).json();
+    let finding = &findings["findings"][0];
+    assert_eq!((&finding["code"], &finding["file"]), (&"EDIT_OPEN".into(), &"a.md".into()));
+    assert!(finding["message"].as_str().unwrap().contains("/moved/docs"), "{finding}");
+}
+
+#[test]
 fn a_server_of_a_partition_that_does_not_commit_is_named() {
     for node in [0, 1] {
         let Some(schema) = Schema::on_several() else { return };

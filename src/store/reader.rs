@@ -41,6 +41,8 @@ pub struct Facts {
     pub has_current_parser: bool,
     /// Whether an edit was started and not finished.
     pub is_interrupted: bool,
+    /// The documents of edits that were started in other folders and not finished, each with that folder.
+    pub edited_elsewhere: Vec<(String, String)>,
 }
 
 /// The totals of a store.

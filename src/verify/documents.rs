@@ -3,6 +3,8 @@
 //! The server checks its own files. Invariant: every document is read whole, and compared with its hash and
 //! its checksums.
 
+use std::time::Duration;
+
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::parallel::batches;
@@ -13,10 +15,23 @@ use crate::store::{
 };
 
 /// Checks all documents, and parses them again if `is_reparsed`. Also returns the generation.
-pub(super) fn check(store: &Store, is_reparsed: bool) -> Result<(Checked, u64)> {
-    let reader = store.reader(Purpose::Read)?;
+pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<(Checked, u64)> {
+    let mut reader = store.reader(Purpose::Read)?;
+    if !reader.facts().edited_elsewhere.is_empty() {
+        drop(reader);
+        // An edit that is not interrupted holds the lock.
+        match store.writer(wait) {
+            Err(error) if error.kind() != ErrorKind::ReadOnly => return Err(error),
+            writer => drop(writer),
+        }
+        reader = store.reader(Purpose::Read)?;
+    }
     let mut preparation = Preparation::new()?;
     let mut checked = Checked::default();
+    checked.faults.extend(reader.facts().edited_elsewhere.iter().map(|(path, folder)| {
+        let message = format!("an edit was started in {folder} and not finished");
+        StoreProblem::of(path, FaultKind::EditOpen, message)
+    }));
     let documents = reader.all(&Lookup::All)?;
     let size = |document: &StoredDocument| document.state.size;
     for batch in batches(&documents, 256, limits::LARGE_DOCUMENT_BYTES as u64, size) {

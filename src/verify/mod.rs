@@ -44,9 +44,10 @@ pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
             return Err(Error::new(ErrorKind::Usage, "only a store file can be repaired")
                 .with_hint("run `mdsel ingest --force`, which parses and stores all files again"));
         }
-        None => documents::check(request.store, request.is_reparsed)?,
+        None => documents::check(request.store, request.is_reparsed, request.wait)?,
     };
-    let findings = checked.faults.into_iter().map(finding).collect();
+    let is_file = request.store.path().is_some();
+    let findings = checked.faults.into_iter().map(|fault| finding(fault, is_file)).collect();
     let mut findings = Findings::new(findings, Vec::new(), request.after, generation);
     findings.page.warnings.extend(checked.warnings);
     Ok(findings)
@@ -96,9 +97,13 @@ fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<Vec<String>> {
     Ok(leftovers)
 }
 
-fn finding(fault: StoreProblem) -> Finding {
+fn finding(fault: StoreProblem, is_file: bool) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
+        (FaultKind::EditOpen, _) if !is_file => {
+            Some("any command where that folder is, with --root if it is not that of the store")
+        }
+        _ if !is_file => Some("mdsel ingest --force"),
         (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
             Some("`mdsel ingest`, any search, or `mdsel verify --repair`")
         }

@@ -14,6 +14,11 @@ pub(super) fn owner_of(root: &Path) -> Option<String> {
     Some(format!("{} {}", metadata.ino(), folder.display()))
 }
 
+/// Returns the folder that an owner names.
+pub(super) fn folder_of(owner: &str) -> &str {
+    owner.split_once(' ').map_or(owner, |(_, folder)| folder)
+}
+
 /// Returns whether an edit with this owner is to be finished by a process with the files below `root`. Older versions of
 /// mdsel noted no owner.
 pub(super) fn is_owned(owner: Option<&str>, root: &Path) -> bool {

@@ -13,7 +13,7 @@ use postgres::Row;
 use postgres::types::Type;
 
 use super::connection::{Connection, HAS_FOREIGN, Idle};
-use super::owner::is_owned;
+use super::owner::{folder_of, is_owned};
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
 use super::{lookup, schema};
@@ -47,11 +47,11 @@ pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
     document.saturating_mul(CHUNKS).saturating_add(integer(chunk))
 }
 
-/// Begins a transaction, and reads what is known about the store. The last value is a JSON list of the owners of edits
-/// in progress; an older version of the tables has no column for them.
+/// Begins a transaction, and reads what is known about the store. The last value is a JSON list of the edits in progress,
+/// each with its path and its owner; an older version of the tables has no column for owners.
 const OPEN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
     SELECT format, parts, root, options, parser, generation, \
-    (SELECT json_agg(to_jsonb(e) ->> 'owner') FROM edit_intent e), ";
+    (SELECT json_agg(json_build_array(e.path, to_jsonb(e) ->> 'owner')) FROM edit_intent e), ";
 
 /// Begins a transaction on each server that holds a partition.
 const BEGIN_EVERYWHERE: &str = "SELECT count(*) FROM segment s WHERE s.id < 0";
@@ -64,8 +64,8 @@ pub(super) struct State {
     pub(super) generation: i64,
     /// The number of partitions.
     pub(super) parts: i64,
-    /// The owners of the edits in progress; `None` for one that an older version of mdsel noted.
-    editing: Vec<Option<String>>,
+    /// The paths and owners of the edits in progress; `None` for one that an older version of mdsel noted.
+    editing: Vec<(String, Option<String>)>,
 }
 
 /// The connection while a statement runs.
@@ -123,11 +123,12 @@ impl State {
             generation: number(generation)?.unsigned_abs(),
             has_current_parser: number(parser)? == PARSER_VERSION,
             is_interrupted: false,
+            edited_elsewhere: Vec::new(),
         };
         Ok(Self {
             editing: editing
                 .as_ref()
-                .and_then(|owners| serde_json::from_str(owners).ok())
+                .and_then(|edits| serde_json::from_str(edits).ok())
                 .unwrap_or_default(),
             generation: number(generation)?,
             parts: number(parts)?,
@@ -142,9 +143,15 @@ impl State {
         if let Some(root) = root {
             root.clone_into(&mut self.facts.root);
         }
-        let mut owners = self.editing.iter();
-        self.facts.is_interrupted =
-            owners.any(|owner| is_owned(owner.as_deref(), &self.facts.root));
+        let facts = &mut self.facts;
+        for (path, owner) in &self.editing {
+            match owner.as_deref().filter(|owner| !is_owned(Some(owner), &facts.root)) {
+                Some(owner) => {
+                    facts.edited_elsewhere.push((path.clone(), folder_of(owner).to_owned()));
+                }
+                None => facts.is_interrupted = true,
+            }
+        }
     }
 
     /// Returns the connection for one statement.

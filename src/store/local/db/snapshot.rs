@@ -205,6 +205,7 @@ impl Snapshot {
             generation: self.generation,
             has_current_parser: self.has_current_parser,
             is_interrupted: self.has_edit_intents()?,
+            edited_elsewhere: Vec::new(),
         })
     }
 
@@ -405,11 +406,11 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
     );
     let lock = match held {
         Some(held) => held.try_clone(),
-        None => File::open(lock_path(path)),
         // Without a file there is nothing to lock. An empty one takes no room.
         None if has_no_room(&error) => {
             File::options().create(true).truncate(false).write(true).open(lock_path(path))
         }
+        None => File::open(lock_path(path)),
     };
     let lock = match lock {
         Ok(lock) if has_no_room(&error) && (held.is_some() || lock.try_lock_shared().is_ok()) => {
