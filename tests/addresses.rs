@@ -797,3 +797,27 @@ fn a_name_with_a_question_mark_is_a_name() {
     let fault = place.run(&["select", "other.md?page=x"]).ends(1).json();
     assert_eq!(fault["unresolved_selectors"][0]["code"], "MALFORMED_QUERY", "{fault}");
 }
+
+#[test]
+fn titles_of_nested_sections_that_several_have_are_ambiguous() {
+    let text = "# Release\n\n## Added\n\na\n\n## Added\n\nb\n\n# Foo\n\n## Foo\n\nc\n\n# Foo-1\n\n## Foo\n\nd\n\n## Foo\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# Foo\n\n# Foo\n\n## Foo\n")]);
+    for (address, expected) in [
+        ("a.md::Release/Added", &["a.md::heading:h2[0]", "a.md::heading:h2[1]"][..]),
+        ("Release/Added", &["a.md::heading:h2[0]", "a.md::heading:h2[1]"]),
+        ("a.md::Foo-1/Foo", &["a.md::heading:h2[3]", "a.md::heading:h2[4]"]),
+    ] {
+        let read = place.run(&["select", address]).ends(1).json();
+        let edit = place.run(&["delete", "--dry-run", address, "-f", "json"]).ends(1).json();
+        for answer in [read, edit] {
+            let fault = &answer["unresolved_selectors"][0];
+            assert_eq!(fault["code"], "AMBIGUOUS", "{address}");
+            assert_eq!(selectors(&fault["candidates"]), expected, "{address}");
+        }
+    }
+    // A slug path has one meaning, and so have titles if one of them is written as a slug with its number.
+    assert_eq!(selector(&place, "a.md::release/added-1"), "a.md::heading:h2[1]");
+    assert_eq!(selector(&place, "a.md::Release/added-1"), "a.md::heading:h2[1]");
+    assert_eq!(selector(&place, "a.md::Foo/Foo"), "a.md::heading:h2[2]");
+    assert_eq!(selector(&place, "b.md::Foo-1/Foo"), "b.md::heading:h2[0]");
+}

@@ -16,6 +16,10 @@ pub(super) enum Tier {
     PathSuffix,
     /// The text is the title.
     Title,
+    /// The text is the titles from the top of the document.
+    TitlePath,
+    /// The text is the titles of the innermost sections.
+    TitlePathSuffix,
     /// The text is a part of the title or slug. If a title begins with the text and a `(`, only such titles are meant.
     Substring,
 }
@@ -37,6 +41,16 @@ pub(super) struct SectionPath {
 struct PathPart {
     text: String,
     slug: String,
+    is_slug: bool,
+}
+
+impl PathPart {
+    /// Returns whether the part names `section` by its title, or by the slug as it is printed.
+    fn is_title_of(&self, section: &Section) -> bool {
+        section.titles().any(|title| comparable(title) == self.text)
+            || self.is_slug
+                && section.path_part().is_some_and(|slug| comparable(&slug) == self.slug)
+    }
 }
 
 impl SectionPath {
@@ -49,10 +63,12 @@ impl SectionPath {
         let part = |part: &str| PathPart {
             text: comparable(part.trim()),
             slug: comparable(&slug(part.trim())),
+            is_slug: !part.is_empty() && slug(part) == part,
         };
+        let parts: Vec<PathPart> = text.split('/').map(part).collect();
         Self {
-            is_slug_path: text.split('/').all(|part| !part.is_empty() && slug(part) == part),
-            parts: text.split('/').map(part).collect(),
+            is_slug_path: parts.iter().all(|part| part.is_slug),
+            parts,
             slug: (!title.is_empty() && title.replace(' ', "-") == slug_of_all)
                 .then_some(slug_of_all),
             title,
@@ -65,25 +81,23 @@ impl SectionPath {
     /// A text that is not written as slugs, such as `Setup`, is tried as a title first: `C++` has the
     /// same slug as `C#`, and the first of two sections titled `Setup` has the slug path `setup`. A text
     /// that is written as slugs is tried as a path first, then as a title before the end of a path:
-    /// `loc` before `class/~loc`.
-    pub(super) fn tiers(&self) -> [Tier; 4] {
+    /// `loc` before `class/~loc`. Titles of nested sections come where a title does: the first of two
+    /// sections `Parent/Child` has the slug path `parent/child`.
+    pub(super) fn exact_tiers(&self) -> [Tier; 5] {
+        use Tier::{PathSuffix, SlugPath, Title, TitlePath, TitlePathSuffix};
         if self.is_slug_path {
-            [Tier::SlugPath, Tier::Title, Tier::PathSuffix, Tier::Substring]
+            [SlugPath, Title, TitlePath, TitlePathSuffix, PathSuffix]
         } else {
-            [Tier::Title, Tier::SlugPath, Tier::PathSuffix, Tier::Substring]
+            [Title, TitlePath, SlugPath, TitlePathSuffix, PathSuffix]
         }
-    }
-
-    /// Returns the tiers without [`Tier::Substring`], in the order in which they are tried.
-    pub(super) fn exact_tiers(&self) -> [Tier; 3] {
-        let [first, second, third, _] = self.tiers();
-        [first, second, third]
     }
 
     /// Returns the keys to look up: a section that this names exactly has one of them as its title or
     /// path part.
     pub(super) fn exact_keys(&self) -> Vec<&str> {
+        let last = self.parts.last().map(|part| part.text.as_str());
         std::iter::once(self.last_part())
+            .chain(last)
             .chain(self.titles())
             .filter(|key| !key.is_empty())
             .collect()
@@ -119,14 +133,10 @@ impl SectionPath {
             return Vec::new();
         }
         match tier {
-            Tier::SlugPath | Tier::PathSuffix => {
-                let matched: Vec<(usize, bool)> = sections()
-                    .filter_map(|section| self.match_path(tree, section, tier == Tier::SlugPath))
-                    .collect();
-                let has_exact = matched.iter().any(|(_, is_exact)| *is_exact);
-                let chosen = matched.into_iter().filter(|(_, is_exact)| *is_exact || !has_exact);
-                chosen.map(|(node, _)| node).collect()
-            }
+            Tier::SlugPath => nodes(&|section| self.is_path_of(tree, section, true)),
+            Tier::PathSuffix => nodes(&|section| self.is_path_of(tree, section, false)),
+            Tier::TitlePath => nodes(&|section| self.is_title_path_of(tree, section, true)),
+            Tier::TitlePathSuffix => nodes(&|section| self.is_title_path_of(tree, section, false)),
             Tier::Title => {
                 // A title such as `/std:c17` may include the slash; otherwise the slash only marks a
                 // section path.
@@ -158,27 +168,35 @@ impl SectionPath {
         }
     }
 
-    /// Returns the node of `section` if its slug path is these parts, or ends with them, and whether
-    /// each part is written exactly as the slug or the title.
-    fn match_path(&self, tree: &Tree, section: &Section, is_whole: bool) -> Option<(usize, bool)> {
+    /// Returns whether the slug path of `section` is these parts, or ends with them.
+    fn is_path_of(&self, tree: &Tree, section: &Section, is_whole: bool) -> bool {
+        let is_part = |section: &Section, part: &PathPart| {
+            section.path_part().is_some_and(|slug| comparable(&slug) == part.slug)
+        };
+        self.matches(tree, section, is_whole, &is_part)
+    }
+
+    /// Returns whether these parts are the titles of nested sections of which `section` is the innermost.
+    fn is_title_path_of(&self, tree: &Tree, section: &Section, is_whole: bool) -> bool {
+        let is_part = |section: &Section, part: &PathPart| part.is_title_of(section);
+        !self.is_one_part() && self.matches(tree, section, is_whole, &is_part)
+    }
+
+    fn matches(
+        &self,
+        tree: &Tree,
+        section: &Section,
+        is_whole: bool,
+        is_part: &dyn Fn(&Section, &PathPart) -> bool,
+    ) -> bool {
         // Most sections fail this check, before their path is built.
-        if comparable(&section.path_part()?) != self.last_part() {
-            return None;
+        if !self.parts.last().is_some_and(|part| is_part(section, part)) {
+            return false;
         }
         let above = tree.sections_above(section.node);
-        let start = above.len().checked_sub(self.parts.len())?;
-        if is_whole && start > 0 {
-            return None;
-        }
-        let mut is_exact = true;
-        for (section, part) in above.into_iter().skip(start).zip(&self.parts) {
-            let slug = comparable(&section.path_part()?);
-            if slug != part.slug {
-                return None;
-            }
-            is_exact &= slug == part.text || comparable(&section.title) == part.text;
-        }
-        Some((section.node, is_exact))
+        let Some(start) = above.len().checked_sub(self.parts.len()) else { return false };
+        (!is_whole || start == 0)
+            && above.into_iter().skip(start).zip(&self.parts).all(|(one, part)| is_part(one, part))
     }
 }
 
@@ -188,10 +206,10 @@ mod tests {
 
     fn first_tier(text: &str) -> Option<(Tier, Vec<String>)> {
         let source = "# Requirements\n## Functional\n### Auth\n## Auth\n# Über uns ⚙️\n# Auth flow\n\
-            # C#\n# C++\n# FAQ & Notes\n# `fs.rm(path)`\n# fs.rmdir(path)\n";
+            # C#\n# C++\n# FAQ & Notes\n# `fs.rm(path)`\n# fs.rmdir(path)\n# Twins\n## Twin\n## Twin\n";
         let tree = Tree::new(crate::markdown::parse(source.as_bytes()).outline);
         let path = SectionPath::new(text);
-        path.tiers().into_iter().find_map(|tier| {
+        path.exact_tiers().into_iter().chain([Tier::Substring]).find_map(|tier| {
             let hits = path.hits(&tree, tier);
             let selectors = hits.iter().map(|&node| tree.selector(node)).collect();
             (!hits.is_empty()).then_some((tier, selectors))
@@ -205,7 +223,7 @@ mod tests {
 
     #[test]
     fn the_first_tier_with_a_match_decides() {
-        use Tier::{PathSuffix, SlugPath, Substring, Title};
+        use Tier::{SlugPath, Substring, Title, TitlePath, TitlePathSuffix};
         assert_eq!(first_tier("C#"), found(Title, &["heading:h1[3]"]));
         assert_eq!(
             first_tier("c++"),
@@ -218,8 +236,9 @@ mod tests {
         assert_eq!(first_tier("Auth"), found(Title, &["heading:h3[0]", "heading:h2[1]"]));
         assert_eq!(first_tier("unc::*"), None, "characters that slugs drop are significant");
         let auth = &["heading:h3[0]"][..];
-        assert_eq!(first_tier("Requirements/Functional/Auth"), found(SlugPath, auth));
-        assert_eq!(first_tier("functional/auth"), found(PathSuffix, auth));
+        assert_eq!(first_tier("Requirements/Functional/Auth"), found(TitlePath, auth));
+        assert_eq!(first_tier("requirements/functional/auth"), found(SlugPath, auth));
+        assert_eq!(first_tier("functional/auth"), found(TitlePathSuffix, auth));
         assert_eq!(first_tier("auth"), found(Title, &["heading:h3[0]", "heading:h2[1]"]));
         assert_eq!(first_tier("requirements"), found(SlugPath, &["heading:h1[0]"]));
         assert_eq!(first_tier("über uns ⚙"), found(Title, &["heading:h1[1]"]));
@@ -228,6 +247,9 @@ mod tests {
         assert_eq!(first_tier("/requirements"), found(SlugPath, &["heading:h1[0]"]));
         assert_eq!(first_tier("fs.rm"), found(Substring, &["heading:h1[6]"]));
         assert_eq!(first_tier("fs"), found(Substring, &["heading:h1[6]", "heading:h1[7]"]));
+        assert_eq!(first_tier("Twins/Twin"), found(TitlePath, &["heading:h2[2]", "heading:h2[3]"]));
+        assert_eq!(first_tier("twins/twin"), found(SlugPath, &["heading:h2[2]"]));
+        assert_eq!(first_tier("Twins/twin-1"), found(TitlePath, &["heading:h2[3]"]));
         assert_eq!(first_tier("nothing"), None);
         assert_eq!(first_tier("/"), None);
     }
