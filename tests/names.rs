@@ -350,3 +350,78 @@ fn every_name_of_every_document_means_that_document_or_is_ambiguous() {
         every_name(Path::new(&folder), most);
     }
 }
+
+#[test]
+fn a_path_with_a_number_sign_is_not_an_anchor_of_another_document() {
+    let place = Place::ingested(&[("d/a.md", "# A\n\n## b.md\n"), ("d/a#b.md", "# Sharp\n\nx\n")]);
+    let read = place.run_in("d", &["select", "./a#b.md"], "").success().json();
+    assert_eq!(read["results"][0]["selector"], "d/a#b.md::*");
+    let edit = ["replace", "./a#b.md", "Sharp", "--content", "new"];
+    place.run_in("d", &edit, "").success();
+    assert!(std::fs::read_to_string(place.join("d/a#b.md")).unwrap().contains("new"));
+}
+
+#[test]
+fn an_error_repeats_the_path_that_was_given() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("docs/sub/b.md", "# B\n")]);
+    for command in
+        [&["select", "../nope.md"][..], &["toc", "../nope.md"], &["delete", "../nope.md", "X"]]
+    {
+        let answer = place.run_in("docs/sub", command, "").ends(1).json();
+        let fault = &answer["unresolved_selectors"][0];
+        assert_eq!(fault["selector"], "../nope.md", "{fault}");
+        assert!(fault["message"].as_str().unwrap().contains("\"../nope.md\""), "{fault}");
+    }
+}
+
+#[test]
+fn a_warning_about_a_title_names_an_address_that_works() {
+    let place = Place::ingested(&[("C#.md", "# Language\n"), ("b.md", "# B\n\n## C#\n\ntext\n")]);
+    let read = place.run(&["select", "C#"]).success().json();
+    assert_eq!(read["warnings"][0]["code"], "SHADOWED_TITLE", "{read}");
+    assert!(read["warnings"][0]["message"].as_str().unwrap().contains("`/C#`"), "{read}");
+    assert_eq!(first(&place, "/C#"), "b.md::heading:h2[0]");
+}
+
+#[test]
+fn a_selector_that_is_a_title_and_a_name_says_both() {
+    let place = Place::ingested(&[("section.md", "# One\n"), ("b.md", "# B\n\n## section\n")]);
+    let read = place.run(&["select", "section"]).success().json();
+    let codes: Vec<&Value> =
+        read["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]).collect();
+    for code in ["SHADOWED_TITLE", "SHADOWED_NAME"] {
+        assert!(codes.contains(&&json!(code)), "{read}");
+    }
+}
+
+#[test]
+fn all_commands_take_a_name_for_the_same_document() {
+    let place = Place::ingested(&[
+        ("A%41.md", "# Escaped\n"),
+        ("AA.md", "# Plain\n"),
+        ("x.md", "# X\n"),
+        ("x::y.md", "# Colons\n"),
+    ]);
+    for (name, address) in [("A%41.md", "A%2541.md::*"), ("x::y.md", "x:%3Ay.md::*")] {
+        assert_eq!(first(&place, name), address);
+        assert_eq!(place.run(&["toc", name]).success().json()["file"], name);
+        let index = place.run(&["index", name]).success().json();
+        assert_eq!(index["documents"][0]["root"]["selector"], address.replace('*', "root"));
+    }
+}
+
+#[test]
+fn a_changed_document_is_called_by_its_path() {
+    let place = Place::ingested(&[("a.md", "# A\n\ntext\n"), ("b.md", "# B\n")]);
+    place.write("a.md", "# A\n\nother text\n");
+    place.remove("b.md");
+    std::fs::create_dir(place.join("b.md")).unwrap();
+    for (document, expected) in [
+        ("a.md", "a.md has changed since it was ingested"),
+        // A folder is at its path.
+        ("b.md", "b.md has been deleted since it was ingested"),
+    ] {
+        let text = place.run(&["neighbors", document, "-f", "text"]).success().text();
+        assert!(text.lines().any(|line| line.ends_with(expected)), "{text}");
+    }
+}

@@ -157,10 +157,13 @@ fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Interpretation>
 }
 
 fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError> {
-    let path = |text: &str, params| Interpretation::ExactPath {
-        path: text.to_owned(),
-        place: whole(params),
+    // A path from the root is printed percent-encoded, and its `#` may look like that of an anchor.
+    let exact = |text: &str| match text.strip_prefix("./") {
+        Some(path) => namespace::decode(path),
+        None => text.to_owned(),
     };
+    let path =
+        |text: &str, params| Interpretation::ExactPath { path: exact(text), place: whole(params) };
     let mut interpretations = vec![path(address, Params::default())];
     if selector::is_selector(address) {
         let place = parse_places(address, 0).map(|mut places| places.swap_remove(0));
@@ -192,8 +195,8 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
     interpretations.extend(of_document(text, params, None)?);
     let mut names = Vec::new();
     if let Some((base, tail)) = &tail {
-        let path = base.to_string();
-        names.push(Interpretation::ExactPath { path, place: whole(params).continued(Some(tail))? });
+        let (path, place) = (exact(base), whole(params).continued(Some(tail))?);
+        names.push(Interpretation::ExactPath { path, place });
         names.extend(of_document(base, params, Some(tail))?);
     }
     if is_path_from_root(address) {

@@ -69,6 +69,9 @@ pub(super) struct Global {
     /// The warnings about interrupted edits, for the answer.
     #[arg(skip)]
     pub(super) recovered: Rc<RefCell<Vec<Warning>>>,
+    /// The paths in addresses as they are looked up, and as they were given.
+    #[arg(skip)]
+    pub(super) given: Rc<RefCell<Vec<(String, String)>>>,
 }
 
 /// How long to wait for the lock of the store.

@@ -214,7 +214,10 @@ fn run(
     };
     let answer = match edit::edit(&request)? {
         Ok(report) => answer(Some(report), Vec::new()),
-        Err(fault) => answer(None, vec![fault]),
+        Err(mut fault) => {
+            global.restore_path(&mut fault);
+            answer(None, vec![fault])
+        }
     };
     let is_changed = answer.report.as_ref().is_some_and(EditReport::is_change);
     let outcome = answer.outcome();

@@ -47,6 +47,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
+use crate::address::AddressError;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
 use crate::ingest::IngestReport;
 use crate::limits;
@@ -397,12 +398,25 @@ impl Global {
         self.print_list(answer)
     }
 
+    /// Writes the path in an address as it was given.
+    fn restore_path(&self, fault: &mut AddressError) {
+        let given = self.given.borrow();
+        let given = given.iter().find(|(looked_up, _)| *looked_up == fault.selector);
+        if let Some((looked_up, given)) = given {
+            fault.message = fault.message.replace(looked_up, given);
+            fault.selector.clone_from(given);
+        }
+    }
+
     /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
     /// output was still open. Adds the given `--db` to the commands that its messages name, unless it is a server:
     /// its answers are those of a store file.
     fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
         if let Some(page) = answer.page_mut() {
             page.warnings.splice(0..0, self.recovered.take());
+            for fault in &mut page.unresolved_selectors {
+                self.restore_path(fault);
+            }
         }
         let is_file = self.db.as_ref().is_some_and(|name| store::url_of_server(name).is_none());
         if let Some(in_store) = self.in_store().filter(|_| is_file) {

@@ -41,7 +41,8 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
         is_document: &is_document,
     };
     for address in addresses {
-        *address = view.below_root(address)?;
+        let given = std::mem::replace(address, view.below_root(address)?);
+        global.given.borrow_mut().push((address.clone(), given));
     }
     Ok(())
 }
@@ -107,7 +108,7 @@ struct View<'a> {
 
 impl View<'_> {
     /// Replaces the path at the beginning of `text` by the path relative to the root. An absolute
-    /// path that is neither a file nor below the root may be the path of a section, and is kept.
+    /// path that is neither a file nor below the root may be the path of a section, such as `/C#`, and is kept.
     fn below_root(&self, text: &str) -> Result<String> {
         for (path, rest) in splits(text) {
             // First as it is written, then percent-decoded, because answers print paths encoded.
@@ -125,7 +126,9 @@ impl View<'_> {
         let (path, rest) = usual_split(text);
         let full = canonical(&self.folder.join(path))?;
         match self.name(path, &full) {
-            Err(_) if text.starts_with('/') && rest.is_empty() => Ok(text.to_owned()),
+            Err(_) if text.starts_with('/') && (rest.is_empty() || !begins_with_file(path)) => {
+                Ok(text.to_owned())
+            }
             name => Ok(name? + rest),
         }
     }
@@ -141,6 +144,12 @@ impl View<'_> {
         let (_, path) = self.roots.containing(full)?;
         Ok(format!("./{}", namespace::encode(&path)))
     }
+}
+
+/// Returns whether the first component of an absolute path exists.
+fn begins_with_file(path: &str) -> bool {
+    let first = path.split('/').find(|part| !part.is_empty());
+    first.is_some_and(|first| Path::new("/").join(first).exists())
 }
 
 /// Returns every split into a path and the rest, longest path first. The rest is empty or begins
@@ -212,6 +221,8 @@ mod tests {
             ("", "./root/sub/../sub/here.md", "./sub/here.md"),
             ("root", "/section", "/section"),
             ("root", "/h2.1", "/h2.1"),
+            ("root", "/C#", "/C#"),
+            ("root", "/std::vector", "/std::vector"),
         ] {
             assert_eq!(rewritten(folder, text).unwrap(), expected, "{folder} {text}");
         }

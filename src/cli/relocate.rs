@@ -130,7 +130,10 @@ fn run(
     };
     let (answer, is_changed) = match relocate(&request)? {
         Ok(report) => (RelocateAnswer::of(&report, is_dry_run), !report.files.is_empty()),
-        Err(fault) => (RelocateAnswer::fault(operation, fault), false),
+        Err(mut fault) => {
+            global.restore_path(&mut fault);
+            (RelocateAnswer::fault(operation, fault), false)
+        }
     };
     let outcome = answer.outcome();
     print_edit(global, answer, outcome, is_dry_run, is_changed)

@@ -38,6 +38,17 @@ pub(crate) fn by_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMat
     }
 }
 
+/// Finds the document that `name` means where it is not followed by a place: first an exact path as it is written,
+/// as in an address without `::`.
+fn by_whole_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMatch> {
+    if name.contains('%')
+        && let Some(stored) = library.reader.document_at(name)?
+    {
+        return Ok(NameMatch::One(stored));
+    }
+    by_name(library, name)
+}
+
 /// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
 pub(super) fn not_found(library: &DocumentCache<'_>, name: &str) -> Result<AddressError> {
     not_found_among(library, name, || Ok(Vec::new()))
@@ -160,7 +171,7 @@ pub(super) fn meant(
     name: &str,
 ) -> Result<std::result::Result<Vec<StoredDocument>, AddressError>> {
     let plain = without_selector(name);
-    match by_name(library, plain)? {
+    match by_whole_name(library, plain)? {
         NameMatch::One(document) => return Ok(Ok(vec![document])),
         NameMatch::Many(paths, total) => {
             let resolver = Resolver { library };
@@ -262,7 +273,7 @@ fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Re
         [name] => without_selector(name),
         _ => return Ok(Meaning::Names),
     };
-    let folder = match by_name(library, name)? {
+    let folder = match by_whole_name(library, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
         NameMatch::None if admitted.under.is_none() => match folder(library, name)? {
             None => folder_by_suffix(library, name)?.unwrap_or_default(),

@@ -237,12 +237,13 @@ impl<'a> DocumentCache<'a> {
                     std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
                 ),
             },
-            Ok((state, is_file)) => {
+            // A folder or a link is at its path.
+            Ok((_, false)) => Freshness { is_stale: false, is_missing: true },
+            Ok((state, true)) => {
                 let is_same_state =
                     state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
                 let is_same = is_same_state
-                    || (is_file
-                        && state.size == stored.state.size
+                    || (state.size == stored.state.size
                         && self
                             .roots
                             .read(&stored.path, stored.state.size)

@@ -88,6 +88,12 @@ pub(crate) fn names_document(library: &DocumentCache<'_>, text: &str) -> Result<
     for interpretation in interpretations(text) {
         let is_named = match &interpretation {
             Interpretation::Namespaced { .. } => true,
+            // A whole document may look like a place in another one, as `./a#b.md` does.
+            Interpretation::ExactPath { path, place }
+                if place.steps.is_empty() && library.reader.document_at(path)?.is_some() =>
+            {
+                return Ok(false);
+            }
             Interpretation::PathAnchor { name, .. } | Interpretation::PathLine { name, .. } => {
                 !matches!(documents::by_name(library, name)?, NameMatch::None)
             }

@@ -44,9 +44,9 @@ impl Located {
         self
     }
 
-    /// Adds a warning, if any.
-    pub(super) fn warn(mut self, warning: Option<Warning>) -> Self {
-        self.warnings.extend(warning);
+    /// Adds warnings, if any.
+    pub(super) fn warn(mut self, warnings: impl IntoIterator<Item = Warning>) -> Self {
+        self.warnings.extend(warnings);
         self
     }
 }

@@ -210,6 +210,14 @@ impl Resolver<'_> {
         for (index, interpretation) in interpretations.iter().enumerate() {
             if let Some(located) = self.located(interpretation)? {
                 let others = interpretations.get(index + 1..).unwrap_or_default();
+                // A document whose whole path is the address comes before a place that another one lacks.
+                if located.fault.is_some()
+                    && matches!(interpretation, Interpretation::Namespaced { .. })
+                    && let [whole @ Interpretation::ExactPath { .. }, ..] = others
+                    && let Some(document) = self.located(whole)?
+                {
+                    return Ok(Some(document));
+                }
                 return Ok(Some(located.warn(self.hidden_steps(interpretation, others)?)));
             }
         }
@@ -353,24 +361,23 @@ impl Resolver<'_> {
 
     /// Returns the warning that a selector hides a section title of any document, or the name of a
     /// document.
-    pub(super) fn shadowed(&self, text: &str) -> Result<Option<Warning>> {
+    pub(super) fn shadowed(&self, text: &str) -> Result<Vec<Warning>> {
         // No title looks like `heading:h2[1]`, so the lookup is skipped.
         if text.is_empty() || text.contains(':') {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let reader = self.library.reader;
+        let mut warnings = Vec::new();
         if !reader.documents(&Lookup::Titles(&[text]), None, 1)?.is_empty() {
-            return Ok(Some(locate::shadows(text)));
+            warnings.push(locate::shadows(text));
         }
-        Ok(match documents::by_name(self.library, text)? {
-            NameMatch::One(stored) => {
-                let whole = format!("{}::*", namespace::encode(&stored.path));
-                let message =
-                    format!("{text} is read as a selector; the document with that name is {whole}");
-                Some(Warning::new("SHADOWED_NAME", message))
-            }
-            _ => None,
-        })
+        if let NameMatch::One(stored) = documents::by_name(self.library, text)? {
+            let whole = format!("{}::*", namespace::encode(&stored.path));
+            let message =
+                format!("{text} is read as a selector; the document with that name is {whole}");
+            warnings.push(Warning::new("SHADOWED_NAME", message));
+        }
+        Ok(warnings)
     }
 
     /// Returns the fault for a name that several documents have.
