@@ -220,3 +220,17 @@ fn sections_are_found_by_the_source_text_of_their_titles() {
     assert_eq!(selectors(&found["matches"]), ["doc.md::heading:h2[0]"]);
     assert_eq!(place.run(&["select", "doc.md::**Plain**"]).ends(1).code(), "SELECTOR_NOT_FOUND");
 }
+
+#[test]
+fn rows_and_cells_have_neighbors() {
+    let place = Place::ingested(&[("a.md", "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n")]);
+    let table = "a.md::root/block:table[0]";
+    let around = |steps: &str| {
+        let json = place.run(&["neighbors", &format!("{table}{steps}")]).success().json();
+        ["prev", "next", "parent"]
+            .map(|name| json[name]["selector"].as_str().unwrap_or("-").replace(table, "T"))
+    };
+    assert_eq!(around("/row[0]"), ["T/row[header]", "T/row[1]", "T"]);
+    assert_eq!(around("/row[1]"), ["T/row[0]", "-", "T"]);
+    assert_eq!(around("/row[1]/cell[0]"), ["-", "T/row[1]/cell[1]", "T/row[1]"]);
+}

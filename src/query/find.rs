@@ -7,7 +7,7 @@ use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
 use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
-use super::library::{Freshness, OpenDocument};
+use super::library::{Freshness, OpenDocument, is_false};
 use super::page::{self, shorten};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
 use crate::error::Result;
@@ -48,6 +48,9 @@ pub struct FoundSection {
     pub line_end: usize,
     /// Unicode scalars including subsections.
     pub char_count: usize,
+    /// Whether the document contains bytes that are not valid UTF-8.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
     /// The address of the section.
     pub selector: String,
     /// Whether the file differs from the stored document.
@@ -222,6 +225,7 @@ fn found(library: &DocumentCache<'_>, document: &OpenDocument, section: &Section
         line_end: lines.end,
         char_count: tree.sections_within(section.node).map(|section| section.own.chars).sum(),
         selector: document.address_of(section.node),
+        lossy: document.stored.is_lossy,
         freshness: library.freshness(&document.stored),
     }
 }

@@ -3,14 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::Cursor;
-use super::library::{Freshness, OpenDocument};
+use super::cursor::{Cursor, ListPart};
+use super::library::{Freshness, OpenDocument, is_false};
 use super::page::{self, shorten};
+use super::place::{Cells, ResolvedNode, Target};
 use super::resolve::resolve_one;
 use super::resolved_node::Target;
 use super::{DocumentCache, List, Outcome, Page};
 use crate::address::StepScope;
 use crate::error::Result;
+use crate::markdown::contents::Table;
 use crate::markdown::outline::NodeKind;
 
 /// A node next to another.
@@ -27,6 +29,9 @@ pub struct Neighbor {
 pub struct Around {
     /// The primary address of the node.
     pub selector: String,
+    /// The path of the document.
+    #[serde(skip)]
+    pub file: String,
     /// The sibling before it.
     pub prev: Option<Neighbor>,
     /// The sibling after it.
@@ -39,6 +44,9 @@ pub struct Around {
     pub prev_in_order: Option<Neighbor>,
     /// The next node in the document: a section for a section, a block for a block.
     pub next_in_order: Option<Neighbor>,
+    /// Whether the document contains bytes that are not valid UTF-8.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -132,9 +140,14 @@ pub fn neighbors(
             children: sections_below(document, StepScope::Document),
             ..nothing_around(place.address())
         },
-        Target::FrontMatter | Target::Cells(_) => nothing_around(place.address()),
+        Target::FrontMatter => nothing_around(place.address()),
+        Target::Cells(cells) => {
+            around_cells(&place, cells, &library.reader.tables(&document.stored)?)
+        }
         Target::Ldmd(section) => around_ldmd(document, section),
     };
+    around.file.clone_from(&document.stored.path);
+    around.lossy = document.stored.is_lossy;
     around.freshness = library.freshness(&document.stored);
     around.children.drain(..page.part.start().min(around.children.len()));
     page.warnings.extend(warnings);
@@ -144,12 +157,14 @@ pub fn neighbors(
 fn nothing_around(selector: String) -> Around {
     Around {
         selector,
+        file: String::new(),
         prev: None,
         next: None,
         parent: None,
         children: Vec::new(),
         prev_in_order: None,
         next_in_order: None,
+        lossy: false,
         freshness: Freshness::default(),
     }
 }
@@ -210,6 +225,37 @@ fn around(document: &OpenDocument, node: usize) -> Around {
         prev_in_order: before.map(|node| neighbor(document, node)),
         next_in_order: after.map(|node| neighbor(document, node)),
         ..nothing_around(document.address_of(node))
+    }
+}
+
+/// Returns the rows around a row and its table, or the cells around a cell and its row.
+fn around_cells(place: &ResolvedNode, cells: Cells, tables: &[Table]) -> Around {
+    let table = tables.iter().find(|table| table.node == cells.node);
+    let near = |row: Option<usize>, cell: Option<Option<usize>>| {
+        let target = Target::Cells(Cells { row: row?, cell: cell?, ..cells });
+        let selector = ResolvedNode { target, ..place.clone() }.address();
+        Some(Neighbor { selector, title: None })
+    };
+    let below = |index: usize, count: usize| Some(index + 1).filter(|next| *next < count);
+    let (prev, next, parent) = match cells.cell {
+        None => (
+            near(cells.row.checked_sub(1), Some(None)),
+            near(below(cells.row, table.map_or(0, |table| table.rows().len())), Some(None)),
+            Some(neighbor(&place.document, cells.node)),
+        ),
+        Some(cell) => (
+            near(Some(cells.row), cell.checked_sub(1).map(Some)),
+            near(Some(cells.row), below(cell, table.map_or(0, Table::width)).map(Some)),
+            near(Some(cells.row), Some(None)),
+        ),
+    };
+    Around {
+        prev_in_order: prev.clone(),
+        next_in_order: next.clone(),
+        prev,
+        next,
+        parent,
+        ..nothing_around(place.address())
     }
 }
 

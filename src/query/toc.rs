@@ -100,6 +100,8 @@ pub struct File {
     /// Whether the file differs from the stored document.
     pub freshness: Freshness,
 }
+    /// Whether the document contains bytes that are not valid UTF-8.
+    pub lossy: bool,
 
 /// The section trees of this part of the list.
 #[derive(Clone, Debug)]
@@ -309,3 +311,4 @@ fn sections(
         freshness: library.freshness(&document.stored),
     }
 }
+        lossy: document.stored.is_lossy,

@@ -128,7 +128,7 @@ impl Answer for neighbors::NeighborsAnswer {
 
     fn rest(&self) -> Footer<'_> {
         Footer::of(&self.page)
-            .with(self.around.iter().map(|around| (&*around.selector, around.freshness)))
+            .with(self.around.iter().map(|around| (&*around.file, around.freshness)))
     }
 
     fn text(&self, writer: &mut TextWriter) {

@@ -144,6 +144,7 @@ fn matches(text: &str) -> find::FindAnswer {
         line_end: 3,
         char_count: 9,
         selector: format!("a.md::heading:h{level}[0]"),
+        lossy: false,
         freshness: changed(),
     };
     find::FindAnswer { matches: vec![found(1), found(2)], page: page(text), advice: None }
@@ -173,6 +174,7 @@ fn trees(text: &str) -> toc::TocAnswer {
         entries: vec![entry(0, 1), entry(1, 2), entry(0, 1)],
         has_entries: true,
         front_matter: Some(toc::FrontMatterSize { line_start: 1, line_end: 3, char_count: 20 }),
+        lossy: false,
         freshness: changed(),
     };
     toc::TocAnswer {
@@ -232,6 +234,8 @@ fn around(text: &str) -> neighbors::NeighborsAnswer {
         children: vec![neighbor(), neighbor()],
         prev_in_order: None,
         next_in_order: Some(neighbor()),
+        lossy: false,
+        file: text.to_owned(),
         freshness: changed(),
     };
     neighbors::NeighborsAnswer { around: Some(around), page: page(text) }

@@ -13,7 +13,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
 use super::value;
-use crate::query::library::Freshness;
+use crate::query::library::{Freshness, is_false};
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
 use crate::schema::{json_as, schema_as};
 
@@ -31,6 +31,9 @@ impl Answer for toc::TocAnswer {
                 (whole.as_object_mut(), value(&file.freshness))
             {
                 row.extend(freshness);
+                if file.lossy {
+                    row.insert("lossy".to_owned(), true.into());
+                }
             }
             let entries = file.entries.iter().map(|entry| {
                 let mut row = json!({ "file": file.file });
@@ -183,6 +186,9 @@ struct FileJson<'a> {
     sections: Forest<'a>,
     /// Where its front matter is; `null` if it has none.
     frontmatter: Option<FrontMatterSize>,
+    /// Whether the document contains bytes that are not valid UTF-8.
+    #[serde(skip_serializing_if = "is_false")]
+    lossy: bool,
     #[serde(flatten)]
     freshness: Freshness,
 }
@@ -193,6 +199,7 @@ impl<'a> From<&'a File> for FileJson<'a> {
             file: &file.file,
             sections: Forest(&file.entries),
             frontmatter: file.front_matter,
+            lossy: file.lossy,
             freshness: file.freshness,
         }
     }

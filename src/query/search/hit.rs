@@ -82,6 +82,9 @@ pub struct Hit {
     /// The indices of the queries that found it, 0-based, if there are several queries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<usize>,
+    /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,

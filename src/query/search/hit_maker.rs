@@ -89,6 +89,8 @@ impl<'a> HitMaker<'a> {
         let ContextLines { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
+        let is_lossy = text.contains(char::REPLACEMENT_CHARACTER)
+            && self.document.is_some_and(|document| document.stored.is_lossy);
         Hit {
             selector,
             word,
@@ -117,6 +119,7 @@ impl<'a> HitMaker<'a> {
             truncated: false,
             duplicates: Vec::new(),
             queries: Vec::new(),
+            lossy: is_lossy,
             freshness: Freshness::default(),
         }
     }
