@@ -88,7 +88,7 @@ impl From<Outcome> for Status {
 impl Status {
     /// Returns the status of a check.
     fn of_check(findings: &Findings) -> Self {
-        if !findings.page.unresolved_selectors.is_empty() {
+        if findings.is_partial() {
             Self::Error
         } else if findings.total == 0 {
             Self::Success

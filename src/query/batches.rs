@@ -143,6 +143,12 @@ impl<'a> DocumentBatches<'a> {
         Ok(std::mem::take(&mut self.batch).collect())
     }
 
+    /// Returns whether no document is left.
+    pub(super) fn is_empty(&mut self) -> Result<bool> {
+        self.fill()?;
+        Ok(self.batch.len() == 0)
+    }
+
     /// Returns whether exactly one document is left.
     pub(super) fn is_one(&mut self) -> Result<bool> {
         self.fill()?;

@@ -420,6 +420,7 @@ impl Bundle<'_> {
         let ListedDocuments { documents, faults, filter, .. } =
             documents::listed(self.library, &self.request.filter.under, &others)?;
         self.faults.extend(faults);
+        self.warnings.extend(filter.warnings.iter().cloned());
         for stored in documents {
             let stored = stored?;
             if self.request.hops == 0 && self.places.len() >= self.enough {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::filter::{DocumentOrder, Filter};
+use super::filter::{DocumentOrder, Filter, no_document};
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
@@ -230,6 +230,16 @@ pub(super) fn listed<'a>(
         }
     };
     faults.extend(filter.faults.iter().cloned());
+    if !request.is_empty() && faults.is_empty() && documents.is_empty()? {
+        filter.warnings.extend(match names {
+            [] => filter.empty(library)?,
+            _ if filter.has_unknown() => None,
+            names => Some(no_document(&format!(
+                "no document of {} passes the filters",
+                names.join(", ")
+            ))),
+        });
+    }
     let is_single = names.len() == 1 && documents.is_one()?;
     Ok(ListedDocuments { documents, faults, is_single, filter })
 }

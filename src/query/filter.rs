@@ -3,16 +3,18 @@
 //! Invariant: items that a filter excludes do not count toward a limit.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::documents;
 use super::library::{DocumentCache, OpenDocument};
+use super::node::{Extent, answer};
 use super::resolve::{NameMatch, NodeRange, resolve};
 use super::search::types_of;
-use crate::address::AddressError;
+use crate::address::suggest::most_similar;
+use crate::address::{AddressError, Params};
 use crate::data::{Expression, scalar};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
@@ -208,7 +210,7 @@ pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
 pub(super) const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
 
 /// Returns the warning that the front matter of `count` documents could not be parsed, of which `first` is one.
-pub(super) fn unreadable(first: &str, count: usize) -> Warning {
+fn unreadable(first: &str, count: usize) -> Warning {
     let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
     let message = "front matter could not be parsed, so it counts as absent";
     Warning::new(UNREADABLE, format!("{message}: {first}{more}"))
@@ -228,6 +230,51 @@ pub(super) fn unreadable_within(
     library.reader.retain(&filter, &mut documents)?;
     let first = documents.iter().map(|document| document.path.as_str()).min();
     Ok(first.map(|first| unreadable(first, documents.len())))
+}
+
+/// The code of the warning that no document passes the filters.
+pub(super) const NO_DOCUMENT: &str = "NO_DOCUMENT";
+
+/// Returns the warning that no document passes the filters. `message` says of which documents.
+pub(super) fn no_document(message: &str) -> Warning {
+    let message = format!(
+        "{message}; leave out a filter, or see `mdsel toc --depth 0`, which lists the documents"
+    );
+    Warning::new(NO_DOCUMENT, message)
+}
+
+/// The code of the warning that nothing has a key, column or field that was asked for.
+pub(super) const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
+
+/// Returns a warning for each of `keys` that no front matter has, with similar keys.
+fn unknown_keys<'a>(
+    library: &DocumentCache<'_>,
+    keys: impl Iterator<Item = &'a str>,
+) -> Result<Vec<Warning>> {
+    let mut unknown = Vec::new();
+    for key in keys.collect::<BTreeSet<&str>>() {
+        let condition = Some(Expression::Exists(key.to_owned()));
+        let filter = DocumentFilter { condition, ..DocumentFilter::default() };
+        if library.reader.documents(&Lookup::Data(&filter, &[]), None, 1)?.is_empty() {
+            unknown.push(key);
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(Vec::new());
+    }
+    let types = library.reader.front_matter_keys(&DocumentFilter::default())?;
+    let names: BTreeSet<&str> = types.keys().map(|(name, _)| name.as_str()).collect();
+    let warning = |key| {
+        let similar = most_similar(key, names.iter().copied());
+        let next = if similar.is_empty() {
+            "`mdsel meta --types` lists the keys".to_owned()
+        } else {
+            format!("similar keys are {}", similar.join(", "))
+        };
+        let message = format!("no front matter has the key {key:?}; {next}");
+        Warning::new(UNKNOWN_KEY, message)
+    };
+    Ok(unknown.into_iter().map(warning).collect())
 }
 
 /// Fails if the store has no collection called `name`.
@@ -284,6 +331,9 @@ impl Filter {
         if request.condition.is_some() {
             filter.warnings.extend(parsed_before(library));
         }
+        let condition = filter.documents.condition.iter().flat_map(Expression::keys);
+        let sort_key = DocumentOrder::of(request).and_then(|order| order.front_matter_key());
+        filter.warnings.extend(unknown_keys(library, condition.chain(sort_key))?);
         let collections = &request.collections;
         for name in collections {
             known_collection(library, name)?;
@@ -353,8 +403,19 @@ impl Filter {
         let Some(fault) = resolution.fault else {
             let places = resolution.places.iter();
             for place in places.filter(|place| takes(&place.document.stored.path)) {
-                let spans = self.places.entry(place.document.stored.id).or_default();
-                spans.push(place.part_span());
+                // Lines and pages are known only from the bytes.
+                let is_part =
+                    place.params != Params { part: place.params.part, ..Params::default() };
+                let span =
+                    match is_part.then(|| answer(library, place, Extent::Words(0))).transpose()? {
+                        None => place.part_span(),
+                        Some(Ok(node)) => ByteSpan::new(node.byte_start, node.byte_end),
+                        Some(Err(fault)) => {
+                            self.faults.push(fault.of(address));
+                            continue;
+                        }
+                    };
+                self.places.entry(place.document.stored.id).or_default().push(span);
             }
             self.warnings.extend(resolution.warnings);
             return Ok(());
@@ -371,9 +432,10 @@ impl Filter {
         Ok(())
     }
 
-    /// Returns the text for an empty answer whose reason is that no document passes the filters.
-    pub(super) fn advice(&self, library: &DocumentCache<'_>) -> Result<Option<String>> {
-        if self.documents.is_empty() {
+    /// Returns the warning for an empty answer whose reason is that no document passes the filters. Another warning
+    /// or fault of the filter may give the reason.
+    pub(super) fn empty(&self, library: &DocumentCache<'_>) -> Result<Option<Warning>> {
+        if self.documents.is_empty() || self.has_unknown() {
             return Ok(None);
         }
         let mut passing =
@@ -382,10 +444,12 @@ impl Filter {
             return Ok(None);
         }
         let documents = library.reader.totals()?.documents;
-        Ok(Some(format!(
-            "0 of {documents} documents pass the filters. Leave out a filter, or see `mdsel toc --depth 0`, which \
-             lists the documents."
-        )))
+        Ok(Some(no_document(&format!("0 of {documents} documents pass the filters"))))
+    }
+
+    /// Returns whether an address or a key of the filter is not in the store.
+    pub(super) fn has_unknown(&self) -> bool {
+        !self.faults.is_empty() || self.warnings.iter().any(|warning| warning.code == UNKNOWN_KEY)
     }
 
     /// Keeps the documents in which hits can match.

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::cursor::most;
-use super::data::unknown_keys;
+use super::cursor::{ListPart, most};
 use super::filter::{DocumentOrder, Filter};
 use super::library::{Freshness, OpenDocument, is_false};
 use super::page::{self, shorten};
@@ -177,10 +176,10 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
             result.matches.push(found(library, &document, section));
         }
     }
-    if result.matches.is_empty() && result.page.part.start() == 0 && filter.faults.is_empty() {
-        let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
-        if unknown.is_empty() {
-            result.advice = filter.advice(library)?.or_else(|| Some(advice(request)));
+    if result.matches.is_empty() && result.page.part.start() == 0 {
+        let empty = filter.empty(library)?;
+        if empty.is_none() && !filter.has_unknown() {
+            result.advice = Some(advice(request));
         }
         result.page.warnings.extend(unknown);
     }

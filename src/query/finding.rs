@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{Cursor, most};
+use super::cursor::{Cursor, ListPart, most};
+use super::filter::NO_DOCUMENT;
 use super::page::{self, shorten};
 use super::{List, Page};
 use crate::address::AddressError;
@@ -52,6 +53,13 @@ impl Findings {
         let total = findings.len();
         findings.drain(..page.part.start().min(total));
         Self { findings, page, total }
+    }
+
+impl Findings {
+    /// Returns whether a part of what was asked for was not checked.
+    pub fn is_partial(&self) -> bool {
+        !self.page.unresolved_selectors.is_empty()
+            || self.page.warnings.iter().any(|warning| warning.code == NO_DOCUMENT)
     }
 
     /// Keeps at most `limit` problems; 0 keeps all.

@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::{Filter, UNREADABLE, parsed_before, unreadable, unreadable_within};
+use super::super::filter::{Filter, UNREADABLE, parsed_before, unreadable_within};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
 use crate::data::expression::value_at;
-use crate::error::Result;
-use crate::query::cursor::most;
+use crate::error::{Result, Warning};
+use crate::query::cursor::{ListPart, most};
 use crate::store::StoredDocument;
 
 /// A request for front matter.
@@ -99,11 +99,9 @@ fn cut_value(value: &mut Value, most: usize) {
 struct Values<'a> {
     library: &'a DocumentCache<'a>,
     keys: &'a [String],
-    has_condition: bool,
+    filter: &'a FilterRequest,
     /// The ids of the documents whose front matter could not be parsed, once they are needed.
     faulty: Option<HashSet<i64>>,
-    /// The paths of those that were looked at.
-    unreadable: Vec<String>,
 }
 
 impl Values<'_> {
@@ -125,11 +123,10 @@ impl Source for Values<'_> {
         let values = self.library.reader.front_matter(stored)?;
         // Without values, either there is no front matter or it could not be parsed.
         if values.is_none() && self.is_faulty(stored)? {
-            self.unreadable.push(stored.path.clone());
             return Ok(Vec::new());
         }
         if self.keys.is_empty() {
-            let missing = self.has_condition.then(Map::new);
+            let missing = self.filter.condition.is_some().then(Map::new);
             return Ok(values.or(missing).into_iter().collect());
         }
         let values = values.unwrap_or_default();
@@ -145,6 +142,14 @@ impl Source for Values<'_> {
         None
     }
 
+    fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {
+        // A filter with a condition has this warning.
+        if self.filter.has_condition() {
+            return Ok(None);
+        }
+        unreadable_within(self.library, &filter.documents)
+    }
+
     fn show(&mut self, document: &OpenDocument, meta: Map<String, Value>) -> Result<Document> {
         let has_front_matter = document.tree.outline().front_matter.is_some();
         Ok(Document {
@@ -158,18 +163,12 @@ impl Source for Values<'_> {
 
 /// Lists the front matter of documents.
 pub fn meta(library: &DocumentCache<'_>, request: &MetaRequest) -> Result<MetaAnswer> {
-    let has_condition = request.common.filter.condition.is_some();
     let mut common = request.common.clone();
     if !request.keys.is_empty() {
         common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
     }
-    let (keys, faulty) = (&*request.keys, None);
-    let mut values = Values { library, keys, has_condition, faulty, unreadable: Vec::new() };
-    let (documents, mut page) = list(library, &common, &[], &mut values)?;
-    if !common.filter.has_condition() {
-        let first = values.unreadable.first();
-        page.warnings.extend(first.map(|first| unreadable(first, values.unreadable.len())));
-    }
+    let mut values = Values { library, keys: &request.keys, filter: &common.filter, faulty: None };
+    let (documents, page) = list(library, &common, &[], &mut values)?;
     Ok(MetaAnswer { documents, page })
 }
 
@@ -251,6 +250,9 @@ pub fn types(
     keys.sort_by(|one, other| other.documents.cmp(&one.documents).then(one.key.cmp(&other.key)));
     let start = page.part.start().min(keys.len());
     keys.drain(..start);
+    if keys.is_empty() {
+        page.warnings.extend(filter_of_documents.empty(library)?);
+    }
     let limit = most(limit);
     if keys.len() > limit {
         keys.truncate(limit);

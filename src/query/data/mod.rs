@@ -9,17 +9,19 @@ pub mod meta;
 pub mod tables;
 pub mod tasks;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::cursor::most;
-use super::filter::{DocumentOrder, Filter, parsed_before};
+use super::cursor::{ListPart, most};
+use super::filter::{DocumentOrder, Filter, UNKNOWN_KEY, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::address::suggest::most_similar;
-use crate::data::expression::value_at;
 use crate::data::{Expression, Key};
 use crate::error::{Result, Warning};
+use crate::limits;
+use crate::markdown::outline::Outline;
+use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// What the four requests share.
@@ -110,6 +112,16 @@ trait Source {
     /// Returns the node of an item in the outline; `None` for the whole document.
     fn node(found: &Self::Found) -> Option<usize>;
 
+    /// Returns the first bytes of an item. An item is in the lines in which it begins.
+    fn start(found: &Self::Found, outline: &Outline) -> ByteSpan {
+        let span = match Self::node(found) {
+            Some(node) => outline.nodes.get(node).map(|node| node.bytes),
+            None => outline.front_matter,
+        };
+        let span = span.unwrap_or_default();
+        ByteSpan { end: span.end.min(span.start + 1), ..span }
+    }
+
     /// What says that something has a name of [`Self::names`].
     const HAS: &'static str = "";
 
@@ -118,14 +130,30 @@ trait Source {
         Vec::new()
     }
 
+    /// The keys of which the documents with such names have one.
+    const KEYS: &'static [Key<'static>] = &[];
+
+    /// Returns all names that the items of a document have.
+    fn all_names(&self, _: &StoredDocument) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// Returns whether an item, or what it is in, has a name of [`Self::names`].
     fn has(_: &Self::Found, _: &str) -> bool {
         false
     }
 
+    /// Returns the warning about items that cannot be listed. It does not depend on the part of the list.
+    fn warning(&self, _: &Filter) -> Result<Option<Warning>> {
+        Ok(None)
+    }
+
     /// Returns an item to show.
     fn show(&mut self, document: &OpenDocument, found: Self::Found) -> Result<Self::Item>;
 }
+
+/// Number of names with which an unknown one is compared.
+const MAX_NAMES_COMPARED: usize = 1_000;
 
 /// Number of items among which a name that was asked for is looked for before the whole store is.
 const FIRST_ITEMS: usize = 64;
@@ -145,14 +173,14 @@ fn list<S: Source>(
     if common.filter.condition.is_none() {
         page.warnings.extend(parsed_before(library));
     }
+    page.warnings.extend(source.warning(&filter)?);
     let limit = most(common.limit);
     let mut skip = page.part.start();
     let mut items = Vec::new();
-    // The names that none of the first items has, and the documents of these items.
+    // The names that none of the first items has.
     let mut seen = HashSet::new();
     let names = source.names().into_iter().map(|(name, key)| (name.to_owned(), key.hash()));
     let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
-    let mut first: Vec<StoredDocument> = Vec::new();
     let order = DocumentOrder::of(&common.filter);
     let candidates = Candidates::Keys(keys);
     let documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
@@ -166,12 +194,7 @@ fn list<S: Source>(
         for found in found {
             let is_taken = !filter.looks_inside() || {
                 let document = opened(library, &stored, &mut open)?;
-                let outline = document.tree.outline();
-                let span = match S::node(&found) {
-                    Some(node) => outline.nodes.get(node).map(|node| node.bytes),
-                    None => outline.front_matter,
-                };
-                filter.takes(document, span.unwrap_or_default())
+                filter.takes(document, S::start(&found, document.tree.outline()))
             };
             if !is_taken {
                 continue;
@@ -186,74 +209,60 @@ fn list<S: Source>(
             }
             if items.len() < FIRST_ITEMS {
                 names.retain(|(name, _)| !S::has(&found, name));
-                if first.last().is_none_or(|last| last.id != stored.id) {
-                    first.push(stored.clone());
-                }
             }
             let document = opened(library, &stored, &mut open)?;
             items.push(source.show(document, found)?);
         }
     }
     if page.part.start() == 0 {
-        let condition = filter.documents.condition.as_ref();
-        page.warnings.extend(unknown_keys(library, condition, &first)?);
         for (name, hash) in names {
-            if !has_any(library, &DocumentFilter::default(), &[vec![hash]])? {
-                let message = format!("no {} {name:?}", S::HAS);
+            if !has_any(library, &[vec![hash]])? {
+                let known = known_names(library, source, &name)?;
+                let known = match known.as_slice() {
+                    [] => String::new(),
+                    known => format!("; there are {}", known.join(", ")),
+                };
+                let message = format!("no {} {name:?}{known}", S::HAS);
                 page.warnings.push(Warning::new(UNKNOWN_KEY, message));
             }
+        }
+        if items.is_empty() && !page.warnings.iter().any(|one| one.code == UNKNOWN_KEY) {
+            page.warnings.extend(filter.empty(library)?);
         }
     }
     Ok((items, page))
 }
 
-/// The code of the warning that nothing has a key, column or field that was asked for.
-const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
-
-/// Returns a warning for each key of `condition` that no front matter has, with similar keys. A key that
-/// one of `documents` has is not looked up.
-pub(super) fn unknown_keys(
+/// Returns the names in the first documents with items of `source`, those similar to `name` first.
+fn known_names<S: Source>(
     library: &DocumentCache<'_>,
-    condition: Option<&Expression>,
-    documents: &[StoredDocument],
-) -> Result<Vec<Warning>> {
-    let mut unknown = Vec::new();
-    let keys: BTreeSet<&str> = condition.map(Expression::keys).into_iter().flatten().collect();
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let values = library.reader.front_matters(documents)?;
-    let is_missing = |key: &&str| !values.iter().flatten().any(|map| value_at(map, key).is_some());
-    for key in keys.into_iter().filter(is_missing) {
-        let condition = Some(Expression::Exists(key.to_owned()));
-        if !has_any(library, &DocumentFilter { condition, ..DocumentFilter::default() }, &[])? {
-            unknown.push(key);
+    source: &S,
+    name: &str,
+) -> Result<Vec<String>> {
+    let filter = DocumentFilter::default();
+    let keys = [S::KEYS.iter().map(|key| key.hash()).collect()];
+    let documents = library.reader.documents(&Lookup::Data(&filter, &keys), None, FIRST_ITEMS)?;
+    let mut names = Vec::new();
+    for stored in &documents {
+        for found in source.all_names(stored)? {
+            if !names.contains(&found) && names.len() < MAX_NAMES_COMPARED {
+                names.push(found);
+            }
         }
     }
-    if unknown.is_empty() {
-        return Ok(Vec::new());
+    let similar = most_similar(name, names.iter().cloned());
+    let mut shown: Vec<String> = similar;
+    for name in names {
+        if shown.len() < limits::MAX_CANDIDATES_SHOWN && !shown.contains(&name) {
+            shown.push(name);
+        }
     }
-    let types = library.reader.front_matter_keys(&DocumentFilter::default())?;
-    let names: BTreeSet<&str> = types.keys().map(|(name, _)| name.as_str()).collect();
-    let warning = |key| {
-        let similar = most_similar(key, names.iter().copied());
-        let next = if similar.is_empty() {
-            "`mdsel meta --types` lists the keys".to_owned()
-        } else {
-            format!("similar keys are {}", similar.join(", "))
-        };
-        let message = format!("no front matter has the key {key:?}; {next}");
-        Warning::new(UNKNOWN_KEY, message)
-    };
-    Ok(unknown.into_iter().map(warning).collect())
+    Ok(shown)
 }
 
-fn has_any(
-    library: &DocumentCache<'_>,
-    filter: &DocumentFilter,
-    keys: &[Vec<i64>],
-) -> Result<bool> {
-    Ok(!library.reader.documents(&Lookup::Data(filter, keys), None, 1)?.is_empty())
+fn has_any(library: &DocumentCache<'_>, keys: &[Vec<i64>]) -> Result<bool> {
+    let filter = DocumentFilter::default();
+    Ok(!library.reader.documents(&Lookup::Data(&filter, keys), None, 1)?.is_empty())
 }
 
 fn opened<'a>(

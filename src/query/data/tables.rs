@@ -14,7 +14,9 @@ use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_it
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
 use crate::markdown::contents::{Cell, Table};
+use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
+use crate::position::ByteSpan;
 use crate::store::StoredDocument;
 
 /// A request for rows.
@@ -162,12 +164,23 @@ impl Source for Rows<'_> {
         Some(found.table.node)
     }
 
+    fn start(found: &FoundRow, _: &Outline) -> ByteSpan {
+        found.table.row(found.index + 1).unwrap_or_default().span
+    }
+
     const HAS: &'static str = "table has the column";
 
     fn names(&self) -> Vec<(&str, Key<'_>)> {
         let asked = self.headers.iter().chain(self.columns).map(String::as_str);
         let asked = asked.chain(self.condition.iter().flat_map(Expression::keys));
         asked.map(|name| (name, Key::Column(name))).collect()
+    }
+
+    const KEYS: &'static [Key<'static>] = &[Key::Table];
+
+    fn all_names(&self, stored: &StoredDocument) -> Result<Vec<String>> {
+        let tables = self.library.reader.tables(stored)?;
+        Ok(tables.iter().flat_map(columns::names).collect())
     }
 
     fn has(found: &FoundRow, name: &str) -> bool {

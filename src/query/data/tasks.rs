@@ -165,6 +165,15 @@ impl Source for Tasks<'_> {
         of_text.map(|name| (name, Key::Field(name))).collect()
     }
 
+    const KEYS: &'static [Key<'static>] =
+        &[Key::Task { is_done: false }, Key::Task { is_done: true }];
+
+    fn all_names(&self, stored: &StoredDocument) -> Result<Vec<String>> {
+        let tasks = self.library.reader.tasks(stored)?;
+        let fields = tasks.into_iter().flat_map(|task| task.fields).map(|(name, _)| name);
+        Ok(OWN_KEYS.iter().map(ToString::to_string).chain(fields).collect())
+    }
+
     fn has(found: &TaskEntry, name: &str) -> bool {
         let name = fold(name);
         found.fields.iter().any(|(other, _)| fold(other) == name)

@@ -121,6 +121,12 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
     }
     edges.drain(..part.start().min(edges.len()));
     let has_more = edges.len() > most(request.limit);
+        if let Some(order) = DocumentOrder::of(&request.documents) {
+            sort(library, &order, &place, &mut edges)?;
+        }
+        if edges.is_empty() {
+            answer.page.warnings.extend(filter.empty(library)?);
+        }
     edges.truncate(most(request.limit));
     answer.nodes.push(LinkNode::of(library, &place)?);
     let mut known = std::collections::HashSet::from([place.address()]);

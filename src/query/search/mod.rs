@@ -31,7 +31,6 @@ pub use window::PassageWindow;
 
 use self::language::Language;
 use super::cursor::{ListPart, most};
-use super::data::unknown_keys;
 use super::filter::{DocumentOrder, Filter};
 use super::page::fitting;
 use super::{Cursor, DocumentCache, FilterRequest, List as _, Outcome, Page};
@@ -170,13 +169,13 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     let mut answer = SearchAnswer::new(found, explanation, page);
     // A filter that is not understood is the reason why nothing was found.
     let is_first = request.after.is_none();
-    if is_first && answer.outcome() == Outcome::None && filter.faults.is_empty() {
-        let unknown = unknown_keys(library, filter.documents.condition.as_ref(), &[])?;
-        if unknown.is_empty() && request.form == OutputMode::Hits {
+    if is_first && answer.outcome() == Outcome::None && !filter.has_unknown() {
+        let empty = filter.empty(library)?;
+        if empty.is_none() && request.form == OutputMode::Hits {
             let sections = library.reader.totals()?.sections;
-            answer.advice = filter.advice(library)?.or_else(|| Some(advice(request, sections)));
+            answer.advice = Some(advice(request, sections));
         }
-        answer.page.warnings.extend(unknown);
+        answer.page.warnings.extend(empty);
     }
     Ok(answer)
 }
