@@ -81,6 +81,12 @@ pub(super) struct LinksListArgs {
     /// Take only documents whose front matter matches, as in 'status = Final'
     #[arg(long = "where", value_name = "EXPR", id = "where")]
     pub(super) condition: Option<String>,
+    /// Take only sections of this heading level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(super) level: Option<u8>,
+    /// Order by the documents at the other ends: path, title or a key of their front matter; -KEY reverses
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(super) sort: Option<String>,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]
@@ -152,6 +158,8 @@ impl QueryArguments for LinksListArgs {
             filter: filter(&self.filter),
             documents: FilterRequest {
                 condition: self.condition.clone(),
+                level: self.level,
+                sort: self.sort.clone(),
                 ..self.documents.request()
             },
             max_nodes: self.filter.max_nodes,

@@ -1,17 +1,20 @@
 //! `links list`: lists the links of a node.
 
+use std::collections::{HashMap, HashSet};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::error::Result;
-use crate::query::cursor::most;
-use crate::query::filter::Filter;
+use crate::query::cursor::{ListPart, most};
+use crate::query::filter::{DocumentOrder, Filter};
 use crate::query::page::{longest, shorten};
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
 use crate::query::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
+use crate::store::StoredDocument;
 
 /// A request for links.
 #[derive(Clone, Debug)]
@@ -105,31 +108,33 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
     let graph = Graph::new(library, request.filter.clone());
     let mut edges = graph.edges(&place, request.direction)?;
     answer.page.warnings.extend(graph.unknown_types());
-    if !request.documents.is_empty() {
+    if !request.documents.is_empty() || request.documents.sort.is_some() {
         let filter = Filter::new(library, &request.documents)?;
         let mut taken = Vec::with_capacity(edges.len());
         for edge in edges {
-            if let Some(end) = other_end(&edge, &place)
-                && is_taken(library, &filter, end)?
-            {
+            let is_taken = match other_end(&edge, &place) {
+                Some(end) if !request.documents.is_empty() => is_taken(library, &filter, end)?,
+                _ => request.documents.is_empty(),
+            };
+            if is_taken {
                 taken.push(edge);
             }
         }
         edges = taken;
-        answer.page.unresolved_selectors.extend(filter.faults);
-        answer.page.warnings.extend(filter.warnings);
-    }
-    edges.drain(..part.start().min(edges.len()));
-    let has_more = edges.len() > most(request.limit);
         if let Some(order) = DocumentOrder::of(&request.documents) {
             sort(library, &order, &place, &mut edges)?;
         }
         if edges.is_empty() {
             answer.page.warnings.extend(filter.empty(library)?);
         }
+        answer.page.unresolved_selectors.extend(filter.faults);
+        answer.page.warnings.extend(filter.warnings);
+    }
+    edges.drain(..part.start().min(edges.len()));
+    let has_more = edges.len() > most(request.limit);
     edges.truncate(most(request.limit));
     answer.nodes.push(LinkNode::of(library, &place)?);
-    let mut known = std::collections::HashSet::from([place.address()]);
+    let mut known = HashSet::from([place.address()]);
     for edge in &edges {
         for end in std::iter::once(&edge.from).chain(edge.target()) {
             if known.insert(ResolvedNode::address(end)) {
@@ -145,6 +150,28 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
     let fitting = answer.needs.partition_point(|&needed| needed <= most(request.max_nodes));
     // A page without a link would be followed by the same page.
     Ok(answer.first(fitting.max(1)))
+}
+
+/// Sorts edges by the documents at their other ends, those that lead nowhere last.
+fn sort(
+    library: &DocumentCache<'_>,
+    order: &DocumentOrder<'_>,
+    place: &ResolvedNode,
+    edges: &mut [Edge],
+) -> Result<()> {
+    let mut documents = HashMap::new();
+    for end in edges.iter().filter_map(|edge| other_end(edge, place)) {
+        documents.entry(end.document.stored.id).or_insert_with(|| end.document.stored.clone());
+    }
+    let mut sorted: Vec<StoredDocument> = documents.into_values().collect();
+    order.sort(library, &mut sorted)?;
+    let ranks: HashMap<i64, usize> =
+        sorted.iter().enumerate().map(|(rank, document)| (document.id, rank)).collect();
+    edges.sort_by_key(|edge| {
+        let rank = other_end(edge, place).and_then(|end| ranks.get(&end.document.stored.id));
+        rank.copied().unwrap_or(usize::MAX)
+    });
+    Ok(())
 }
 
 /// The end of an edge that is not in the document of `place`, or where the edge leads within that document; `None`
