@@ -147,8 +147,9 @@ fn an_empty_answer_says_that_no_document_passes_the_filters() {
     let place = Place::ingested(&[("a.md", "---\ntags: [x]\n---\n# A\n\ntext\n")]);
     for command in [&["search", "text"][..], &["search", "-e", "text"], &["find", "A"]] {
         let filtered = [command, &["--tag", "other", "-f", "text"]].concat();
-        let advice = place.run(&filtered).ends(1).text();
-        assert!(advice.starts_with("0 of 1 documents pass the filters."), "{advice}");
+        let text = place.run(&filtered).ends(1).text();
+        let warning = "warning: NO_DOCUMENT: 0 of 1 documents pass the filters;";
+        assert!(text.starts_with(warning), "{text}");
         place.run(&[command, &["--tag", "x"]].concat()).success();
         // The filter of blocks leaves the document.
         let filtered = [command, &["--level", "3", "-f", "text"]].concat();
@@ -280,6 +281,8 @@ fn links_are_checked_where_the_filters_say() {
     assert_eq!(edges(&["-g", "!notes/"]), 0);
     assert_eq!(edges(&["--under", "c.md::Gamma"]), 1);
     assert_eq!(edges(&["--tag", "red"]), 0);
+    assert_eq!(edges(&["--sort", "path"]), 3);
+    assert_eq!(edges(&["--level", "6"]), 0);
 }
 
 #[test]
@@ -348,4 +351,96 @@ fn a_name_that_begins_the_name_of_a_folder_gets_that_suggested() {
     let none = place.run(&["toc", "indexmap-%"]).ends(1).json();
     assert!(!none.to_string().contains("crates/"), "{none}");
     place.run(&["search", "needle", "--under", folders[1]]).success();
+}
+
+#[test]
+fn a_filter_that_no_document_passes_is_reported_in_every_form() {
+    let place = Place::ingested(&[("docs/a.md", "# A\n\n[x](gone.md)\n\n- [ ] t\n")]);
+    for (command, status) in [
+        (&["links", "check"][..], 2),
+        (&["links", "check", "docs"], 2),
+        (&["links", "list", "docs/a.md"], 0),
+        (&["toc"], 1),
+        (&["toc", "docs/a.md"], 1),
+        (&["index"], 1),
+        (&["find", "A"], 1),
+        (&["search", "x"], 1),
+        (&["code"], 1),
+        (&["tables"], 1),
+        (&["tasks"], 1),
+        (&["meta"], 1),
+        (&["meta", "--types"], 1),
+        (&["context"], 1),
+    ] {
+        let filtered = [command, &["-g", "dcos/**"]].concat();
+        let json = place.run(&filtered).ends(status).json();
+        let warnings = json["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{command:?} {json}");
+        assert_eq!(warnings[0]["code"], "NO_DOCUMENT", "{command:?}");
+        let text = place.run(&[&filtered[..], &["-f", "text"]].concat()).text();
+        assert!(text.contains("NO_DOCUMENT: "), "{command:?} {text}");
+    }
+    place.run(&["links", "check", "-g", "docs/**"]).ends(1);
+}
+
+#[test]
+fn a_key_that_no_front_matter_has_is_reported_by_every_command() {
+    let place = Place::ingested(&[("a.md", "---\nstatus: x\n---\n# A\n\ntext\n\n- [ ] t\n")]);
+    for command in [
+        &["toc"][..],
+        &["index"],
+        &["find", "A"],
+        &["search", "-e", "text"],
+        &["code"],
+        &["meta"],
+        &["links", "check"],
+        &["context", "-g", "*"],
+    ] {
+        for filter in [["--where", "not nope = 1"], ["--sort", "nope"]] {
+            let json = place.run(&[command, &filter].concat()).json();
+            let warnings = json["warnings"].as_array().unwrap_or_else(|| panic!("{command:?}"));
+            assert_eq!(warnings.len(), 1, "{command:?} {json}");
+            assert_eq!(warnings[0]["code"], "UNKNOWN_KEY", "{command:?}");
+        }
+    }
+    let tasks = place.run(&["tasks", "--sort", "nope"]).success().json();
+    assert_eq!(tasks["warnings"][0]["code"], "UNKNOWN_KEY");
+}
+
+#[test]
+fn rows_tasks_and_code_are_under_the_lines_and_rows_in_which_they_begin() {
+    let text = "# A\n\n| n |\n|---|\n| 1 |\n| 2 |\n\n- [ ] one\n  - [ ] two\n\n```sh\nx\n```\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    for (command, list, under, lines) in [
+        ("tables", "rows", "a.md::block:table[0]/row[1]", &[6][..]),
+        ("tables", "rows", "a.md:4-6", &[5, 6]),
+        ("tables", "rows", "a.md?head=5", &[5]),
+        ("tasks", "tasks", "a.md:8-8", &[8]),
+        ("tasks", "tasks", "a.md::A?tail=5", &[9]),
+        ("code", "code", "a.md:11-11", &[11]),
+        ("code", "code", "a.md?page=0&words=5", &[]),
+    ] {
+        let json = place.run(&[command, "--under", under]).json();
+        let found: Vec<u64> = json[list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["line"].as_u64().unwrap())
+            .collect();
+        assert_eq!(found, lines, "{command} --under {under} {json}");
+    }
+    let hits = place.run(&["search", "-e", ".", "--under", "a.md?head=1"]).success().json();
+    assert!(hits["hits"].as_array().unwrap().iter().all(|hit| hit["line"] == 1), "{hits}");
+}
+
+#[test]
+fn toc_lists_the_sections_below_a_section() {
+    let place = Place::ingested(&[("a.md", "# A\n\n## B\n\n### C\n\n## D\n"), ("b.md", "# B\n")]);
+    let toc = place.run(&["toc", "a.md::B"]).success().json();
+    assert_eq!(toc["file"], "a.md");
+    assert_eq!(toc["sections"][0]["title"], "B");
+    assert_eq!(toc["sections"][0]["children"][0]["title"], "C");
+    assert_eq!(toc["sections"].as_array().unwrap().len(), 1, "{toc}");
+    let missing = place.run(&["toc", "a.md::Nope"]).ends(1).json();
+    assert_eq!(missing["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND");
 }

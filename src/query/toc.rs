@@ -1,5 +1,7 @@
 //! `toc`: returns the section tree of documents.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,6 +11,7 @@ use super::filter::Filter;
 use super::groups::Group;
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
+use super::resolve::NameMatch;
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents, groups};
 use crate::error::Result;
 use crate::parallel;
@@ -97,11 +100,11 @@ pub struct File {
     pub has_entries: bool,
     /// The front matter, if any.
     pub front_matter: Option<FrontMatterSize>,
+    /// Whether the document contains bytes that are not valid UTF-8.
+    pub lossy: bool,
     /// Whether the file differs from the stored document.
     pub freshness: Freshness,
 }
-    /// Whether the document contains bytes that are not valid UTF-8.
-    pub lossy: bool,
 
 /// The section trees of this part of the list.
 #[derive(Clone, Debug)]
@@ -172,7 +175,8 @@ impl List for TocAnswer {
 
 /// Lists the section trees of documents.
 pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswer> {
-    let mut page = Page::beginning(request.after, library.reader.generation());
+    let request = &of_sections(library, request)?;
+    let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
     let ListedDocuments { documents, faults, is_single, filter } =
         documents::listed(library, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
@@ -197,6 +201,31 @@ pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswe
     let is_path_given = is_single && files.first().is_some_and(|file| is_path(&file.file));
     let is_shallow = request.depth == Some(0);
     Ok(TocAnswer { files, is_single, is_shallow, is_path_given, page })
+}
+
+/// Returns a request for sections as a request for their documents with a filter.
+fn of_sections<'a>(
+    library: &DocumentCache<'_>,
+    request: &'a TocRequest,
+) -> Result<Cow<'a, TocRequest>> {
+    let mut of_documents = Cow::Borrowed(request);
+    let mut documents = Vec::new();
+    for name in &request.documents {
+        let Some((document, place)) = name.split_once("::") else { return Ok(of_documents) };
+        if ["", "*"].contains(&place)
+            || !matches!(documents::by_name(library, name)?, NameMatch::None)
+            || !matches!(documents::by_name(library, document)?, NameMatch::One(_))
+        {
+            return Ok(of_documents);
+        }
+        documents.push(document.to_owned());
+    }
+    if !documents.is_empty() {
+        let request = of_documents.to_mut();
+        documents.dedup();
+        request.filter.under.append(&mut std::mem::replace(&mut request.documents, documents));
+    }
+    Ok(of_documents)
 }
 
 /// Returns the trees of all `documents`.
@@ -308,7 +337,7 @@ fn sections(
                 - outline.sections.iter().map(|section| section.own.chars).sum::<usize>()
                 - usize::from(outline.start() > 0),
         }),
+        lossy: document.stored.is_lossy,
         freshness: library.freshness(&document.stored),
     }
 }
-        lossy: document.stored.is_lossy,
