@@ -91,9 +91,13 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
             addresses.push(address.clone());
             continue;
         }
-        let text = String::from_utf8(standard_input()?).map_err(|_| {
-            Error::new(ErrorKind::Usage, "standard input: the addresses are not UTF-8")
-        })?;
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::io(std::path::Path::new("standard input"), error))?;
+        // An address that is not UTF-8 names nothing; the others are answered.
+        let text = String::from_utf8_lossy(&bytes);
         addresses.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(addresses)
