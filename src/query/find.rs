@@ -17,8 +17,7 @@ use crate::markdown::slug::comparable;
 /// A request for sections.
 #[derive(Clone, Debug)]
 pub struct FindRequest {
-    /// A glob that must match the whole title. A pattern without glob characters must be a part of the
-    /// title.
+    /// A glob that must match the whole title, or a part of the title as it is.
     pub pattern: String,
     /// A text that the section's own text must contain, if given.
     pub content: Option<String>,
@@ -47,11 +46,11 @@ pub struct FoundSection {
     pub line_end: usize,
     /// Unicode scalars including subsections.
     pub char_count: usize,
+    /// The address of the section.
+    pub selector: String,
     /// Whether the document contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
-    /// The address of the section.
-    pub selector: String,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -108,7 +107,8 @@ impl List for FindAnswer {
 /// A pattern for titles.
 enum TitlePattern {
     Contains(String),
-    Whole(Glob),
+    /// A glob, or the text of it as a part of the title, such as `[net]`.
+    Whole(Glob, String),
 }
 
 impl TitlePattern {
@@ -117,14 +117,15 @@ impl TitlePattern {
         if !pattern.contains(['*', '?', '[', '{']) {
             return Ok(Self::Contains(pattern));
         }
-        Glob::new(&pattern, Separator::None).map(Self::Whole)
+        let glob = Glob::new(&pattern, Separator::None)?;
+        Ok(Self::Whole(glob, pattern))
     }
 
     fn is_match(&self, title: &str) -> bool {
         let title = comparable(title);
         match self {
             Self::Contains(part) => title.contains(part),
-            Self::Whole(glob) => glob.is_match(&title),
+            Self::Whole(glob, text) => glob.is_match(&title) || title.contains(text),
         }
     }
 }
@@ -181,7 +182,7 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
         if empty.is_none() && !filter.has_unknown() {
             result.advice = Some(advice(request));
         }
-        result.page.warnings.extend(unknown);
+        result.page.warnings.extend(empty);
     }
     Ok(result)
 }
@@ -244,6 +245,8 @@ mod tests {
             ("[ab]x", "bx", true),
             ("über", "Über uns", true),
             ("*/*", "a/b", true),
+            ("[net]", "The [net] section", true),
+            ("[net]", "The net section", false),
         ] {
             assert_eq!(TitlePattern::new(pattern).unwrap().is_match(title), expected, "{pattern}");
         }
