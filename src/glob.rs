@@ -90,13 +90,18 @@ impl Glob {
             None if pattern.contains('/') => pattern.to_owned(),
             None => format!("**/{pattern}"),
         };
-        Self::new(&anchored, Separator::Slash)
+        Self::compiled(&anchored, Separator::Slash, pattern)
     }
 
     /// Compiles a glob.
     pub(crate) fn new(pattern: &str, separator: Separator) -> Result<Self> {
+        Self::compiled(pattern, separator, pattern)
+    }
+
+    /// Compiles a glob that was given as `given`.
+    fn compiled(pattern: &str, separator: Separator, given: &str) -> Result<Self> {
         let invalid = |what: &str| {
-            Error::new(ErrorKind::Usage, format!("{pattern}: {what}"))
+            Error::new(ErrorKind::Usage, format!("{given}: {what}"))
                 .with_hint("write [*], [?], [[] or [{] for these characters themselves")
         };
         let one = if separator == Separator::Slash { "[^/]" } else { "." };

@@ -29,6 +29,14 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     let is_tip = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more");
     let tips = rest.lines().map(str::trim).take_while(is_tip).filter(|line| !line.is_empty());
     hints.extend(tips.map(plain));
+    if let Some(document) = document_of(error, &message, arguments) {
+        if message.starts_with("the subcommand ") {
+            message = format!("unrecognized subcommand '{document}'");
+        }
+        if hints.is_empty() {
+            hints.push(format!("to select documents, use --under {}", shell_word(&document)));
+        }
+    }
     match as_text(error, arguments) {
         // The hint of clap names only the letter that it does not know.
         Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],
@@ -36,6 +44,23 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     }
     Error::new(ErrorKind::Usage, message.replace("invalid digit found in string", "not a number"))
         .with_hint(hints.join("; "))
+}
+
+/// Returns the argument that may be meant as a document, for a command that takes documents only as a filter.
+fn document_of(error: &clap::Error, message: &str, arguments: &[OsString]) -> Option<String> {
+    const FILTERING: [&str; 6] = [" code", " tables", " tasks", " meta", " find", " search"];
+    if !FILTERING.contains(&&*command_of(arguments)) {
+        return None;
+    }
+    let (before, quoted) = message.split_once('\'')?;
+    let (argument, _) = quoted.split_once('\'')?;
+    let is_argument = match error.kind() {
+        ClapErrorKind::UnknownArgument | ClapErrorKind::InvalidSubcommand => true,
+        // An option of the program before a word that looks like a subcommand.
+        ClapErrorKind::ArgumentConflict => before == "the subcommand ",
+        _ => false,
+    };
+    (is_argument && !argument.starts_with('-')).then(|| argument.to_owned())
 }
 
 /// Returns the command that passes the argument to which `error` refers as text. Returns `None` unless
@@ -163,6 +188,13 @@ mod tests {
             assert_eq!(message_and_hint(arguments).1, hint, "{arguments:?}");
         }
         assert_eq!(message_and_hint(&["dance"]).1, "run `mdsel --help`");
+        for command in [&["tables", "a b"][..], &["find", "x", "a b"], &["meta", "a b"]] {
+            let hint = message_and_hint(command).1;
+            assert!(hint.starts_with("to select documents, use --under 'a b'; "), "{hint}");
+        }
+        let (message, hint) = message_and_hint(&["meta", "--db", "x", "jj"]);
+        assert_eq!(message, "unrecognized subcommand 'jj'");
+        assert!(hint.starts_with("to select documents, use --under jj; "), "{hint}");
         assert!(message_and_hint(&["find", "x", "--limt", "3"]).1.contains("'--limit'"));
     }
 }

@@ -55,8 +55,13 @@ pub(super) fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Resu
         let nearest =
             known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
         let error = usage(&format!("{} has no argument {name:?}", tool.name()));
-        let nearest =
-            nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
+        let nearest = match nearest {
+            _ if name == "also" && known.iter().any(|known| known == "queries") => {
+                "add it to \"queries\"; ".to_owned()
+            }
+            Some(nearest) => format!("did you mean {nearest:?}? "),
+            None => String::new(),
+        };
         return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
     }
     Ok(())
