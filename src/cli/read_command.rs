@@ -11,7 +11,7 @@ use super::input::standard_input;
 use super::store::open_fresh;
 use super::{Status, kept};
 use crate::address::is_for_every_document;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::output::{Answer, Format};
 use crate::query::resolve::{NodeRange, resolve};
 use crate::query::{DocumentCache, List, documents};
@@ -91,11 +91,7 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
             addresses.push(address.clone());
             continue;
         }
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(|error| Error::io(std::path::Path::new("standard input"), error))?;
+        let bytes = standard_input()?;
         // An address that is not UTF-8 names nothing; the others are answered.
         let text = String::from_utf8_lossy(&bytes);
         addresses.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));

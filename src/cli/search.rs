@@ -145,18 +145,6 @@ fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {
     } else {
         Query::Words(std::iter::once(text).chain(arguments.also.iter().cloned()).collect())
     };
-    let is_ranked = matches!(query, Query::Words(_));
-    let context = [arguments.after_context, arguments.before_context, arguments.context];
-    if is_ranked && (arguments.only_matching || context.iter().any(Option::is_some)) {
-        return Err(Error::new(ErrorKind::Usage, "-A, -B, -C and -o apply to patterns only")
-            .with_hint("set the length of passages with --passage, or search with -e or -F"));
-    }
-    if !is_ranked && (arguments.passage.is_some() || arguments.keep_duplicates) {
-        let message = "--passage and --keep-duplicates apply to a search for words only";
-        return Err(Error::new(ErrorKind::Usage, message).with_hint(
-            "show lines around each match with -C, or search for words without -e and -F",
-        ));
-    }
     let around = arguments.context.unwrap_or(0);
     Ok(SearchRequest {
         query,

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::filter::{DocumentOrder, Filter};
-use super::library::{Freshness, OpenDocument, is_false};
+use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
 use crate::error::Result;
@@ -49,7 +49,7 @@ pub struct FoundSection {
     /// The address of the section.
     pub selector: String,
     /// Whether the document contains bytes that are not valid UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{Cursor, ListPart, most};
+use super::cursor::{Cursor, most};
 use super::filter::NO_DOCUMENT;
 use super::page::{self, shorten};
 use super::{List, Page};
@@ -55,7 +55,6 @@ impl Findings {
         Self { findings, page, total }
     }
 
-impl Findings {
     /// Returns whether a part of what was asked for was not checked.
     pub fn is_partial(&self) -> bool {
         !self.page.unresolved_selectors.is_empty()

@@ -3,12 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cursor::{Cursor, ListPart};
-use super::library::{Freshness, OpenDocument, is_false};
+use super::cursor::Cursor;
+use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
-use super::place::{Cells, ResolvedNode, Target};
 use super::resolve::resolve_one;
-use super::resolved_node::Target;
+use super::resolved_node::{Cells, ResolvedNode, Target};
 use super::{DocumentCache, List, Outcome, Page};
 use crate::address::StepScope;
 use crate::error::Result;
@@ -45,7 +44,7 @@ pub struct Around {
     /// The next node in the document: a section for a section, a block for a block.
     pub next_in_order: Option<Neighbor>,
     /// Whether the document contains bytes that are not valid UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]

@@ -176,7 +176,7 @@ impl List for TocAnswer {
 /// Lists the section trees of documents.
 pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswer> {
     let request = &of_sections(library, request)?;
-    let mut page = Page::new(ListPart::beginning(request.after, library.reader.generation()));
+    let mut page = Page::beginning(request.after, library.reader.generation());
     let ListedDocuments { documents, faults, is_single, filter } =
         documents::listed(library, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;

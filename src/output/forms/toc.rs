@@ -13,7 +13,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
 use super::value;
-use crate::query::library::{Freshness, is_false};
+use crate::query::library::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
 use crate::schema::{json_as, schema_as};
 
@@ -187,7 +187,7 @@ struct FileJson<'a> {
     /// Where its front matter is; `null` if it has none.
     frontmatter: Option<FrontMatterSize>,
     /// Whether the document contains bytes that are not valid UTF-8.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     lossy: bool,
     #[serde(flatten)]
     freshness: Freshness,

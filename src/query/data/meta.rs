@@ -14,7 +14,7 @@ use super::{Common, Source, list, list_of_items};
 use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::{Result, Warning};
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::store::StoredDocument;
 
 /// A request for front matter.

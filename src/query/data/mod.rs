@@ -12,7 +12,7 @@ pub mod tasks;
 use std::collections::HashSet;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::cursor::{ListPart, most};
+use super::cursor::most;
 use super::filter::{DocumentOrder, Filter, UNKNOWN_KEY, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::error::Result;
-use crate::query::cursor::{ListPart, most};
+use crate::query::cursor::most;
 use crate::query::filter::{DocumentOrder, Filter};
 use crate::query::page::{longest, shorten};
 use crate::query::resolve::resolve_one;

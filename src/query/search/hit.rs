@@ -83,7 +83,7 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<usize>,
     /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
