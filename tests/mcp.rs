@@ -919,3 +919,15 @@ fn a_slow_call_holds_up_no_other_and_a_cancelled_one_makes_room_at_once() {
     server.child.kill().unwrap();
     server.child.wait().unwrap();
 }
+
+#[test]
+fn an_overview_of_a_section_lists_what_is_below_it() {
+    let place = Place::with_fixtures();
+    let mut server = Server::start(&place, &[]);
+    let below = server.json("overview", &json!({ "documents": "guide.md::Install" }));
+    assert_eq!(below["file"], "guide.md");
+    assert_eq!(below["sections"][0]["title"], "Install");
+    assert_eq!(below["sections"].as_array().unwrap().len(), 1, "{below}");
+    let (text, is_error) = server.call("search", &json!({ "queries": "a", "also": "b" }));
+    assert!(is_error && text.contains("add it to"), "{text}");
+}

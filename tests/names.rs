@@ -425,3 +425,12 @@ fn a_changed_document_is_called_by_its_path() {
         assert!(text.lines().any(|line| line.ends_with(expected)), "{text}");
     }
 }
+
+#[test]
+fn a_file_without_an_extension_gets_advice_that_helps() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("NOTES", "x\n")]);
+    let fault = place.run(&["select", "./NOTES"]).ends(1).json();
+    let fault = &fault["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "NOT_IN_STORE");
+    assert!(fault["message"].as_str().unwrap().contains("it has no extension"), "{fault}");
+}

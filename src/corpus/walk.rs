@@ -408,10 +408,12 @@ pub(crate) fn excluded(
     path: &str,
 ) -> Option<String> {
     if !options.takes(Path::new(path)) {
-        return Some(
+        let reason = if Path::new(path).extension().is_none() {
+            "it has no extension; give it one that is ingested, such as .md"
+        } else {
             "its extension is not ingested; `mdsel ingest --ext LIST` sets the extensions"
-                .to_owned(),
-        );
+        };
+        return Some(reason.to_owned());
     }
     Walk { root, own_files, options }.excluded(path, false)
 }
