@@ -18,6 +18,7 @@ use crate::query::page::{longest, shorten};
 
 /// A hit of a search.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the answer")]
 pub struct Hit {
     /// The address of text that contains the hit. Empty if only titles or lines are requested.
     pub selector: String,
