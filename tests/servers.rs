@@ -317,6 +317,43 @@ fn a_collection_that_is_forgotten_between_two_parts_stays_forgotten() {
 }
 
 #[test]
+fn collections_are_beside_the_root_of_each_machine() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&[
+        ("one/docs/a.md", "# A\n"),
+        ("one/wiki/w.md", "# W\n"),
+        ("two/docs/a.md", "# A\n"),
+        ("two/wiki/w.md", "# W\n"),
+    ]);
+    let run = |machine: &str, arguments: &[&str]| {
+        let arguments = [arguments, &["--db", &url, "--root", "docs"]].concat();
+        place.run_in(machine, &arguments, "").success()
+    };
+    run("one", &["ingest"]);
+    run("one", &["ingest", "--collection", "wiki", "wiki"]);
+    let collections = run("two", &["status", "--collections"]).json();
+    assert_eq!(collections["wiki"]["root"], "../wiki", "{collections}");
+    place.write("two/wiki/w.md", "# Changed\n");
+    assert_eq!(run("two", &["ingest"]).json()["changed"], 1);
+    run("two", &["replace", "wiki/w.md", "Changed", "--content", "text"]);
+    let text = |machine: &str| {
+        std::fs::read_to_string(place.join(&format!("{machine}/wiki/w.md"))).unwrap()
+    };
+    assert_eq!((text("one"), text("two")), ("# W\n".into(), "# Changed\n\ntext\n".into()));
+    assert!(!dump(&place, &url).contains(place.path().to_str().unwrap()));
+    // An older version stored the folder of the first machine.
+    let name = url.split_once("schema=").unwrap().1;
+    let absolute = place.join("one/wiki").canonicalize().unwrap();
+    let statement = format!(
+        "UPDATE {name}.store SET options = replace(options, '../wiki', '{}')",
+        absolute.display()
+    );
+    schema.client().batch_execute(&statement).unwrap();
+    assert_eq!(run("one", &["ingest"]).json()["changed"], 1);
+}
+
+#[test]
 fn an_edit_by_another_parser_version_is_noted() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

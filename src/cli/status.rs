@@ -82,7 +82,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
 /// A collection of a store.
 #[derive(JsonSchema, Serialize)]
 pub(super) struct CollectionStatus {
-    /// Its folder: relative to the folder of the store file, or absolute if the store is on a server.
+    /// Its folder: relative to the folder of the store file, or to the root if the store is on a server.
     root: String,
     /// The number of its documents.
     documents: usize,

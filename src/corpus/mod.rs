@@ -20,8 +20,8 @@ pub(crate) use file::{FileHandle, Seen, conflict, is_temporary, temporary_name};
 pub use options::{Collection, IngestOptions};
 pub(crate) use options::{extension, is_collection_name};
 pub(crate) use paths::{
-    bounds_below, canonical, is_at_or_below, is_really_below, relative, resolved, root_folder,
-    root_from_store,
+    bounds_below, canonical, collection_root, is_at_or_below, is_really_below, relative, resolved,
+    root_folder, root_from_store,
 };
 pub use roots::{Root, Roots};
 #[cfg(feature = "watch")]

@@ -36,7 +36,8 @@ pub struct IngestOptions {
     Clone, Debug, PartialEq, Eq, schemars::JsonSchema, serde::Serialize, serde::Deserialize,
 )]
 pub struct Collection {
-    /// The folder, relative to the folder of the store file; absolute if the store is not a file.
+    /// The folder, relative to the folder of the store file, or to the root if the store is not a file. It may be
+    /// absolute in a store on a server that an older version wrote.
     pub root: String,
     /// The options of its ingest.
     #[serde(flatten)]

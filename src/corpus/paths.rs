@@ -2,6 +2,7 @@
 //!
 //! Invariant: a path relative to the root uses `/` and is UTF-8.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -38,10 +39,24 @@ pub(crate) fn root_from_store(root: &Path, store: Option<&Path>) -> Result<Strin
     Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
-/// Returns the folder that is stored as `root`, which is relative to the folder of the file `store`. Without a store
-/// file it is absolute.
-pub(crate) fn root_folder(store: Option<&Path>, root: &str) -> PathBuf {
-    let Some(store) = store else { return PathBuf::from(root) };
+/// Returns the file whose folder the folders of collections are relative to: the file `store`, or any one in the `root`
+/// of a store that is not a file.
+fn origin<'a>(store: Option<&'a Path>, root: &Path) -> Cow<'a, Path> {
+    store.map_or_else(|| root.join("x").into(), Cow::from)
+}
+
+/// Returns `folder`, that of a collection, as it is stored. `root` is the folder without a name.
+pub(crate) fn collection_root(folder: &Path, store: Option<&Path>, root: &Path) -> Result<String> {
+    root_from_store(folder, Some(&origin(store, root)))
+}
+
+/// Returns the folder of a collection that is stored as `stored`. An absolute one is the same for every root.
+pub(crate) fn collection_folder(stored: &str, store: Option<&Path>, root: &Path) -> PathBuf {
+    root_folder(&origin(store, root), stored)
+}
+
+/// Returns the folder that is stored as `root`, which is relative to the folder of the file `store`.
+pub(crate) fn root_folder(store: &Path, root: &str) -> PathBuf {
     let folder = store.parent().unwrap_or_else(|| Path::new(""));
     let joined = if root == "." { folder.to_owned() } else { folder.join(root) };
     canonical(&joined).unwrap_or(joined)

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::beneath::{Files, open_root};
-use super::paths::{is_really_below, relative, root_folder};
+use super::paths::{collection_folder, is_really_below, relative};
 use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, shell_word};
@@ -60,7 +60,7 @@ impl Roots {
         };
         let collections = options.collections.iter().map(|(name, collection)| Root {
             name: name.clone(),
-            folder: root_folder(store, &collection.root),
+            folder: collection_folder(&collection.root, store, folder),
             options: collection.options.clone(),
         });
         Self { all: std::iter::once(unnamed).chain(collections).collect() }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
 use super::{Batches, Progress, Sink as _, closed};
-use crate::corpus::{Roots, root_from_store};
+use crate::corpus::{Roots, collection_root, root_from_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::parallel::{self, Budget, cores, ordered_within};
@@ -35,12 +35,13 @@ pub fn copy(
     let mut report = IngestReport::default();
     report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
     let own = writer.root()?.zip(writer.options()?);
+    let root = own.as_ref().map_or(source.root(), |(root, _)| root);
     let mut options = own.as_ref().map_or(source.options(), |(_, options)| options).clone();
     options.only_collections = source.options().only_collections;
     options.collections = source.options().collections.clone();
-    for root in source.roots().collections() {
-        if let Some(collection) = options.collections.get_mut(&root.name) {
-            collection.root = root_from_store(&root.folder, to.path())?;
+    for of_source in source.roots().collections() {
+        if let Some(collection) = options.collections.get_mut(&of_source.name) {
+            collection.root = collection_root(&of_source.folder, to.path(), root)?;
         }
     }
     // The user may have accepted the source and not what an existing target asks for.
@@ -49,7 +50,6 @@ pub fn copy(
             .is_none_or(|(root, options)| to.is_trusted(&Roots::of_store(to.path(), root, options)))
     };
     if own.as_ref().is_none_or(|(_, own)| *own != options) {
-        let root = own.as_ref().map_or(source.root(), |(root, _)| root);
         writer.set_up(&root_from_store(root, to.path())?, &options)?;
         // A copy is trusted only if its source is, and if it is new or was trusted before.
         if let Some(path) = to.path().filter(|_| from.is_trusted(&source.roots()) && has_trust()) {

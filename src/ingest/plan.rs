@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::{IngestRequest, Paths};
 use crate::corpus::{
-    Collection, IngestOptions, Root, Roots, Skipped, WalkResult, canonical, is_at_or_below,
-    is_collection_name, is_really_below, root_from_store,
+    Collection, IngestOptions, Root, Roots, Skipped, WalkResult, canonical, collection_root,
+    is_at_or_below, is_collection_name, is_really_below,
 };
 use crate::error::{Error, ErrorKind, Result, shell_word};
 
@@ -124,7 +124,7 @@ impl IngestPlan {
         }
         let stored_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let collection = Collection {
-            root: root_from_store(&folder, store)?,
+            root: collection_root(&folder, store, &root)?,
             options: request.options.over(stored_options, &folder)?,
         };
         options.collections.insert(name.to_owned(), collection);

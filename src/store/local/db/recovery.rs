@@ -372,7 +372,7 @@ impl DamagedStore {
     pub(in crate::store) fn root(&self) -> Option<String> {
         let root = String::from_utf8(self.meta.bytes("root")?.to_vec()).ok()?;
         let is_known = self.meta.has_valid_checksum || self.meta.bytes("seal").is_none();
-        (is_known || root_folder(Some(&self.path), &root).is_dir()).then_some(root)
+        (is_known || root_folder(&self.path, &root).is_dir()).then_some(root)
     }
 
     /// Returns the options of the last ingest, if they can be read.

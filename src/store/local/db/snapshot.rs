@@ -189,7 +189,7 @@ impl Snapshot {
         snapshot.lineage = known.lineage;
         snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
         snapshot.generation = known.generation;
-        snapshot.root = root_folder(Some(&snapshot.path), &known.root);
+        snapshot.root = root_folder(&snapshot.path, &known.root);
         // A writer warns about unreadable options. Reading does not depend on them.
         snapshot.options = known.options.unwrap_or_default();
         Ok(Some(snapshot))

@@ -146,7 +146,7 @@ impl RowWriter {
 
     /// Returns the folder that document paths are relative to; `None` before the first ingest.
     pub(in crate::store) fn root(&self) -> Result<Option<PathBuf>> {
-        Ok(self.meta::<String>("root")?.map(|root| root_folder(Some(&self.path), &root)))
+        Ok(self.meta::<String>("root")?.map(|root| root_folder(&self.path, &root)))
     }
 
     /// Stores the root, relative to the folder of the store, and the options of an ingest.
