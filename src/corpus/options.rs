@@ -77,6 +77,7 @@ impl IngestOptions {
 
     /// Returns these options, which an ingest made from `before`, with what others have stored since: `now`. An ingest
     /// removes no collection.
+    #[cfg(feature = "postgres")]
     pub(crate) fn merged(&self, before: &Self, now: &Self) -> Self {
         fn newest<'a, T: PartialEq>(own: &'a T, before: &T, now: &'a T) -> &'a T {
             if own == before { now } else { own }
