@@ -384,7 +384,15 @@ fn a_collection_answers_like_a_store_of_its_own() {
             let own =
                 place.run_in(&format!("own/{name}"), &[arguments, &["-f", "json"]].concat(), "");
             assert_eq!(answer.status, own.status, "{name} {arguments:?}");
-            let (answer, own) = (answer.json(), own.json());
+            let (mut answer, mut own) = (answer.json(), own.json());
+            for answer in [&mut answer, &mut own] {
+                // The message counts the documents of the store.
+                for warning in answer["warnings"].as_array_mut().into_iter().flatten() {
+                    if warning["code"] == "NO_DOCUMENT" {
+                        warning["message"].take();
+                    }
+                }
+            }
             assert_eq!(
                 without_collection(&answer, name),
                 without_collection(&own, name),

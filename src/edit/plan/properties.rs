@@ -45,7 +45,7 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
         let request = Operation::Replace { content, scope, keep_heading };
         match planned(file, EditTarget::Node(node), request, Allow::default()) {
             Ok(splice) => {
-                assert!(splice.effects.is_noop && apply(file, &splice) == file, "{request:?}")
+                assert!(splice.effects.is_noop && apply(file, &splice) == file, "{request:?}");
             }
             Err(refusal) => assert_eq!(refusal.code(), "NOT_WHOLE_LINES", "{request:?}"),
         }

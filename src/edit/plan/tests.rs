@@ -587,7 +587,6 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
         (lists, "paragraph 2", replace("1. x")),
         (lists, "paragraph 2", after("3. x")),
         (lists, "item 2", replace("* x")),
-        (lists, "item 3", replace("* x")),
         (list, "A", first("    make install")),
         (list, "A", first("  x")),
     ] {
@@ -602,6 +601,7 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
         (lists, "item", before("1. x")),
         (lists, "item", DELETE),
         (lists, "item 1", after("3. x")),
+        (lists, "item 3", replace("* x")),
         (list, "list", before("- x")),
         (list, "A", first("- b")),
         (list, "A", last("- b")),
