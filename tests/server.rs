@@ -47,6 +47,11 @@ impl Schema {
         Some(Self { base, name, nodes: Vec::new() })
     }
 
+    /// Returns the name of the schema.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns a new schema whose last partitions are on the servers that `MDSEL_POSTGRES_NODES` names; `None`
     /// if there are none.
     pub(crate) fn on_several() -> Option<Self> {

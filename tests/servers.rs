@@ -152,7 +152,7 @@ fn after_a_lost_connection_the_next_reader_connects_again() {
     };
     assert_eq!(count(&store).unwrap(), 2);
     let end_all = || {
-        let name = schema.url().split_once("schema=").unwrap().1.to_owned();
+        let name = schema.name();
         let statement = "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a \
              JOIN pg_locks l ON l.pid = a.pid JOIN pg_class c ON c.oid = l.relation \
              JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1";
@@ -204,7 +204,7 @@ fn a_copy_is_equal_in_every_direction() {
 fn a_check_finds_what_was_changed_on_the_server() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();
-    let name = url.split_once("schema=").unwrap().1;
+    let name = schema.name();
     let place = Place::with(&FILES);
     place.run(&["ingest", "--db", &url]).success();
     let statement = format!(
@@ -221,8 +221,7 @@ fn a_check_finds_what_was_changed_on_the_server() {
 
 /// The number of rows of generations that are not complete.
 fn incomplete(schema: &Schema) -> i64 {
-    let url = schema.url();
-    let name = url.split_once("schema=").unwrap().1;
+    let name = schema.name();
     let statement =
         format!("SELECT count(*) FROM {name}.document WHERE gen_from >= 1::bigint << 62");
     schema.client().query_one(&statement, &[]).unwrap().get(0)
@@ -343,7 +342,7 @@ fn collections_are_beside_the_root_of_each_machine() {
     assert_eq!((text("one"), text("two")), ("# W\n".into(), "# Changed\n\ntext\n".into()));
     assert!(!dump(&place, &url).contains(place.path().to_str().unwrap()));
     // An older version stored the folder of the first machine.
-    let name = url.split_once("schema=").unwrap().1;
+    let name = schema.name();
     let absolute = place.join("one/wiki").canonicalize().unwrap();
     let statement = format!(
         "UPDATE {name}.store SET options = replace(options, '../wiki', '{}')",
@@ -357,7 +356,7 @@ fn collections_are_beside_the_root_of_each_machine() {
 fn an_edit_by_another_parser_version_is_noted() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();
-    let name = url.split_once("schema=").unwrap().1;
+    let name = schema.name();
     let place = Place::with(&FILES);
     let version = || -> i64 {
         let statement = format!("SELECT parser FROM {name}.store");
@@ -397,7 +396,7 @@ fn a_refresh_without_the_root_keeps_the_documents() {
 fn an_interrupted_edit_in_another_folder_is_reported() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();
-    let name = url.split_once("schema=").unwrap().1;
+    let name = schema.name();
     let place = Place::with(&FILES);
     place.run(&["ingest", "--db", &url]).success();
     let statement = format!(

@@ -325,6 +325,9 @@ fn is_in_request(
     let (Some(own), Some(document)) = (&edit.document, &request.document) else {
         return Ok(Ok(()));
     };
+    if own == document {
+        return Ok(Ok(()));
+    }
     let root = named(library, Some(document), "*", false)?;
     Ok(root.and_then(|root| {
         if root.stored.id == place.stored.id {

@@ -253,9 +253,7 @@ fn unknown_keys<'a>(
 ) -> Result<Vec<Warning>> {
     let mut unknown = Vec::new();
     for key in keys.collect::<BTreeSet<&str>>() {
-        let condition = Some(Expression::Exists(key.to_owned()));
-        let filter = DocumentFilter { condition, ..DocumentFilter::default() };
-        if library.reader.documents(&Lookup::Data(&filter, &[]), None, 1)?.is_empty() {
+        if !library.reader.has_front_matter_key(key)? {
             unknown.push(key);
         }
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{DocumentFilter, Ranking, SectionFilter, StoredDocument};
 use crate::corpus::{IngestOptions, Roots};
 use crate::data::expression::value_at;
-use crate::data::{CodeItem, TaskEntry};
+use crate::data::{CodeItem, Expression, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
@@ -211,6 +211,11 @@ pub trait Reader: Debug + Send + Sync {
         values_in_rows(self, key, documents)
     }
 
+    /// Returns whether the front matter of a document has the key; see [`value_at`].
+    fn has_front_matter_key(&self, key: &str) -> Result<bool> {
+        is_key_of_a_document(self, key)
+    }
+
     /// Returns the keys of the front matter of the documents that `filter` admits, as they are
     /// written, with the names of the types of their values: for each pair the number of documents.
     fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes>;
@@ -358,4 +363,11 @@ pub(super) fn values_in_rows(
 ) -> Result<Vec<Option<Value>>> {
     let values = reader.front_matters(documents)?.into_iter();
     Ok(values.map(|values| value_at(values.as_ref()?, key).cloned()).collect())
+}
+
+/// Implements [`Reader::has_front_matter_key`] by looking for a document.
+pub(super) fn is_key_of_a_document(reader: &(impl Reader + ?Sized), key: &str) -> Result<bool> {
+    let condition = Some(Expression::Exists(key.to_owned()));
+    let filter = DocumentFilter { condition, ..DocumentFilter::default() };
+    Ok(!reader.documents(&Lookup::Data(&filter, &[]), None, 1)?.is_empty())
 }

@@ -21,9 +21,10 @@ use crate::ldmd::Markup;
 use crate::links::{Outgoing, split_extension};
 use crate::markdown::contents::Table;
 use crate::markdown::outline::{BlockType, Outline};
+use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
-use crate::store::reader::{retain_by_rows, values_in_rows};
+use crate::store::reader::{is_key_of_a_document, retain_by_rows, values_in_rows};
 use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Ranking, Reader,
     SectionFilter, StoredDocument, Totals,
@@ -385,6 +386,12 @@ impl Reader for LocalReader {
         let values = if documents.len() > MOST_READ { values(&self.snapshot, key)? } else { None };
         let Some(mut values) = values else { return values_in_rows(self, key, documents) };
         Ok(documents.iter().map(|document| values.remove(&document.id)).collect())
+    }
+
+    fn has_front_matter_key(&self, key: &str) -> Result<bool> {
+        // A dotted key may be in maps.
+        let is_at_top = self.snapshot.has_front_matter_key(&fold(key))?;
+        Ok(is_at_top || key.contains('.') && is_key_of_a_document(self, key)?)
     }
 
     fn front_matter_keys(&self, filter: &DocumentFilter) -> Result<KeyTypes> {

@@ -60,6 +60,16 @@ impl Snapshot {
         })
     }
 
+    /// Returns whether a document has the key at the top of its front matter. `key` is case-folded.
+    pub(in crate::store) fn has_front_matter_key(&self, key: &str) -> Result<bool> {
+        let statement = "SELECT EXISTS (SELECT 1 FROM front_matter_value WHERE key = ?1)";
+        self.wrap(
+            self.statement()
+                .prepare_cached(statement)
+                .and_then(|mut found| found.query_row([key], |row| row.get(0))),
+        )
+    }
+
     /// Calls `visit` with the document, the key as it is written, and the value as JSON, for each value
     /// of a key of front matter, by ascending document. `key` is case-folded.
     pub(in crate::store) fn visit_front_matter(
