@@ -223,7 +223,8 @@ fn of_sections<'a>(
     if !documents.is_empty() {
         let request = of_documents.to_mut();
         documents.dedup();
-        request.filter.under.append(&mut std::mem::replace(&mut request.documents, documents));
+        let sections = std::mem::replace(&mut request.documents, documents);
+        request.filter.under.extend(sections);
     }
     Ok(of_documents)
 }
