@@ -166,6 +166,14 @@ impl AddressError {
         }
     }
 
+    /// Creates the error of an empty address or place.
+    pub(super) fn empty() -> Self {
+        Self::new(
+            FaultCode::EmptySelector,
+            "the selector is empty: write an address, such as guide.md::heading:h2[0]",
+        )
+    }
+
     /// Sets the position, in Unicode scalars.
     #[must_use]
     pub fn at(mut self, position: usize) -> Self {

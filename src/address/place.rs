@@ -168,10 +168,6 @@ fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, AddressErr
     Ok(ParsedPlace::new(Locator::Selector(selector, steps.to_owned()), params))
 }
 
-/// What is said of an empty address or place.
-pub(super) const EMPTY: &str =
-    "the selector is empty: write an address, such as guide.md::heading:h2[0]";
-
 /// The fault of the parameters after a place that steps continue, such as `Beta/code[0]?foo=1`; `None` if `text`
 /// does not end with parameters after steps, or if these are right.
 pub fn wrong_params(text: &str) -> Option<AddressError> {
@@ -185,7 +181,7 @@ pub fn wrong_params(text: &str) -> Option<AddressError> {
 
 fn parse_locator(text: &str, position: usize) -> Result<Locator, AddressError> {
     if text.is_empty() {
-        return Err(AddressError::new(FaultCode::EmptySelector, EMPTY).at(position));
+        return Err(AddressError::empty().at(position));
     }
     if text == "*" {
         return Ok(Locator::Document);

@@ -147,9 +147,7 @@ impl Selector {
     /// Parses a selector that begins at `position` in an address, in Unicode scalars.
     pub(super) fn parse_at(text: &str, position: usize) -> Result<Self, AddressError> {
         if text.is_empty() {
-            return Err(
-                AddressError::new(FaultCode::EmptySelector, super::place::EMPTY).at(position)
-            );
+            return Err(AddressError::empty().at(position));
         }
         if text.ends_with('/') {
             let position = position + text.chars().count() - 1;

@@ -36,9 +36,8 @@ use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
 use crate::query::library::OpenDocument;
-use crate::query::links::broken::{
-    AffectedLink, AffectedLinks, Changed, EditedVersions, affected_by,
-};
+use crate::query::links::Changed;
+use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
 use crate::query::node::{has_hash, short_hash};
 use crate::query::{DocumentCache, NamedNode, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Store};

@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod fixture;
+mod fragment;
 mod note;
 mod outgoing;
 mod path;

@@ -4,9 +4,9 @@
 //! the extension of a document, or the index file of a folder. Invariant: a match with the same
 //! case is preferred.
 
+use super::fragment::place;
 use super::note::{NoteResult, only};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
-use super::resolve::place;
 use super::{DocumentId, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
 use crate::address::namespace::decode;
 use crate::markdown::links::is_external;

@@ -3,13 +3,13 @@
 //! A wikilink or a typed link names a note. A Markdown link is a [relative
 //! reference](super::reference). Invariant: notes are preferred to files of the same name.
 
+use super::fragment::place;
 use super::note::named;
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::reference::resolve_reference;
-use super::sections::heading_key;
-use super::{DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
+use super::{Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
 use crate::address::namespace::decode;
-use crate::markdown::slug::{comparable, fold};
+use crate::markdown::slug::fold;
 
 /// The extensions of files that Obsidian embeds besides notes ("Accepted file formats" in its
 /// help).
@@ -123,40 +123,6 @@ fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> Lin
         .chain(completed)
         .find_map(|path| files_ending_in(&path)?.into_iter().next());
     left_out.map_or(LinkTarget::broken(Reason::File), LinkTarget::NotInStore)
-}
-
-/// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
-/// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
-pub(super) fn place(library: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
-    let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
-    let is_block = |part: &&str| part.trim_start().starts_with('^');
-    let parts = fragment.split('#').filter(|part| !is_block(part));
-    let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
-    let node = Some(comparable(&decode(fragment)))
-        .filter(|_| !is_block(&fragment))
-        .and_then(|anchor| library.node_by_anchor(id, &anchor))
-        .or_else(|| library.node_by_headings(id, &headings));
-    let is_whole = fragment.is_empty()
-        || fragment.eq_ignore_ascii_case("top")
-        || fragment.split('#').any(|part| is_block(&part))
-        // A tab of a page, as docfx writes it.
-        || fragment.starts_with("tab/")
-        || is_lines(fragment);
-    if node.is_none() && !is_whole {
-        return LinkTarget::Broken { reason: Reason::Anchor, document: Some(id) };
-    }
-    LinkTarget::Document { id, node }
-}
-
-/// Returns whether `fragment` names lines in the syntax of GitHub and GitLab: `L10`, `L10-L20`,
-/// `L10C5-L20C8`.
-fn is_lines(fragment: &str) -> bool {
-    fragment.split('-').all(|line| {
-        line.strip_prefix('L').is_some_and(|rest| {
-            rest.starts_with(|first: char| first.is_ascii_digit())
-                && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'C')
-        })
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use markdown_it::generics::inline::code_pair::CodePairScanner;
 use markdown_it::generics::inline::full_link::{LinkPrefixScanner, LinkScanner};
-use markdown_it::parser::extset::{InlineRootExt, RootExt};
+use markdown_it::parser::extset::InlineRootExt;
 use markdown_it::parser::inline::builtin::TextScanner;
 use markdown_it::parser::inline::{InlineRule, InlineState};
 use markdown_it::parser::linkfmt::LinkFormatter;
@@ -23,6 +23,7 @@ use markdown_it::plugins::extra::strikethrough;
 use markdown_it::plugins::html::html_inline::{HtmlInline, HtmlInlineScanner};
 use markdown_it::{MarkdownIt, Node};
 
+use super::link_scan::{LinkScanState, given_up, rest};
 use super::wikilink::WikilinkRule;
 use crate::limits;
 
@@ -74,47 +75,6 @@ impl LinkFormatter for AsWritten {
     fn normalize_link_text(&self, url: &str) -> String {
         url.to_owned()
     }
-}
-
-/// The state of reading the links of a document.
-#[derive(Debug, Default)]
-pub(super) struct LinkScanState {
-    brackets: usize,
-    links: usize,
-    bytes: usize,
-    /// Whether the brackets of the current text are nested too deeply to parse it.
-    pub(super) is_too_deep: bool,
-}
-impl RootExt for LinkScanState {}
-
-impl LinkScanState {
-    /// Counts a link.
-    pub(super) fn add(&mut self, target: &str) {
-        self.links += 1;
-        self.bytes += target.len();
-    }
-
-    /// Returns whether a cap is reached, so that no further link is read.
-    pub(super) fn is_spent(&self) -> bool {
-        self.links >= limits::MAX_LINKS_PER_DOCUMENT
-            || self.bytes >= limits::MAX_LINK_BYTES
-            || self.brackets >= limits::MAX_LINK_BRACKETS
-    }
-}
-
-/// Returns the text from the current position on.
-pub(super) fn rest<'a>(state: &'a InlineState) -> &'a str {
-    state.src.get(state.pos..state.pos_max).unwrap_or_default()
-}
-
-/// Counts a bracket. Returns the length of the remaining text if it must be skipped because a cap
-/// is reached.
-fn given_up(state: &mut InlineState) -> Option<usize> {
-    let reading = state.root_ext.get_or_insert_default::<LinkScanState>();
-    reading.brackets += 1;
-    // The stock rule recurses once for every open bracket.
-    reading.is_too_deep |= state.level as usize >= limits::MAX_LINK_NESTING;
-    (reading.is_too_deep || reading.is_spent()).then(|| state.pos_max - state.pos)
 }
 
 /// A stock rule for links with bounded recursion. A text that is nested more deeply is skipped.

@@ -13,7 +13,8 @@ use markdown_it::plugins::cmark::inline::image::Image;
 use markdown_it::plugins::cmark::inline::link;
 use markdown_it::{MarkdownIt, Node};
 
-use super::link_rules::{LinkScanState, link_parser};
+use super::link_rules::link_parser;
+use super::link_scan::LinkScanState;
 use super::title::plain_text;
 use super::wikilink::Wikilink;
 use crate::limits;

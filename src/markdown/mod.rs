@@ -3,7 +3,7 @@
 //! [`parse()`] is the entry point and [`outline`] its result. [`words`] counts words and pages,
 //! [`mod@slug`] makes anchors, [`links`] and [`typed_links`] list links, and [`tiling`] checks a
 //! stored outline. Only `parse`, `rules`, `footnote`, `mdx`, `cells`, `title`, `links`,
-//! `link_rules` and `wikilink` use the parser, markdown-it. Invariants: any bytes give an outline
+//! `link_rules`, `link_scan` and `wikilink` use the parser, markdown-it. Invariants: any bytes give an outline
 //! whose spans tile the file; a diagnostic reports everything that exceeded a bound or could not be
 //! parsed; time and memory are linear in the size of the file.
 
@@ -14,6 +14,7 @@ mod footnote;
 pub mod front_matter;
 pub mod html_anchors;
 mod link_rules;
+mod link_scan;
 pub mod links;
 mod mdx;
 pub mod outline;

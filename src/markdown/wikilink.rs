@@ -7,7 +7,7 @@ use markdown_it::parser::inline::{InlineRule, InlineState};
 use markdown_it::plugins::cmark::block::reference::ReferenceMap;
 use markdown_it::{Node, NodeValue};
 
-use super::link_rules::{LinkScanState, rest};
+use super::link_scan::{LinkScanState, rest};
 
 /// A wikilink or an embed.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::DocumentCache;
-use super::filter::DocumentOrder;
+use super::document_order::DocumentOrder;
 use crate::data::Expression;
 use crate::error::Result;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};

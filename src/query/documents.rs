@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::filter::{DocumentOrder, Filter, no_document};
+use super::filter::{Filter, no_document};
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{DocumentCache, FilterRequest};
 use crate::address::{AddressError, FaultCode, namespace};
@@ -209,7 +209,7 @@ pub(super) fn listed<'a>(
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
     let mut filter = Filter::new(library, request)?;
-    let order = DocumentOrder::of(request);
+    let order = request.order();
     let (mut documents, mut faults) = match meaning(library, names, &filter)? {
         Meaning::Documents(admitted) => {
             (DocumentBatches::new(library, admitted, order, Candidates::All)?, Vec::new())

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
-use super::filter::{DocumentOrder, Filter};
+use super::filter::Filter;
 use super::library::{Freshness, OpenDocument};
 use super::page::{self, shorten};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
@@ -151,7 +151,7 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
     let candidates = Candidates::Ids(library.reader.with_title_parts(&[literal])?);
-    let order = DocumentOrder::of(&request.filter);
+    let order = request.filter.order();
     let mut documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
     if limit == usize::MAX {
         documents = documents.at_once();

@@ -5,9 +5,11 @@
 //! the files. Nothing here prints. The clock is read only for the time limit of a search.
 
 mod batches;
+mod containers;
 pub mod context;
 pub mod cursor;
 pub mod data;
+mod document_order;
 pub mod documents;
 pub mod dump;
 mod filter;

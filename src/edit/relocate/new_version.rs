@@ -11,7 +11,8 @@ use crate::links::{Outgoing, StoredLink};
 use crate::position::LineSpan;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
-use crate::query::links::broken::{Changed, names};
+use crate::query::links::Changed;
+use crate::query::links::broken::names;
 use crate::store::StoredDocument;
 
 /// A link whose target is rewritten.

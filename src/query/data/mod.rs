@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
-use super::filter::{DocumentOrder, Filter, UNKNOWN_KEY, parsed_before};
+use super::filter::{Filter, UNKNOWN_KEY, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::address::suggest::most_similar;
@@ -181,7 +181,7 @@ fn list<S: Source>(
     let mut seen = HashSet::new();
     let names = source.names().into_iter().map(|(name, key)| (name.to_owned(), key.hash()));
     let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
-    let order = DocumentOrder::of(&common.filter);
+    let order = common.filter.order();
     let candidates = Candidates::Keys(keys);
     let documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
     'documents: for stored in documents {

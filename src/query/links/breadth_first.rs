@@ -6,12 +6,38 @@
 use std::collections::{HashMap, HashSet};
 
 use super::graph::{EdgeKey, Graph};
-use super::walk::WalkedEdge;
 use super::{Direction, Edge, EdgeFilter, contains};
 use crate::error::Result;
 use crate::limits;
 use crate::query::DocumentCache;
 use crate::query::resolved_node::ResolvedNode;
+
+/// An edge between two nodes of a walk.
+#[derive(Clone, Debug)]
+pub struct WalkedEdge {
+    /// The edge itself.
+    pub edge: Edge,
+    /// The address of the node that it was followed from.
+    pub(super) here: String,
+    /// The address of the node that it was followed to.
+    pub(super) there: String,
+    /// The position of that node in the order of the walk.
+    pub(super) index: usize,
+    /// Whether it was followed in the direction of the link.
+    pub(super) is_forward: bool,
+}
+
+impl WalkedEdge {
+    /// Returns the address of the node that contains the link.
+    pub fn from(&self) -> &str {
+        if self.is_forward { &self.here } else { &self.there }
+    }
+
+    /// Returns the address of the node that is or contains the target.
+    pub fn to(&self) -> &str {
+        if self.is_forward { &self.there } else { &self.here }
+    }
+}
 
 /// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
 /// distance. The roots are not included.

@@ -12,24 +12,12 @@ use serde::Serialize;
 
 use super::EdgeFilter;
 use super::graph::{Destination, Graph, block_ids};
+use super::targets::Changed;
 use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::markdown::outline::Section;
 use crate::query::library::{DocumentCache, OpenDocument};
 use crate::query::resolved_node::{ResolvedNode, Target};
-
-/// A document as it is after an edit.
-#[derive(Clone, Debug)]
-pub(crate) struct Changed<'a> {
-    /// The structure; its `stored.id` is that of the document before the edit.
-    pub(crate) document: Rc<OpenDocument>,
-    /// The links and names after the edit.
-    pub(crate) links: &'a Outgoing,
-    /// The bytes after the edit.
-    pub(crate) bytes: &'a [u8],
-    /// The path before the edit, if the edit moves the document.
-    pub(crate) left: Option<String>,
-}
 
 /// A link that an edit of its target affects.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]

@@ -7,9 +7,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::broken::Changed;
 use super::contains;
-use super::targets::Targets;
+use super::targets::{Changed, Targets};
 use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;

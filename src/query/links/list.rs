@@ -9,7 +9,8 @@ use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, LinkNode};
 use crate::error::Result;
 use crate::query::cursor::most;
-use crate::query::filter::{DocumentOrder, Filter};
+use crate::query::document_order::DocumentOrder;
+use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
@@ -121,7 +122,7 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
             }
         }
         edges = taken;
-        if let Some(order) = DocumentOrder::of(&request.documents) {
+        if let Some(order) = request.documents.order() {
             sort(library, &order, &place, &mut edges)?;
         }
         if edges.is_empty() {

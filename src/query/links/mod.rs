@@ -12,8 +12,9 @@ pub mod list;
 mod targets;
 pub mod walk;
 
-pub use breadth_first::reachable;
+pub use breadth_first::{WalkedEdge, reachable};
 pub use graph::{Direction, Edge, EdgeFilter, source_word};
+pub(crate) use targets::Changed;
 
 use schemars::JsonSchema;
 use serde::Serialize;

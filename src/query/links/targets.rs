@@ -7,12 +7,24 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::broken::Changed;
 use crate::error::{Error, Result};
 use crate::links::sections::AnchorIndex;
-use crate::links::{self, DocumentId, NameKind, OnDisk, SiteRoot, sections};
+use crate::links::{self, DocumentId, NameKind, OnDisk, Outgoing, SiteRoot, sections};
 use crate::query::library::{DocumentCache, OpenDocument};
 use crate::store::{Lookup, StoredDocument};
+
+/// A document as it is after an edit.
+#[derive(Clone, Debug)]
+pub(crate) struct Changed<'a> {
+    /// The structure; its `stored.id` is that of the document before the edit.
+    pub(crate) document: Rc<OpenDocument>,
+    /// The links and names after the edit.
+    pub(crate) links: &'a Outgoing,
+    /// The bytes after the edit.
+    pub(crate) bytes: &'a [u8],
+    /// The path before the edit, if the edit moves the document.
+    pub(crate) left: Option<String>,
+}
 
 /// The link targets of a snapshot.
 pub(super) struct Targets<'a> {

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::breadth_first::{BreadthFirstWalk, Visited};
-use super::{Direction, Edge, EdgeFilter, LinkNode};
+use super::breadth_first::{BreadthFirstWalk, Visited, WalkedEdge};
+use super::{Direction, EdgeFilter, LinkNode};
 use crate::address::Params;
 use crate::error::Result;
 use crate::limits;
@@ -38,33 +38,6 @@ pub struct LinkWalkRequest {
     pub max_nodes: usize,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
-}
-
-/// An edge between two nodes of the answer.
-#[derive(Clone, Debug)]
-pub struct WalkedEdge {
-    /// The edge itself.
-    pub edge: Edge,
-    /// The address of the node that it was followed from.
-    pub(super) here: String,
-    /// The address of the node that it was followed to.
-    pub(super) there: String,
-    /// The position of that node in the order of the walk.
-    pub(super) index: usize,
-    /// Whether it was followed in the direction of the link.
-    pub(super) is_forward: bool,
-}
-
-impl WalkedEdge {
-    /// Returns the address of the node that contains the link.
-    pub fn from(&self) -> &str {
-        if self.is_forward { &self.here } else { &self.there }
-    }
-
-    /// Returns the address of the node that is or contains the target.
-    pub fn to(&self) -> &str {
-        if self.is_forward { &self.there } else { &self.here }
-    }
 }
 
 /// A node that was reached, and the edges followed from it.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::steps::RANGE_PAST_END;
+use super::located::RANGE_PAST_END;
 use crate::address::{
     AddressError, CellStep, CellSteps, FaultCode, Ordinal, Params, RowStep, Step, StepKind,
     StepScope, cells,

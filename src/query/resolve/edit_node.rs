@@ -6,7 +6,8 @@
 use std::rc::Rc;
 
 use super::edit_place::{NamedNode, exact_sections, fault, not_exact, unique, without_params};
-use super::locate::{Located, locate, locate_first, missing};
+use super::locate::{locate, locate_first, missing};
+use super::located::Located;
 use super::several_places;
 use super::suggestion::of_corrections;
 use crate::address::{AddressError, FaultCode, Locator, Ordinal, Params, Selector, StepKind};

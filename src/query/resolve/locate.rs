@@ -5,12 +5,12 @@
 use std::rc::Rc;
 
 use super::locate_lines::{at_line, at_lines};
+use super::located::{Located, fault, with_its_part};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
 use super::suggestion;
 use crate::address::{
-    AddressError, FaultCode, Locator, Params, ParsedPlace, SectionPart, StepScope, namespace,
-    wrong_params,
+    AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, namespace, wrong_params,
 };
 use crate::error::{Warning, shell_path};
 use crate::limits;
@@ -18,42 +18,6 @@ use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 use crate::query::library::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
-
-/// The result of a locator: nodes, or a fault.
-#[derive(Debug, Default)]
-pub(in crate::query) struct Located {
-    pub(in crate::query) places: Vec<ResolvedNode>,
-    pub(in crate::query) fault: Option<AddressError>,
-    /// The nodes that the longest resolving prefix names.
-    pub(in crate::query) partial: Vec<ResolvedNode>,
-    pub(in crate::query) warnings: Vec<Warning>,
-}
-
-impl Located {
-    pub(in crate::query) fn place(place: ResolvedNode) -> Self {
-        Self { places: vec![place], ..Self::default() }
-    }
-
-    pub(super) fn fault(fault: AddressError) -> Self {
-        Self { fault: Some(fault), ..Self::default() }
-    }
-
-    /// Sets the address that the fault is about to the whole `address`.
-    pub(super) fn in_address(mut self, address: &str) -> Self {
-        self.fault = self.fault.map(|fault| fault.of(address));
-        self
-    }
-
-    /// Adds warnings, if any.
-    pub(super) fn warn(mut self, warnings: impl IntoIterator<Item = Warning>) -> Self {
-        self.warnings.extend(warnings);
-        self
-    }
-}
-
-pub(super) fn fault(code: FaultCode, message: impl Into<String>) -> Located {
-    Located::fault(AddressError::new(code, message))
-}
 
 /// Returns the result of the first of `places` that names anything in `document`.
 pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Located {
@@ -340,45 +304,6 @@ pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) 
             format!("`mdsel ldmd index {path}` lists them")
         }
     })
-}
-
-/// Returns the nodes, or a fault if one of them does not have the requested part.
-pub(in crate::query) fn with_its_part(located: Located) -> Located {
-    let is_split = |place: &&ResolvedNode| {
-        let has_children = |section| place.document.markup.children(section).next().is_some();
-        place.params.part == Some(SectionPart::Own)
-            && matches!(place.target, Target::Ldmd(section) if has_children(section))
-    };
-    if let Some(place) = located.places.iter().find(is_split) {
-        let address = place.address();
-        let message =
-            format!("{address} contains other sections; `ldmd get --depth 0` leaves them out");
-        return fault(FaultCode::MalformedQuery, message);
-    }
-    let is_mixed = |place: &&ResolvedNode| {
-        place.params.part == Some(SectionPart::Own)
-            && matches!(place.target, Target::Node(node)
-                if place.document.tree.outline().text_before_lists(node).is_none())
-    };
-    if let Some(place) = located.places.iter().find(is_mixed) {
-        let address = place.address();
-        let message =
-            format!("{address} has text after a nested list, or a nested list within a line");
-        return fault(FaultCode::MalformedQuery, message);
-    }
-    let lacks_heading = |place: &&ResolvedNode| {
-        let is_section = match place.target {
-            Target::Node(node) => place.document.tree.section(node).is_some(),
-            _ => false,
-        };
-        place.params.part == Some(SectionPart::Heading) && !is_section
-    };
-    match located.places.iter().find(lacks_heading) {
-        Some(place) => {
-            fault(FaultCode::SelectorNotFound, format!("{} has no heading", place.address()))
-        }
-        None => located,
-    }
 }
 
 /// Returns the warning that a selector hides a section with the title `text`, if there is such a

@@ -4,8 +4,7 @@
 
 use std::rc::Rc;
 
-use super::locate::{Located, fault};
-use super::steps::RANGE_PAST_END;
+use super::located::{Located, RANGE_PAST_END, fault};
 use crate::address::{AddressError, FaultCode, Params};
 use crate::error::Warning;
 use crate::position::LineSpan;

@@ -3,7 +3,8 @@
 //! Invariant: the fault is about the interpretation that matched most, and each suggestion resolves.
 
 use super::Resolver;
-use super::locate::{self, Located, locate};
+use super::locate::{self, locate};
+use super::located::Located;
 use super::suggestion::similar_documents;
 use crate::address::{
     AddressError, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections, interpretations,

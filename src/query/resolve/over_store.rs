@@ -5,9 +5,10 @@
 
 use std::rc::Rc;
 
-use super::locate::{self, Located, locate};
+use super::locate::{self, locate};
+use super::located::{Located, RANGE_PAST_END};
 use super::section_path::{SectionPath, Tier};
-use super::steps::{self, RANGE_PAST_END};
+use super::steps;
 use super::{NodeRange, Resolution, ResolvedSections, Resolver};
 use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace, namespace};
 use crate::error::{Result, Warning};

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::locate::{Located, fault, with_its_part};
+use super::located::{Located, RANGE_PAST_END, fault, with_its_part};
 use super::suggestion;
 use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope};
 use crate::error::Warning;
@@ -90,9 +90,6 @@ pub(super) fn follow(
     located.places = nodes.into_iter().map(place).collect();
     with_its_part(located)
 }
-
-/// The code of the warning that a range names more nodes than exist.
-pub(super) const RANGE_PAST_END: &str = "RANGE_PAST_END";
 
 /// Returns steps as they are written in an address.
 pub(super) fn joined(steps: &[Step]) -> String {

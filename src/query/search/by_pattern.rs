@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::answer::{Collector, Explanation, FoundItems};
 use super::pattern::{Pattern, PatternOptions};
 use super::scan::{PatternScan, ScanMode};
-use super::{DocumentOrder, OutputMode, Search};
+use super::{OutputMode, Search};
 use crate::cancellation::Cancellation;
 use crate::error::Result;
 use crate::limits;
@@ -89,7 +89,7 @@ impl Search<'_> {
     fn candidates(&self, plan: &TrigramQuery) -> Result<DocumentBatches<'_>> {
         let ids = self.library.reader.candidates(plan)?;
         let candidates = ids.map_or(Candidates::All, Candidates::Ids);
-        let order = DocumentOrder::of(&self.request.filter);
+        let order = self.request.filter.order();
         DocumentBatches::new(self.library, self.filter.documents.clone(), order, candidates)
     }
 

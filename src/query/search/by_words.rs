@@ -15,7 +15,7 @@ use super::hit_maker::HitMaker;
 use super::language::Language;
 use super::passage::WeightedTerms;
 use super::pattern::PatternOptions;
-use super::scored::{DocumentTexts, REORDERED, ScoredSection, ScoredText};
+use super::scored::{DocumentTexts, REORDERED, ScoredSection, ScoredText, rounded};
 use super::{OutputMode, PassageChars, Search};
 use crate::error::Result;
 use crate::limits;
@@ -369,9 +369,4 @@ fn count_once(terms: &[&QueryTerm], weights: &mut [f32]) {
             *weight = 0.0;
         }
     }
-}
-
-/// Rounds a score to three decimals.
-pub(super) fn rounded(score: f32) -> f64 {
-    (f64::from(score) * 1000.0).round() / 1000.0
 }

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::containers::{Container, container, is_in_front_matter};
 use super::hit::{ContextLines, Hit, HitDetail};
 use crate::limits;
 use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
+use crate::query::containers::{Container, container, is_in_front_matter};
 use crate::query::library::{Freshness, OpenDocument};
 
 /// The section of a hit.

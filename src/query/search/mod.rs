@@ -9,7 +9,6 @@ mod answer;
 mod by_pattern;
 mod by_words;
 mod candidates;
-mod containers;
 mod highlight;
 mod hit;
 mod hit_maker;
@@ -24,14 +23,13 @@ mod scored;
 mod window;
 
 pub use answer::{Count, Explanation, Items, SearchAnswer};
-pub(super) use containers::types_of;
 pub use hit::{ContextLines, Hit, HitDetail, PassagePart, ScoreParts};
 pub use pattern::{PatternOptions, required_trigrams};
 pub use window::PassageWindow;
 
 use self::language::Language;
 use super::cursor::{ListPart, most};
-use super::filter::{DocumentOrder, Filter};
+use super::filter::Filter;
 use super::page::fitting;
 use super::{Cursor, DocumentCache, FilterRequest, List as _, Outcome, Page};
 use crate::error::{Error, ErrorKind, Result, Warning};

@@ -7,12 +7,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::Search;
 use super::candidates::RankedCandidate;
 use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
 use super::passage::{Pieces, SectionText, WeightedTerms};
-use super::{Search, by_words::rounded};
 use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -376,4 +376,9 @@ fn title_line(front_matter: &[u8]) -> Option<String> {
         matches!(rest.first(), Some(b':' | b' ' | b'"')).then_some(rest)
     })?;
     Some(String::from_utf8_lossy(rest).into_owned())
+}
+
+/// Rounds a score to three decimals.
+pub(super) fn rounded(score: f32) -> f64 {
+    (f64::from(score) * 1000.0).round() / 1000.0
 }

@@ -11,8 +11,9 @@ use tantivy::index::SegmentComponent;
 use tantivy::{Index, IndexMeta, SegmentMeta};
 
 use super::directory::Access;
-use super::reader::places;
-use super::schema::{open, schema};
+use super::open::open;
+use super::places::places;
+use super::schema::schema;
 use super::trigram_component::{self, EXTENSION};
 use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of};
 use crate::limits;

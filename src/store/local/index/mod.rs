@@ -20,6 +20,8 @@ mod directory;
 mod entry;
 mod leaf;
 mod marks;
+mod open;
+mod places;
 mod postings;
 mod ranking;
 mod reader;

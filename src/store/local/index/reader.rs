@@ -3,22 +3,17 @@
 //! Invariant: a reader sees exactly one commit. It does not check whether the documents still
 //! exist; the caller looks them up in SQLite.
 
-use std::collections::HashSet;
 use std::path::Path;
 
-use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::columnar::Column;
 use tantivy::index::SegmentId;
-use tantivy::query::AllQuery;
-use tantivy::{
-    Directory as _, DocId, Index, ReloadPolicy, Score, Searcher, SegmentOrdinal, SegmentReader,
-};
+use tantivy::{Directory as _, Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::byte_budget::ByteBudget;
 use super::check::check_small_files;
 use super::directory::Access;
 use super::entry::entries;
-use super::schema::{Fields, PLACE, builder, open, schema};
+use super::open::{builder, open};
+use super::schema::{Fields, PLACE, schema};
 use super::{IndexFilter, IndexMetadata, Usable, guarded, metadata_of, ranking, trigram_component};
 use crate::failpoint::failpoint;
 use crate::limits;
@@ -141,61 +136,6 @@ impl IndexReader {
             }
             Ok(documents)
         })
-    }
-}
-
-/// Returns the ids of all documents in an index.
-pub(super) fn documents(index: &Index) -> Usable<HashSet<i64>> {
-    Ok(places(index)?.1.into_iter().map(|place| place.document).collect())
-}
-
-/// Returns the places of all sections in an index, in no particular order, and the searcher that
-/// read them.
-pub(super) fn places(index: &Index) -> Usable<(Searcher, Vec<SectionId>)> {
-    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-    let searcher = reader.searcher();
-    let places = searcher.search(&AllQuery, &Places)?;
-    Ok((searcher, places))
-}
-
-/// Collects the places of all matches.
-struct Places;
-
-struct SegmentPlaces {
-    column: Column,
-    places: Vec<SectionId>,
-}
-
-impl Collector for Places {
-    type Fruit = Vec<SectionId>;
-    type Child = SegmentPlaces;
-
-    fn for_segment(
-        &self,
-        _: SegmentOrdinal,
-        segment: &SegmentReader,
-    ) -> tantivy::Result<SegmentPlaces> {
-        Ok(SegmentPlaces { column: segment.fast_fields().u64(PLACE)?, places: Vec::new() })
-    }
-
-    fn requires_scoring(&self) -> bool {
-        false
-    }
-
-    fn merge_fruits(&self, fruits: Vec<Vec<SectionId>>) -> tantivy::Result<Vec<SectionId>> {
-        Ok(fruits.concat())
-    }
-}
-
-impl SegmentCollector for SegmentPlaces {
-    type Fruit = Vec<SectionId>;
-
-    fn collect(&mut self, document: DocId, _: Score) {
-        self.places.extend(self.column.first(document).map(SectionId::from_number));
-    }
-
-    fn harvest(self) -> Vec<SectionId> {
-        self.places
     }
 }
 

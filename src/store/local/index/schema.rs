@@ -4,19 +4,12 @@
 //! contains the trigrams of the whole document and of its titles, which are stored in a separate file of the segment.
 //! Invariant: an index is used only if its [`fingerprint`] equals that of this version.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
-use tantivy::{Index, IndexBuilder};
 
-use super::directory::{Access, IndexFolder};
 use super::postings::FILE_VERSION;
-use super::trigram_component::TrigramComponent;
-use super::{Unusable, Usable};
 use crate::terms::WrittenTokens;
 
 /// The version of the terms. It is incremented whenever the same text gives different terms, or tantivy is
@@ -89,29 +82,8 @@ pub(super) fn fingerprint() -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
-/// Opens the index in `folder`.
-pub(super) fn open(folder: &Path, access: Access) -> Usable<Index> {
-    let directory =
-        IndexFolder::open(folder, access).map_err(|_| match folder.symlink_metadata() {
-            Ok(_) => Unusable::Damaged("something else is in the place of its folder".to_owned()),
-            Err(_) => Unusable::Missing,
-        })?;
-    let mut index = Index::open(directory)?;
-    index.set_tokenizers(tokenizers());
-    index.register_plugin(Arc::new(TrigramComponent));
-    Ok(index)
-}
-
-/// Returns a builder for a new index.
-pub(super) fn builder() -> IndexBuilder {
-    Index::builder()
-        .schema(schema().0)
-        .tokenizers(tokenizers())
-        .register_plugin(Arc::new(TrigramComponent))
-}
-
 /// Returns the tokenizers that the schema names.
-fn tokenizers() -> TokenizerManager {
+pub(super) fn tokenizers() -> TokenizerManager {
     // tantivy also needs its default tokenizers, for fields that are not text.
     let tokenizers = TokenizerManager::default();
     tokenizers.register("words", WrittenTokenizer::default());

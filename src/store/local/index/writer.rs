@@ -16,8 +16,9 @@ use tantivy::{Index, TantivyError, Term};
 use super::byte_budget::ByteBudget;
 use super::directory::{Access, IndexFolder};
 use super::entry::{SectionEntry, entries};
-use super::schema::{Fields, builder, open, schema};
-use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, reader};
+use super::open::{builder, open};
+use super::schema::{Fields, schema};
+use super::{IndexMetadata, Unusable, Usable, guarded, metadata_of, places};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::{self, cores};
@@ -130,7 +131,7 @@ impl IndexWriter {
     /// Returns the ids of the documents in the last commit of the index.
     pub(crate) fn documents(&self) -> Usable<HashSet<i64>> {
         // All segments are open at once. Mapped files need no file descriptors, and those of a writer do.
-        guarded(|| reader::documents(&open(&self.folder, Access::Read)?))
+        guarded(|| places::documents(&open(&self.folder, Access::Read)?))
     }
 
     /// Adds a document that is not in the index. Waits until there is room in the queue.

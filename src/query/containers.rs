@@ -2,10 +2,10 @@
 //!
 //! Invariant: a span within the document is within each place that is returned for it.
 
+use super::library::OpenDocument;
+use super::resolved_node::word_of;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
-use crate::query::library::OpenDocument;
-use crate::query::resolved_node::word_of;
 
 /// The innermost place that contains a hit.
 pub(super) struct Container {
@@ -71,7 +71,7 @@ fn innermost(document: &OpenDocument, span: ByteSpan) -> Option<(usize, ByteSpan
 }
 
 /// Returns the types of the blocks that contain `span`, innermost first, or `heading` or `frontmatter`.
-pub(in crate::query) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
+pub(super) fn types_of(document: &OpenDocument, span: ByteSpan) -> Vec<&'static str> {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
         return vec!["frontmatter"];

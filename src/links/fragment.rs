@@ -1,0 +1,42 @@
+//! Finds the place in a document that the fragment of a link names.
+//!
+//! Invariant: a fragment that names nothing is broken unless it can only mean the whole document.
+
+use super::sections::heading_key;
+use super::{DocumentId, LinkTarget, LinkTargets, Reason};
+use crate::address::namespace::decode;
+use crate::markdown::slug::comparable;
+
+/// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
+/// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
+pub(super) fn place(library: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
+    let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
+    let is_block = |part: &&str| part.trim_start().starts_with('^');
+    let parts = fragment.split('#').filter(|part| !is_block(part));
+    let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
+    let node = Some(comparable(&decode(fragment)))
+        .filter(|_| !is_block(&fragment))
+        .and_then(|anchor| library.node_by_anchor(id, &anchor))
+        .or_else(|| library.node_by_headings(id, &headings));
+    let is_whole = fragment.is_empty()
+        || fragment.eq_ignore_ascii_case("top")
+        || fragment.split('#').any(|part| is_block(&part))
+        // A tab of a page, as docfx writes it.
+        || fragment.starts_with("tab/")
+        || is_lines(fragment);
+    if node.is_none() && !is_whole {
+        return LinkTarget::Broken { reason: Reason::Anchor, document: Some(id) };
+    }
+    LinkTarget::Document { id, node }
+}
+
+/// Returns whether `fragment` names lines in the syntax of GitHub and GitLab: `L10`, `L10-L20`,
+/// `L10C5-L20C8`.
+fn is_lines(fragment: &str) -> bool {
+    fragment.split('-').all(|line| {
+        line.strip_prefix('L').is_some_and(|rest| {
+            rest.starts_with(|first: char| first.is_ascii_digit())
+                && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'C')
+        })
+    })
+}
