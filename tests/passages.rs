@@ -514,3 +514,52 @@ fn duplicates_are_below_the_hit_that_they_repeat() {
         .collect();
     assert_eq!(with_twins, [("z0.md", 2)]);
 }
+
+#[test]
+fn a_sentence_whose_end_is_shown_is_shown_from_its_beginning() {
+    let wrapped = "Some columns cannot be used with some functions. For example, the mean needs numbers, so it rejects\n\
+                   columns that store text, because text has no mean. A conflict between the options of a panel and the\n\
+                   walrus makes a column gray.\n";
+    let text = format!("# Panels\n\n{}\n{wrapped}\n{}", filler(8), filler(8));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let reply = reply(&place, &["conflict walrus", "--passage", "300"]);
+    assert!(reply.contains("it rejects\ncolumns that store text"), "{reply}");
+}
+
+#[test]
+fn an_item_between_two_that_are_shown_is_shown() {
+    let steps = "1. Stop the walrus, and wait for the tusks to be at rest.\n2. Count to ten.\n\
+                 3. Start the walrus with new tusks.\n";
+    let text = format!("# Steps\n\n{}\n{steps}\n{}", filler(8), filler(8));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let reply = reply(&place, &["walrus tusks", "--passage", "150"]);
+    assert!(reply.contains(steps.trim_end()), "{reply}");
+}
+
+#[test]
+fn blank_lines_between_parts_of_a_passage_are_no_gap() {
+    let table = "| walrus | tusks |\n|---|---|\n| Old | two |\n| Young | none |\n";
+    let text = format!(
+        "# Animals\n\n{}\nA walrus on ice has these tusks\n\n\n{table}\nNo other walrus has tusks.\n\n{}",
+        filler(8),
+        filler(8)
+    );
+    let place = Place::ingested(&[("a.md", &text)]);
+    let reply = reply(&place, &["walrus tusks ice", "--passage", "120"]);
+    let shown = "A walrus on ice has these tusks\n\n\n| walrus | tusks |\n| Old | two |\n| Young | none |\n\nNo other walrus";
+    assert!(reply.contains(shown), "{reply}");
+    assert!(!reply.contains("\n... "), "{reply}");
+}
+
+#[test]
+fn documents_are_listed_and_counted_in_the_order_of_their_best_sections() {
+    let place = Place::ingested(&[
+        ("a.md", &format!("# A\n\nA walrus is here once.\n\n{}", filler(8))),
+        ("b.md", "# Walrus\n\nThe walrus.\n"),
+    ]);
+    for form in ["-l", "-c"] {
+        let answer = place.run(&["search", "walrus", form, "-f", "text"]).success().text();
+        let names: Vec<_> = answer.lines().filter_map(|line| line.get(..4)).collect();
+        assert_eq!(names, ["b.md", "a.md"], "{answer}");
+    }
+}

@@ -4,7 +4,7 @@
 //! requested, so pages neither overlap nor leave gaps. Sections with equal scores are sorted by file and
 //! offset. A query that finds nothing is repeated without its operators, with a warning.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::answer::{Collector, Explanation, FoundItems};
@@ -148,7 +148,8 @@ impl Search<'_> {
         }
     }
 
-    /// Counts the sections of each document that match one of `queries`, in path order.
+    /// Counts the sections of each document that match one of `queries`. The documents with the best sections for the
+    /// first query come first.
     fn counts(&mut self, queries: &[WordQuery]) -> Result<(FoundItems, Explanation)> {
         let highlighter = Highlighter::new(&terms(queries));
         let mut collector = Collector::new(self.request, self.part);
@@ -158,7 +159,9 @@ impl Search<'_> {
         let is_one_enough = is_existence && !self.filter.looks_inside();
         let needed = if is_one_enough { 1 } else { MOST_RANKED };
         let mut known = HashSet::new();
-        let mut counts: BTreeMap<String, (Rc<StoredDocument>, usize)> = BTreeMap::new();
+        let mut counts: Vec<(Rc<StoredDocument>, usize)> = Vec::new();
+        // The index of each document in `counts`.
+        let mut indices: HashMap<i64, usize> = HashMap::new();
         for query in queries {
             if is_existence && !counts.is_empty() {
                 break;
@@ -185,18 +188,21 @@ impl Search<'_> {
                     };
                 if is_hit {
                     let document = &candidate.document;
-                    let counted = counts.entry(document.path.clone());
-                    counted.or_insert_with(|| (Rc::clone(document), 0)).1 += 1;
+                    let index = *indices.entry(document.id).or_insert(counts.len());
+                    match counts.get_mut(index) {
+                        Some((_, count)) => *count += 1,
+                        None => counts.push((Rc::clone(document), 1)),
+                    }
                     if is_existence {
                         break;
                     }
                 }
             }
         }
-        for (path, (_, count)) in &counts {
-            collector.take_count(path, *count);
+        for (document, count) in &counts {
+            collector.take_count(&document.path, *count);
         }
-        self.warn_of_changes(counts.values().map(|(document, _)| &**document));
+        self.warn_of_changes(counts.iter().map(|(document, _)| &**document));
         Ok((collector.finish(), self.explanation(known.len())?))
     }
 

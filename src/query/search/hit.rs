@@ -229,10 +229,16 @@ impl Hit {
     /// Returns the parts of the passage in order.
     pub fn passage_parts(&self) -> impl Iterator<Item = PassagePart<'_>> {
         let windows = self.passage.iter().enumerate().flat_map(|(index, window)| {
-            let is_after_gap = index > 0 && !window.is_adjacent;
-            let gap = is_after_gap.then_some(PassagePart::Gap(window.line_start));
+            let before = index.checked_sub(1).and_then(|before| self.passage.get(before));
+            let (part, count) = match before.filter(|_| !window.is_adjacent) {
+                None => (PassagePart::Lines(""), 0),
+                Some(before) => match window.blank_lines_after(before) {
+                    Some(count) => (PassagePart::Lines(""), count),
+                    None => (PassagePart::Gap(window.line_start), 1),
+                },
+            };
             let text = (!window.text.is_empty()).then_some(PassagePart::Lines(&window.text));
-            gap.into_iter().chain(text)
+            std::iter::repeat_n(part, count).chain(text)
         });
         windows.chain(self.next_line.map(PassagePart::Gap))
     }

@@ -18,10 +18,10 @@ const REPEATED: f32 = 0.3;
 const FOLLOWING: f32 = 0.3;
 /// The same if the last line of the chosen one has the beginning of it, which would be shown without its end.
 const BEGUN: f32 = 0.6;
+/// The same for a piece before or after a chosen one if a sentence would be shown without its beginning or its end.
+const SENTENCE: f32 = 1.0;
 /// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
 const PRECEDING: f32 = 0.15;
-/// The same if the chosen one begins within a sentence.
-const PRECEDING_BEGINNING: f32 = 0.6;
 /// The same if the chosen one begins with a word such as "this", which refers to what precedes it.
 const REFERRED_TO: f32 = 1.5;
 /// The same for a list item or a row, because what comes before it explains no less than what follows.
@@ -36,7 +36,7 @@ const DEFINED: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
 /// Bonus for the first piece of a section, as a share of the mean weight of a term.
-const LEADING: f32 = 0.2;
+const LEADING: f32 = 0.3;
 /// The same if the titles have all words of the question, so that any part of the section may answer it. The beginning
 /// says what the section is about.
 const LEADING_NAMED: f32 = 4.0;
@@ -378,6 +378,7 @@ impl Pieces {
                 DEFINITION
             }
             Some(needs) if needs.is_begun => BEGUN,
+            Some(needs) if needs.is_within_sentence => SENTENCE,
             _ => FOLLOWING,
         }
     }
@@ -389,7 +390,7 @@ impl Pieces {
         match self.needs.get(index + 1) {
             _ if is_entry => PRECEDING_ENTRY,
             Some(needs) if needs.refers_back => REFERRED_TO,
-            Some(needs) if needs.is_within_sentence => PRECEDING_BEGINNING,
+            Some(needs) if needs.is_within_sentence || needs.is_begun => SENTENCE,
             _ => PRECEDING,
         }
     }
@@ -469,7 +470,8 @@ impl Pieces {
                 let before = index.checked_sub(1);
                 if is_chosen(before) {
                     gain += self.following(index) * mean;
-                } else if is_chosen(Some(index + 1)) {
+                }
+                if is_chosen(Some(index + 1)) {
                     gain += self.preceding(index) * mean;
                 }
                 if size == 0 {

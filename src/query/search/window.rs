@@ -28,6 +28,9 @@ pub struct PassageWindow {
     /// Whether only the delimiter row of a table is between the previous window and this one.
     #[serde(skip)]
     pub is_adjacent: bool,
+    /// The number of bytes directly before it that are blanks or line ends.
+    #[serde(skip)]
+    pub(super) blanks_before: usize,
     /// Whether it is the header row of a table.
     #[serde(skip)]
     pub(super) is_header: bool,
@@ -67,6 +70,7 @@ impl PassageWindow {
             byte_end: span.end,
             text: String::new(),
             is_adjacent: false,
+            blanks_before: 0,
             is_header: false,
             units: Vec::new(),
         }
@@ -75,6 +79,7 @@ impl PassageWindow {
     /// Sets the lines, the text without trailing blanks and line end, and the units. `starts` are the offsets of the
     /// pieces in the file, with their ranks.
     pub(super) fn close(&mut self, bytes: &[u8], lines: &LineIndex, starts: &[(usize, usize)]) {
+        self.blanks_before = blanks_at_end(bytes.get(..self.byte_start).unwrap_or_default());
         let text = trimmed(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
         self.byte_end = self.byte_start + text.len();
         let span = lines.lines(ByteSpan::new(self.byte_start, self.byte_end));
@@ -154,9 +159,20 @@ impl PassageWindow {
             byte_end: self.byte_start + start + text.len(),
             text: text.to_owned(),
             is_adjacent: self.is_adjacent && range.start == 0,
+            blanks_before: match blanks_at_end(self.text.get(..start)?.as_bytes()) {
+                all if all == start => self.blanks_before + all,
+                blanks => blanks,
+            },
             is_header: self.is_header,
             units: units.collect(),
         })
+    }
+
+    /// Returns the number of blank lines between `before` and this window; `None` if there is text between them.
+    pub(super) fn blank_lines_after(&self, before: &Self) -> Option<usize> {
+        let gap = self.byte_start.checked_sub(before.byte_end)?;
+        let lines = self.line_start.checked_sub(before.line_end + 1)?;
+        (gap <= self.blanks_before).then_some(lines)
     }
 }
 
@@ -259,6 +275,11 @@ pub(super) fn cut(passage: &[PassageWindow], count: usize) -> Option<CutPassage>
     let (first, last) = (passage.first()?.line_start, passage.last()?.line_end);
     let rest = (next_line.filter(|_| is_prefix).unwrap_or(first), last);
     (!windows.is_empty()).then_some(CutPassage { windows, rest, next_line })
+}
+
+/// Returns the number of bytes at the end of a text that are blanks or line ends.
+fn blanks_at_end(text: &[u8]) -> usize {
+    text.len() - text.trim_ascii_end().len()
 }
 
 /// Returns the number of line ends of a text.
