@@ -26,7 +26,7 @@ const PRECEDING: f32 = 0.15;
 const REFERRED_TO: f32 = 1.5;
 /// The same for a list item or a row, because what comes before it explains no less than what follows.
 const PRECEDING_ENTRY: f32 = 0.3;
-/// The same for a list or code block after a chosen piece that ends with a colon.
+/// The same for a list, a table or a code block after a chosen piece that ends with a colon.
 const LED_IN: f32 = 1.0;
 /// Bonus for the rest of a list item that defines a term of the question, after what precedes it, as a share of the mean
 /// weight of a term.

@@ -108,7 +108,7 @@ pub(super) struct Needs {
     /// The piece to show before this one: the first piece of the list item that contains it or its item, or of its
     /// row.
     pub(super) parent: Option<usize>,
-    /// Whether the piece ends with a colon, and a list or code block follows.
+    /// Whether the piece ends with a colon, and a list, a table or a code block follows.
     pub(super) leads_in: bool,
     /// Whether the piece begins a list item.
     pub(super) is_item: bool,
@@ -175,13 +175,15 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                         .for_each(|(_, needs)| needs.parent = Some(index));
                 }
             }
-            NodeKind::Block(kind @ (BlockType::Code | BlockType::List)) => {
+            NodeKind::Block(kind @ (BlockType::Code | BlockType::List | BlockType::Table)) => {
                 if kind == BlockType::Code {
                     let inside = pieces.iter().zip(&mut needs).skip(index);
                     inside
                         .take_while(|(piece, _)| piece.span.start < node.bytes.end)
                         .for_each(|(_, needs)| needs.is_within_sentence = false);
                 }
+                // The header row of a table is no piece.
+                let index = pieces.partition_point(|piece| piece.span.end <= node.bytes.start);
                 let Some(before) = index.checked_sub(1) else { continue };
                 let span = pieces.get(before).map(|piece| piece.span).unwrap_or_default();
                 let text = trimmed(bytes.get(span.start..span.end).unwrap_or_default());
