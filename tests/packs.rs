@@ -1,5 +1,7 @@
 //! `dump` and `load`: the store as a text stream.
 
+use serde_json::Value;
+
 use crate::corpus;
 use crate::harness::{Place, copy, fixtures, tampered};
 
@@ -276,4 +278,66 @@ fn an_attachment_that_cannot_be_written_whole_leaves_no_file() {
     assert_eq!(place.run_limited(2048, &load).ends(2).code(), "IO");
     assert_eq!(place.run(&load).success().json()["attachments"], 1);
     assert_eq!(std::fs::read(place.join("out/docs/i.png")).unwrap().len(), 3 << 20);
+}
+
+/// A store in an empty folder with the documents of a pack.
+fn loaded(documents: &[(&str, &str)]) -> Place {
+    let pack = Place::ingested(documents).run(&["dump"]).success().stdout;
+    let place = Place::new();
+    std::fs::write(place.join("a.pack"), pack).unwrap();
+    place.run(&["load", "a.pack"]).success();
+    place
+}
+
+#[test]
+fn loaded_documents_stay_until_they_have_files() {
+    let place = loaded(&[("a.md", "# A\n"), ("docs/b.md", "# B\n"), ("docs/c.md", "# C\n")]);
+    place.write("docs/own.md", "# Own\n");
+    let report = place.run(&["ingest"]).success().json();
+    let count = |report: &Value, name: &str| report[name].as_u64().unwrap();
+    assert_eq!((count(&report, "added"), count(&report, "removed")), (1, 0), "{report}");
+    assert_eq!(count(&report, "unchanged"), 3, "{report}");
+    assert_eq!(report["warnings"][0]["code"], "NO_FILE", "{report}");
+    for command in
+        ["select a.md --refresh", "search own --refresh", "ingest docs", "ingest --check"]
+    {
+        place.run(&command.split(' ').collect::<Vec<_>>()).success();
+    }
+    assert_eq!(place.run(&["status"]).success().json()["documents"], 4);
+    // From its first file on, a document follows the file.
+    place.write("a.md", "# A\n");
+    assert_eq!(count(&place.run(&["ingest"]).success().json(), "unchanged"), 4);
+    place.remove("a.md");
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!((count(&report, "removed"), count(&report, "unchanged")), (1, 3), "{report}");
+    // A path that is named, and where nothing is, is forgotten.
+    let report = place.run(&["ingest", "docs/b.md"]).success().json();
+    assert_eq!(count(&report, "removed"), 1, "{report}");
+    place.remove("docs/own.md");
+    std::fs::remove_dir(place.join("docs")).unwrap();
+    let report = place.run(&["ingest", "docs"]).success().json();
+    assert_eq!(count(&report, "removed"), 2, "{report}");
+    place.run(&["ingest", "docs"]).ends(2);
+}
+
+#[test]
+fn loaded_documents_are_parsed_again_by_another_parser_version() {
+    let place = loaded(&[("a.md", "# A\n")]);
+    tampered(
+        &place,
+        "UPDATE meta SET value = 0 WHERE key = 'parser_version'; UPDATE outline SET packed = x'00'",
+    );
+    assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_CORRUPT");
+    place.run(&["ingest"]).success();
+    place.run(&["select", "a.md"]).success();
+    let generation = || place.run(&["ingest"]).success().json()["generation"].clone();
+    assert_eq!(generation(), generation(), "once is enough");
+}
+
+#[test]
+fn loaded_documents_stay_after_a_repair() {
+    let place = loaded(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    tampered(&place, "UPDATE outline SET packed = x'00' WHERE document_id = 1");
+    place.run(&["verify", "--repair"]).success();
+    assert_eq!(place.run(&["ingest"]).success().json()["unchanged"], 2);
 }

@@ -393,6 +393,28 @@ fn a_refresh_without_the_root_keeps_the_documents() {
 }
 
 #[test]
+fn loaded_documents_stay_on_a_server_until_they_have_files() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let (pack, place) = (Place::ingested(&FILES), Place::with(&[("docs/own.md", "# Own\n")]));
+    std::fs::write(place.join("a.pack"), pack.run(&["dump"]).success().stdout).unwrap();
+    let run = |arguments: &[&str]| {
+        place.run(&[arguments, &["--db", &url, "--root", "docs"]].concat()).success().json()
+    };
+    run(&["load", "a.pack"]);
+    let report = run(&["ingest"]);
+    assert_eq!(report["warnings"][0]["code"], "NO_FILE", "{report}");
+    assert_eq!((&report["added"], &report["unchanged"]), (&1.into(), &2.into()), "{report}");
+    run(&["ingest", "--shard", "1/1", "--ingest-id", "a"]);
+    run(&["search", "own", "--refresh"]);
+    assert_eq!(run(&["status"])["documents"], 3);
+    place.write("docs/a.md", "# Other\n");
+    assert_eq!(run(&["ingest"])["changed"], 1);
+    place.remove("docs/a.md");
+    assert_eq!(run(&["ingest"])["removed"], 1);
+}
+
+#[test]
 fn an_interrupted_edit_in_another_folder_is_reported() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

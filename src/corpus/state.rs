@@ -26,11 +26,25 @@ pub struct FileState {
     pub ctime_ns: i64,
 }
 
+/// The time of the last inode change in [`FileState::without_file`]. No file has it.
+const NO_FILE: i64 = i64::MIN;
+
 impl FileState {
     /// Returns the state of a file of `size` bytes whose times are unknown. The next ingest reads the
     /// file.
     pub(crate) fn unknown(size: usize) -> Self {
         Self { size: size as u64, mtime_ns: 0, ctime_ns: 0 }
+    }
+
+    /// Returns the state for a document of `size` bytes that was stored without reading a file, so that an ingest
+    /// that finds no file keeps it. The first ingest that finds the file replaces this state.
+    pub(crate) fn without_file(size: usize) -> Self {
+        Self { ctime_ns: NO_FILE, ..Self::unknown(size) }
+    }
+
+    /// Whether a file with the bytes of the document is known to have been at its path.
+    pub(crate) fn is_of_file(&self) -> bool {
+        self.ctime_ns != NO_FILE
     }
 }
 

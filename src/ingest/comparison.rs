@@ -2,7 +2,8 @@
 //!
 //! Invariant: a file whose size and times equal those in the store is not read, unless the ingest is forced. A
 //! document is removed only if its file was looked for and not found: a folder that could not be read keeps its
-//! documents.
+//! documents. A document that never had a file, because it was loaded from a pack, is removed only if the user names
+//! its path.
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -10,7 +11,7 @@ use super::IngestReport;
 use super::candidates::Candidates;
 use super::plan::{IngestPlan, Scopes};
 use crate::corpus::{FileState, Skipped, WalkResult, is_at_or_below};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::store::StoredDocument;
 
 /// A file that is new or may have changed.
@@ -25,6 +26,8 @@ pub(super) struct ChangedFile<'a> {
 pub(super) struct FileComparison<'a> {
     pub(super) candidates: Candidates<'a>,
     pub(super) removed: Vec<&'a StoredDocument>,
+    /// The documents that stay although they have no file, because they never had one.
+    pub(super) without_file: Vec<&'a StoredDocument>,
 }
 
 impl FileComparison<'_> {
@@ -69,8 +72,12 @@ pub(super) fn compare_all<'a>(
     report: &mut IngestReport,
 ) -> Result<Vec<FileComparison<'a>>> {
     let pairs = walked.into_iter().zip(known.in_scopes);
-    let comparisons: Vec<FileComparison<'_>> =
-        pairs.map(|(walked, known)| compare(walked, known, is_forced, report)).collect();
+    let pairs = plan.scopes.iter().zip(pairs);
+    let comparisons: Vec<FileComparison<'_>> = pairs
+        .map(|(scopes, (walked, known))| compare(scopes, walked, known, is_forced, report))
+        .collect();
+    let without_file = comparisons.iter().flat_map(|comparison| &comparison.without_file);
+    report.warnings.extend(warning_of_kept(&without_file.copied().collect::<Vec<_>>()));
     for (name, documents) in plan.missing.iter().zip(known.in_missing) {
         let reason = "the folder of the collection does not exist; its documents stay".to_owned();
         report.skipped.push(Skipped { file: name.clone(), reason });
@@ -83,8 +90,27 @@ pub(super) fn compare_all<'a>(
     Ok(comparisons)
 }
 
+/// Returns the warning about documents that stay although they have no file, if there are any.
+fn warning_of_kept(documents: &[&StoredDocument]) -> Option<Warning> {
+    let first = &documents.first()?.path;
+    let what = match documents.len() {
+        1 => format!("{first} has no file, and stays because it never had one"),
+        2 => format!(
+            "{first} and another document have no files, and stay because they never had any"
+        ),
+        count => {
+            let others = count - 1;
+            format!(
+                "{first} and {others} other documents have no files, and stay because they never had any"
+            )
+        }
+    };
+    Some(Warning::new("NO_FILE", format!("{what}; `mdsel ingest PATH` removes those at a path")))
+}
+
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
 fn compare<'a>(
+    scopes: &Scopes,
     walked: WalkResult,
     mut known: FxHashMap<&'a str, &'a StoredDocument>,
     is_forced: bool,
@@ -105,18 +131,25 @@ fn compare<'a>(
     let is_unreadable = |path: &str| {
         walked.unreadable.iter().any(|unreadable| is_at_or_below(path, &unreadable.file))
     };
-    let mut removed = Vec::new();
+    let named: Vec<String> = scopes.missing().collect();
+    let is_named = |path: &str| named.iter().any(|named| is_at_or_below(path, named));
+    let (mut removed, mut without_file) = (Vec::new(), Vec::new());
     for document in known.into_values() {
-        if is_unreadable(&document.path) {
+        if !document.state.is_of_file() && !is_named(&document.path) {
+            report.unchanged += 1;
+            without_file.push(document);
+        } else if is_unreadable(&document.path) {
             report.unchanged += 1;
             report.has_kept = true;
         } else {
             removed.push(document);
         }
     }
-    removed.sort_by(|one, other| one.path.cmp(&other.path));
+    for documents in [&mut removed, &mut without_file] {
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+    }
     report.skipped.extend(walked.skipped);
     report.skipped.extend_from_slice(&walked.unreadable);
     report.unreadable.extend(walked.unreadable);
-    FileComparison { candidates: Candidates::new(candidates), removed }
+    FileComparison { candidates: Candidates::new(candidates), removed, without_file }
 }

@@ -198,8 +198,7 @@ impl Load {
             self.report.unchanged += 1;
             return Ok(());
         }
-        // The times 0 mean that the state of its file is unknown.
-        let state = FileState::unknown(document.bytes.len());
+        let state = FileState::without_file(document.bytes.len());
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;
         match self.preparation.of_bytes(path.clone(), document.bytes, hash, state)? {

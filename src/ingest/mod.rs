@@ -3,7 +3,7 @@
 //! First the size and times of every file are compared with the store. Then the files that may have changed
 //! are read and hashed, those that did change are parsed on all cores, and one writer stores them in
 //! batches. Invariant: after an ingest of the whole root that could read every file, the store equals a
-//! new store of the same files. If a run is killed, the store has only complete documents, and the next run
+//! new store of the same files and of the documents that never had a file. If a run is killed, the store has only complete documents, and the next run
 //! continues from there.
 
 mod candidates;
@@ -33,7 +33,9 @@ use crate::corpus::{Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_s
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
-use crate::store::{Lookup, Shard, Store, Writer};
+use crate::position::ByteSpan;
+use crate::prepare::Preparation;
+use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
 use comparison::{ChangedFile, FileComparison, Known, compare_all};
 use pipeline::PreparedFile;
@@ -216,6 +218,27 @@ impl Run<'_> {
         }
     }
 
+    /// Parses documents that have no files again, from the bytes in the store.
+    fn parse_stored(
+        &mut self,
+        store: &Store,
+        documents: &[&StoredDocument],
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let Some(reader) = store.peek()?.filter(|_| !documents.is_empty()) else { return Ok(()) };
+        let mut preparation = Preparation::new()?;
+        for document in documents {
+            let StoredDocument { path, hash, state, .. } = document;
+            let whole = ByteSpan::new(0, usize::try_from(state.size).unwrap_or(usize::MAX));
+            let bytes = reader.content(document, whole)?;
+            match preparation.of_bytes(path.clone(), bytes, *hash, *state)? {
+                Ok(document) => sink.put(document, state.size)?,
+                Err(_) => self.report.has_kept = true,
+            }
+        }
+        Ok(())
+    }
+
     /// Reports the outcome of a candidate, and sends its change, if any, to `sink`.
     fn take(
         &mut self,
@@ -338,11 +361,18 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     if is_new || stored_options.as_ref() != Some(&plan.options) {
         writer.set_up(&root, &plan.options)?;
     }
-    if comparisons.iter().any(|comparison| !comparison.is_empty()) {
+    let has_work = |comparison: &FileComparison<'_>| {
+        !comparison.is_empty() || is_forced && !comparison.without_file.is_empty()
+    };
+    if comparisons.iter().any(has_work) {
         progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
         let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
-        for (scopes, comparison) in plan.scopes.iter().zip(comparisons) {
+        for (scopes, mut comparison) in plan.scopes.iter().zip(comparisons) {
+            let without_file = std::mem::take(&mut comparison.without_file);
             run.apply(&scopes.root, comparison, &mut batches)?;
+            if is_forced {
+                run.parse_stored(request.store, &without_file, &mut batches)?;
+            }
         }
         writer.commit_last()?;
     }

@@ -381,20 +381,23 @@ impl Scopes {
         path.split('/').next().filter(|first| self.collections.contains(*first))
     }
 
+    /// The paths that the user named and that do not exist, as paths of documents.
+    pub(super) fn missing(&self) -> impl Iterator<Item = String> {
+        let Root { folder, .. } = &self.root;
+        let is_missing = |below: &&String| folder.join(below).symlink_metadata().is_err();
+        self.must_exist.iter().filter(is_missing).map(|below| self.root.path_of(below))
+    }
+
     fn refuse_missing(&self, removed: &[&str]) -> Result<()> {
-        for below in &self.must_exist {
-            let path = self.root.path_of(below);
-            let full = self.root.folder.join(below);
-            let is_forgotten = removed.iter().any(|removed| is_at_or_below(removed, &path));
-            if full.symlink_metadata().is_err() && !is_forgotten {
-                return Err(Error::new(
-                    ErrorKind::Io,
-                    format!("{path}: no such file or folder, and no such document in the store"),
-                )
-                .with_hint("check the path, or run `mdsel ingest` to refresh the whole root"));
-            }
+        let is_forgotten = |path: &str| removed.iter().any(|removed| is_at_or_below(removed, path));
+        match self.missing().find(|path| !is_forgotten(path)) {
+            None => Ok(()),
+            Some(path) => Err(Error::new(
+                ErrorKind::Io,
+                format!("{path}: no such file or folder, and no such document in the store"),
+            )
+            .with_hint("check the path, or run `mdsel ingest` to refresh the whole root")),
         }
-        Ok(())
     }
 }
 

@@ -267,7 +267,7 @@ impl<'a> DocumentCache<'a> {
     ) -> Option<Warning> {
         let mut changed = documents.into_iter().filter(|document| {
             let freshness = self.freshness(document);
-            freshness.is_stale || freshness.is_missing
+            freshness.is_stale || freshness.is_missing && document.state.is_of_file()
         });
         let first = changed.next()?;
         let what = match changed.count() {

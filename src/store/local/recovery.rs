@@ -179,8 +179,9 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
         };
         let lost = LostDocument { path: Some(path.clone()), hash: Some(hash) };
         let Some(preparation) = preparation else { return Err(out_of_memory()) };
-        // The stored file times are not reliable, so 0 makes the next ingest read the file.
-        let state = FileState { size: bytes.len() as u64, mtime_ns: 0, ctime_ns: 0 };
+        // The stored file times are not reliable, so the next ingest reads the file, and keeps the document if
+        // there is none: it may come from a pack.
+        let state = FileState::without_file(bytes.len());
         Ok(preparation.of_bytes(path, bytes, hash, state)?.map(Box::new).map_err(|_| lost))
     };
     let mut bytes = 0;
