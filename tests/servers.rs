@@ -430,6 +430,10 @@ fn an_interrupted_edit_in_another_folder_is_reported() {
     let finding = &findings["findings"][0];
     assert_eq!((&finding["code"], &finding["file"]), (&"EDIT_OPEN".into(), &"a.md".into()));
     assert!(finding["message"].as_str().unwrap().contains("/moved/docs"), "{finding}");
+    assert!(finding["hint"].as_str().unwrap().contains("mdsel verify --drop-edits"), "{finding}");
+    let dropped = place.run(&["verify", "--drop-edits", "--db", &url]).success().json();
+    assert_eq!(dropped["warnings"][0]["code"], "EDIT_DROPPED", "{dropped}");
+    place.run(&["verify", "--db", &url]).success();
 }
 
 #[test]

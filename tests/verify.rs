@@ -258,6 +258,21 @@ fn an_unfinished_edit_is_reported_and_finished() {
 }
 
 #[test]
+fn an_unfinished_edit_in_a_folder_that_is_gone_can_be_dropped() {
+    let place = Place::with(&[("docs/a.md", "# A\n")]);
+    place.run(&["ingest", "--root", "docs"]).success();
+    tampered(
+        &place,
+        "INSERT INTO edit_intent VALUES (1, 'a.md', '.mdsel-edit-0', zeroblob(32), x'')",
+    );
+    std::fs::remove_dir_all(place.join("docs")).unwrap();
+    place.run(&["verify", "--repair"]).ends(1);
+    let dropped = place.run(&["verify", "--drop-edits"]).success().json();
+    assert_eq!(dropped["warnings"][0]["code"], "EDIT_DROPPED", "{dropped}");
+    place.run(&["verify"]).success();
+}
+
+#[test]
 fn only_lost_documents_are_removed_and_each_is_named() {
     let place = Place::with_fixtures();
     let ids = "(SELECT id FROM document WHERE path IN ('guide.md', 'links.md', 'tables.md'))";
@@ -456,6 +471,7 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
         is_full: false,
         is_reparsed: false,
         is_repair,
+        drops_edits: false,
         // Another test may fork while the lock is held; its child keeps the lock until it calls
         // exec.
         wait: Duration::from_secs(10),

@@ -637,6 +637,9 @@ pub(super) struct VerifyArgs {
     /// Repair the problems found; a damaged store file is kept under another name
     #[arg(long, conflicts_with = "after")]
     pub(super) repair: bool,
+    /// Drop interrupted edits in folders that are gone for good; the store keeps its versions
+    #[arg(long, conflicts_with_all = ["repair", "after"])]
+    pub(super) drop_edits: bool,
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,

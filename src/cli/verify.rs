@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::verify::{VerifyRequest, verify};
 
 pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
-    if arguments.repair {
+    if arguments.repair || arguments.drop_edits {
         global.has_room_for_report()?;
     }
     let request = VerifyRequest {
@@ -14,6 +14,7 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         is_full: arguments.full,
         is_reparsed: arguments.reparse,
         is_repair: arguments.repair,
+        drops_edits: arguments.drop_edits,
         wait: arguments.wait.duration(),
         after: arguments.after.cursor()?,
     };

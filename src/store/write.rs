@@ -54,6 +54,17 @@ pub trait Writer: Debug {
     /// Returns the files of an edit that was started and not finished, with the ids of their records.
     fn intents(&self) -> Result<Vec<(i64, EditIntent)>>;
 
+    /// Deletes the records of all edits that were started and not finished, in whatever folder, and commits. Returns
+    /// the paths of their documents.
+    fn drop_intents(&mut self) -> Result<Vec<String>> {
+        let intents = self.intents()?;
+        for (id, _) in &intents {
+            self.forget_intent(*id)?;
+        }
+        self.commit()?;
+        Ok(intents.into_iter().map(|(_, intent)| intent.path).collect())
+    }
+
     /// Makes the changes since the last commit visible and durable. The generation increases if a
     /// document changed.
     fn commit(&mut self) -> Result<()>;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::corpus::{Roots, is_temporary};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Check, Checked, FaultKind, Store, StorePart, StoreProblem};
@@ -29,6 +29,8 @@ pub struct VerifyRequest<'a> {
     pub is_reparsed: bool,
     /// Whether to repair the problems.
     pub is_repair: bool,
+    /// Whether to drop interrupted edits that cannot be finished here.
+    pub drops_edits: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
     /// The position at which the previous page of the answer ended.
@@ -37,6 +39,7 @@ pub struct VerifyRequest<'a> {
 
 /// Checks the store, and repairs it if requested.
 pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
+    let dropped = if request.drops_edits { drop_edits(request)? } else { Vec::new() };
     let (checked, generation) = match request.store.path() {
         Some(path) if request.is_repair => repair::repair(path, request)?,
         Some(path) => check(path, request)?,
@@ -49,8 +52,19 @@ pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
     let is_file = request.store.path().is_some();
     let findings = checked.faults.into_iter().map(|fault| finding(fault, is_file)).collect();
     let mut findings = Findings::new(findings, Vec::new(), request.after, generation);
-    findings.page.warnings.extend(checked.warnings);
+    findings.page.warnings.extend(dropped.into_iter().chain(checked.warnings));
     Ok(findings)
+}
+
+/// Drops the interrupted edits whose files are not here, after finishing the others. Returns the warnings about them.
+fn drop_edits(request: &VerifyRequest<'_>) -> Result<Vec<Warning>> {
+    let (mut writer, mut warnings) = request.store.trusted_writer(request.wait)?;
+    warnings.extend(writer.drop_intents()?.into_iter().map(|path| {
+        let message = format!("{path}: an interrupted edit was dropped; the stored version stays");
+        Warning::new("EDIT_DROPPED", message)
+    }));
+    warnings.extend(writer.close()?);
+    Ok(warnings)
 }
 
 /// Checks the store at `path`. Also returns its generation.
@@ -100,9 +114,13 @@ fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<Vec<String>> {
 fn finding(fault: StoreProblem, is_file: bool) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
-        (FaultKind::EditOpen, _) if !is_file => {
-            Some("any command where that folder is, with --root if it is not that of the store")
+        (FaultKind::EditOpen, _) if is_file => {
+            Some("any command; if the folder is gone for good, `mdsel verify --drop-edits`")
         }
+        (FaultKind::EditOpen, _) => Some(
+            "any command where that folder is, with --root if it is not that of the store; \
+             if it is gone for good, `mdsel verify --drop-edits`",
+        ),
         _ if !is_file => Some("mdsel ingest --force"),
         (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
             Some("`mdsel ingest`, any search, or `mdsel verify --repair`")

@@ -348,6 +348,12 @@ impl Writer for PostgresWriter {
         Ok(intents)
     }
 
+    fn drop_intents(&mut self) -> Result<Vec<String>> {
+        let statement = "DELETE FROM edit_intent RETURNING path";
+        let rows = self.connection.get_mut().query(statement, &[])?;
+        rows.iter().map(|row| column(row, 0)).collect()
+    }
+
     fn commit(&mut self) -> Result<()> {
         if !self.change.is_sent() {
             self.send()?;
