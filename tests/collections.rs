@@ -114,7 +114,9 @@ fn the_ingest_of_a_collection_refuses_another_root() {
 #[test]
 fn a_forgotten_collection_leaves_the_store_and_its_files_stay() {
     let place = project();
-    assert_eq!(run(&place, &["ingest", "--forget", "wiki"])["removed"], 2);
+    let forgotten = in_project(&place, &["ingest", "--forget", "wiki"]).success();
+    assert_eq!(forgotten.json()["removed"], 2);
+    assert!(forgotten.stderr.starts_with("store: "), "{}", forgotten.stderr);
     assert_eq!(documents(&place), ["docs/a.md", "notes/n.txt"]);
     assert_eq!(run(&place, &["ingest"])["unchanged"], 2);
     assert!(text(&place, "wiki/Home.md").starts_with("# Home"));

@@ -36,6 +36,7 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
     if let Some(name) = &arguments.forget {
         let mut report = forget(&store, name, arguments.wait.duration())?;
+        note(&format!("store: {shown}"));
         global.print_list(&mut report)?;
         return Ok(Status::Success);
     }
