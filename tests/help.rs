@@ -112,7 +112,12 @@ fn the_default_format_depends_on_the_reader() {
     assert!(refused.stderr.contains("USAGE"), "{}", refused.stderr);
     assert!(with("text", &["toc", "-f", "json"]).1.starts_with('{'));
     assert!(with("text", &["help", "links"]).1.starts_with("# "));
-    place.run(&["help", "links", "-f", "text"]).ends(2);
+    for command in [&["help"][..], &["man"], &["dump"], &["completions", "bash"]] {
+        let refused = place.run(&[command, &["-f", "json"]].concat()).ends(2);
+        assert!(refused.stderr.contains("leave out -f"), "{}", refused.stderr);
+        assert_eq!(refused.text(), "", "standard output is that of the command, or empty");
+        assert_eq!(with("records", command).0, 0, "{command:?}");
+    }
     let (status, answer) = with("xml", &["toc"]);
     assert_eq!(status, 2);
     assert!(answer.contains("MDSEL_FORMAT"), "{answer}");

@@ -154,6 +154,17 @@ impl Command {
         }
     }
 
+    /// Returns what this command prints if that has no other format.
+    pub(super) fn only_output(&self) -> Option<&'static str> {
+        match self {
+            Self::Dump(_) => Some("a dump is a pack"),
+            Self::Completions(_) => Some("completions are a script"),
+            Self::Help(_) => Some("help is Markdown"),
+            Self::Man(_) => Some("a manual page is roff"),
+            _ => None,
+        }
+    }
+
     /// Returns whether this is an edit with `--dry-run`, whose answer is a diff.
     fn is_trial(&self) -> bool {
         match self {

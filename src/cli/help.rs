@@ -8,9 +8,6 @@ use crate::reference::{PAGES, page};
 /// Prints the page about a topic, or the help of a command if no page has this name. Lists the
 /// topics if no name is given.
 pub(super) fn run(arguments: &HelpArgs, global: &Global) -> Result<Status> {
-    if global.format.is_some() {
-        return Err(Error::new(ErrorKind::Usage, "help is Markdown").with_hint("leave out -f"));
-    }
     let Some((topic, rest)) = arguments.topic.split_first() else {
         return global.print_whole(topics().as_bytes());
     };

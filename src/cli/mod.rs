@@ -128,11 +128,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, &arguments).into(),
     };
-    // A server prints protocol messages only, and help is Markdown.
-    let is_server = matches!(cli.command, Command::Mcp(_));
-    let is_help = matches!(cli.command, Command::Help(_));
+    // A server prints protocol messages only.
+    let is_answer = cli.command.only_output().is_none() && !matches!(cli.command, Command::Mcp(_));
     let (global, command) = (&mut cli.global, &cli.command);
-    if global.format.is_none() && !is_server && !is_help {
+    if global.format.is_none() && is_answer {
         match format::of_environment() {
             Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
             Err(error) => {
@@ -140,7 +139,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
         }
     }
-    let is_json = cli.global.format() == Format::Json && !is_server;
+    let is_json = cli.global.format() == Format::Json && is_answer;
     let ended = paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli));
     for Warning { code, message } in cli.global.recovered.take() {
         note(&format!("warning: {code}: {message}"));
@@ -158,6 +157,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(cli: &Cli) -> Result<Status> {
+    if let Some(output) = cli.command.only_output().filter(|_| cli.global.format.is_some()) {
+        return Err(Error::new(ErrorKind::Usage, output).with_hint("leave out -f"));
+    }
     let format = cli.global.format();
     if !cli.command.has(format) {
         // Check this before the command changes anything.
