@@ -289,9 +289,37 @@ fn a_part_keeps_the_options_that_others_store_meanwhile() {
     let mut options = part.options().unwrap().unwrap();
     options.hidden = true;
     part.set_up("ignored", &options).unwrap();
+    part.complete().unwrap();
     let status = place.run(&["status", "--db", &url]).success().json();
     assert_eq!(status["options"]["hidden"], true, "{status}");
     assert!(status["options"]["collections"]["wiki"].is_object(), "{status}");
+}
+
+#[test]
+fn options_of_an_ingest_in_parts_are_those_of_the_store_when_all_parts_are_in() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("docs/.b.md", "# B\n")]);
+    let run = |arguments: &[&str]| {
+        place.run(&[arguments, &["--db", &url, "--root", "docs"]].concat()).success().json()
+    };
+    run(&["ingest"]);
+    // A store of an older version has no place for them.
+    let name = schema.name();
+    let statement = format!(
+        "ALTER TABLE {name}.ingest DROP COLUMN options, DROP COLUMN options_before; \
+         UPDATE {name}.store SET format = 3"
+    );
+    schema.client().batch_execute(&statement).unwrap();
+    let option = |name: &str| run(&["status"])["options"][name].clone();
+    run(&["ingest", "--shard", "1/2", "--ingest-id", "given up", "--no-ignore"]);
+    assert_eq!(option("no_ignore"), false);
+    run(&["ingest", "--shard", "1/2", "--ingest-id", "a", "--hidden"]);
+    assert_eq!(option("hidden"), false);
+    // The other parts have the options that one of them was given.
+    run(&["ingest", "--shard", "2/2", "--ingest-id", "a"]);
+    assert_eq!((option("hidden"), option("no_ignore")), (true.into(), false.into()));
+    assert_eq!(run(&["status"])["documents"], 2);
 }
 
 #[test]

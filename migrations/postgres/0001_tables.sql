@@ -150,7 +150,10 @@ CREATE TABLE trigram (
 CREATE TABLE ingest (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL UNIQUE,
-    shards bigint NOT NULL
+    shards bigint NOT NULL,
+    -- The options that the store gets with the documents, and those that it had when a part gave them.
+    options text,
+    options_before text
 );
 CREATE TABLE ingest_shard (
     ingest bigint NOT NULL,

@@ -8,8 +8,8 @@ use crate::prepare::PARSER_VERSION;
 use crate::store::new_identity;
 
 /// The version of the tables and of what is in them. In version 1, chunks have no checksums. Before version 3, edits in
-/// progress have no owner.
-pub(super) const FORMAT: i64 = 3;
+/// progress have no owner. Before version 4, ingests by several workers have no options.
+pub(super) const FORMAT: i64 = 4;
 
 /// The number of partitions of a new store.
 const PARTS: i64 = 4;
@@ -43,7 +43,9 @@ pub(super) fn upgrade(connection: &mut Connection, format: i64) -> Result<()> {
         return Ok(());
     }
     connection.batch(&format!(
-        "ALTER TABLE edit_intent ADD COLUMN IF NOT EXISTS owner text; UPDATE store SET format = {FORMAT}"
+        "ALTER TABLE edit_intent ADD COLUMN IF NOT EXISTS owner text; \
+         ALTER TABLE ingest ADD COLUMN IF NOT EXISTS options text, \
+         ADD COLUMN IF NOT EXISTS options_before text; UPDATE store SET format = {FORMAT}"
     ))
 }
 

@@ -98,6 +98,8 @@ impl ShardWriter {
             known = Known::read(&mut connection)?;
         };
         drop_part(&mut connection, ingest, i64::from(shard.index))?;
+        let options = options_after(&mut connection, ingest, known.options)?;
+        let known = Known { options, ..known };
         unlock(&mut connection, STORE)?;
         Ok(Self {
             connection: RefCell::new(connection),
@@ -250,7 +252,9 @@ pub(super) fn forget_collections(
 /// Gives the rows of all parts of an ingest the next generation. If a server fails at the end of the transaction, this is
 /// done again, with the same generation, before any other change.
 pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
-    let now = Known::read(connection)?.generation;
+    let Known { generation: now, options, .. } = Known::read(connection)?;
+    let options = options_after(connection, ingest, options)?;
+    let options = options.map(|options| serde_json::to_string(&options).unwrap_or_default());
     let next = now + 1;
     let (first, end) = (generation(ingest, 0), generation(ingest + 1, 0));
     let range: [(&(dyn ToSql + Sync), Type); 3] =
@@ -274,8 +278,26 @@ pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
     }
     sweep(connection, now)?;
     merge::tidy(connection, next)?;
-    connection.execute("UPDATE store SET generation = $1", &[(&next, Type::INT8)])?;
+    let statement = "UPDATE store SET generation = $1, options = coalesce($2, options)";
+    connection.execute(statement, &[(&next, Type::INT8), (&options, Type::TEXT)])?;
     Ok(next)
+}
+
+/// Returns the options of the store when an ingest is visible, if it has `now` before that.
+fn options_after(
+    connection: &mut Connection,
+    ingest: i64,
+    now: Option<IngestOptions>,
+) -> Result<Option<IngestOptions>> {
+    let statement = format!("SELECT options, options_before FROM ingest WHERE id = {ingest}");
+    let row = connection.texts(&statement)?.into_iter().next().unwrap_or_default();
+    let parsed = |text: &Option<String>| serde_json::from_str(text.as_deref()?).ok();
+    let mut options = row.iter().map(parsed).map(|it| it.map(IngestOptions::within_limits));
+    let (own, before) = (options.next().flatten(), options.next().flatten());
+    Ok(match (own, now) {
+        (Some(own), Some(now)) => Some(own.merged(&before.unwrap_or_default(), &now)),
+        (own, now) => own.or(now),
+    })
 }
 
 /// Returns the number of parts of an ingest that are in.
@@ -319,14 +341,21 @@ impl Writer for ShardWriter {
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         let connection = self.connection.get_mut();
         lock(connection, STORE, LOCK_WAIT)?;
-        let mut options = options.clone();
-        // Another ingest may have stored options since this one began.
-        if let Some(now) = Known::read(connection)?.options {
-            options = options.merged(&self.known.options.clone().unwrap_or_default(), &now);
-        }
-        let json = serde_json::to_string(&options).unwrap_or_default();
-        let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
-        let values: [(&(dyn ToSql + Sync), Type); 2] = [(&root, Type::TEXT), (&json, Type::TEXT)];
+        let now = Known::read(connection)?.options;
+        let before = self.known.options.clone().unwrap_or_default();
+        // Another part, or another ingest, may have stored options since this part began.
+        let options = match options_after(connection, self.ingest, now.clone())? {
+            Some(all) => options.merged(&before, &all),
+            None => options.clone(),
+        };
+        let statement = "UPDATE store SET root = coalesce(root, $1)";
+        connection.execute(statement, &[(&root, Type::TEXT)])?;
+        // The store has the options when it has the documents, because this ingest may be given up.
+        let json = |options: &IngestOptions| serde_json::to_string(options).unwrap_or_default();
+        let (own, now) = (json(&options), now.as_ref().map(json));
+        let statement = "UPDATE ingest SET options = $1, options_before = $2 WHERE id = $3";
+        let values: [(&(dyn ToSql + Sync), Type); 3] =
+            [(&own, Type::TEXT), (&now, Type::TEXT), (&self.ingest, Type::INT8)];
         connection.execute(statement, &values)?;
         unlock(connection, STORE)?;
         self.known.root.get_or_insert_with(|| root.to_owned());
@@ -404,7 +433,8 @@ impl Writer for ShardWriter {
             set_parser(connection, MIXED_PARSERS)?;
         }
         let rows = generation(ingest, index);
-        forget_collections(connection, &self.known, now.options.as_ref(), rows..rows + 1)?;
+        let options = options_after(connection, ingest, now.options)?;
+        forget_collections(connection, &self.known, options.as_ref(), rows..rows + 1)?;
         let done = parts_in(connection, ingest)?;
         match done.cmp(&count) {
             Ordering::Less => {
