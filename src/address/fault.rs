@@ -129,6 +129,11 @@ impl Serialize for Suggestion {
     }
 }
 
+/// What an address names, or why it names nothing, or more than one thing.
+///
+/// In `Result<AddressResult<T>>` the outer error is one of the whole command, as that of a damaged store is.
+pub type AddressResult<T> = Result<T, AddressError>;
+
 /// An address that has no answer, and why.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct AddressError {

@@ -17,7 +17,7 @@ pub mod tree;
 
 pub use cells::{CellStep, CellSteps, RowStep};
 pub use corrections::corrections;
-pub use fault::{AddressError, Candidate, FaultCode, Suggestion};
+pub use fault::{AddressError, AddressResult, Candidate, FaultCode, Suggestion};
 pub use interpretation::{
     EXAMPLES, Interpretation, interpretations, is_for_every_document, lines_address, table,
 };

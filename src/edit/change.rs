@@ -10,7 +10,7 @@ use super::plan::{
     self, Allow, Detail, EditScope, Plan, Position, Refusal, RowPlace, Shift, Splice,
     SpliceEffects, plan, plan_detail,
 };
-use crate::address::{AddressError, CellSteps, FaultCode, Params, SectionPart};
+use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::markdown::Dialect;
@@ -205,7 +205,7 @@ impl Current {
         edit: &Edit,
         named: &NamedNode,
         original: &[u8],
-    ) -> Result<std::result::Result<Done, AddressError>> {
+    ) -> Result<AddressResult<Done>> {
         let place = match (&edit.operation, named.line()) {
             (Operation::Mark { .. }, Some(line)) => {
                 self.task_at(line).map_err(|fault| fault.of(&edit.section))
@@ -280,7 +280,7 @@ impl Current {
     }
 
     /// Returns the task whose mark is on a line, 1-based.
-    fn task_at(&self, line: usize) -> std::result::Result<ResolvedNode, AddressError> {
+    fn task_at(&self, line: usize) -> AddressResult<ResolvedNode> {
         let lines = LineIndex::new(self.version.bytes());
         let tasks = &self.version.document().contents.tasks;
         let Some(task) = tasks.iter().find(|task| lines.line_of(task.mark) == line) else {
@@ -294,11 +294,7 @@ impl Current {
     }
 
     /// Returns the row or cell that `steps` name in the table at `place`.
-    fn narrowed(
-        &self,
-        place: &ResolvedNode,
-        steps: &CellSteps,
-    ) -> std::result::Result<ResolvedNode, AddressError> {
+    fn narrowed(&self, place: &ResolvedNode, steps: &CellSteps) -> AddressResult<ResolvedNode> {
         let tables = &self.version.document().contents.tables;
         let bytes = |span| self.bytes(span).to_vec();
         let places = narrow(place, steps, tables, &bytes, &mut Vec::new())?;

@@ -29,7 +29,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::address::namespace::encode;
-use crate::address::{AddressError, FaultCode};
+use crate::address::{AddressError, AddressResult, FaultCode};
 use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
@@ -109,7 +109,7 @@ struct EditedDocument {
 }
 
 /// Edits documents. The inner error says why a place was not found.
-pub fn edit(request: &EditRequest<'_>) -> Result<std::result::Result<EditReport, AddressError>> {
+pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
     // The writer holds the lock from before the files are read until the store is written, so concurrent edits
     // run one after the other.
@@ -280,7 +280,7 @@ fn new_anchors<'a>(edits: impl Iterator<Item = &'a [Renumbered]>) -> HashMap<Str
 fn places(
     library: &DocumentCache<'_>,
     request: &EditRequest<'_>,
-) -> Result<std::result::Result<Vec<NamedNode>, AddressError>> {
+) -> Result<AddressResult<Vec<NamedNode>>> {
     let mut places: Vec<NamedNode> = Vec::with_capacity(request.edits.len());
     for edit in &request.edits {
         let before = places.last().map(|last| encode(&last.stored.path));
@@ -320,7 +320,7 @@ fn is_in_request(
     place: &NamedNode,
     request: &EditRequest<'_>,
     edit: &Edit,
-) -> Result<std::result::Result<(), AddressError>> {
+) -> Result<AddressResult<()>> {
     let (Some(own), Some(document)) = (&edit.document, &request.document) else {
         return Ok(Ok(()));
     };

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::ServerOptions;
 use super::reply::ReplyOptions;
-use crate::address::{AddressError, namespace};
+use crate::address::{AddressResult, namespace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
@@ -69,7 +69,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 pub(super) fn read(
     options: &ServerOptions,
     uri_read: &str,
-) -> Result<std::result::Result<ReadResourceResult, AddressError>> {
+) -> Result<AddressResult<ReadResourceResult>> {
     let address = uri_read.strip_prefix(SCHEME).map(namespace::decode).ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("{uri_read:?} is not a resource of this server"))
             .with_hint("write mdsel:///ADDRESS, percent-encoded")

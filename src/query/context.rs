@@ -17,7 +17,7 @@ use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents};
-use crate::address::{AddressError, Params};
+use crate::address::{AddressError, AddressResult, Params};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -323,7 +323,7 @@ fn item(
     place: &ResolvedNode,
     hop: Option<usize>,
     with_body: bool,
-) -> Result<std::result::Result<PlaceItem, AddressError>> {
+) -> Result<AddressResult<PlaceItem>> {
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
     let answer = match answer(library, place, extent)? {
         Ok(answer) => answer,

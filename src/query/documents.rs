@@ -8,7 +8,7 @@ use super::batches::{Candidates, DocumentBatches};
 use super::filter::{Filter, no_document};
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{DocumentCache, FilterRequest};
-use crate::address::{AddressError, FaultCode, namespace};
+use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning, shell_path, shell_word};
 use crate::glob::Glob;
@@ -169,7 +169,7 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
 pub(super) fn meant(
     library: &DocumentCache<'_>,
     name: &str,
-) -> Result<std::result::Result<Vec<StoredDocument>, AddressError>> {
+) -> Result<AddressResult<Vec<StoredDocument>>> {
     let plain = without_selector(name);
     match by_whole_name(library, plain)? {
         NameMatch::One(document) => return Ok(Ok(vec![document])),
@@ -303,10 +303,7 @@ fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Re
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
 /// explains why there is not exactly one.
-pub fn one(
-    library: &DocumentCache<'_>,
-    name: &str,
-) -> Result<std::result::Result<StoredDocument, AddressError>> {
+pub fn one(library: &DocumentCache<'_>, name: &str) -> Result<AddressResult<StoredDocument>> {
     let mut named = named(library, std::slice::from_ref(&name.to_owned()))?;
     if let Some(fault) = named.faults.pop() {
         return Ok(Err(fault));
@@ -345,7 +342,7 @@ pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<S
 pub(super) fn folder_by_suffix(
     library: &DocumentCache<'_>,
     name: &str,
-) -> Result<std::result::Result<Option<String>, AddressError>> {
+) -> Result<AddressResult<Option<String>>> {
     let decoded = namespace::decode(name);
     let suffix = decoded.trim_end_matches('/');
     if suffix.is_empty() || suffix.starts_with("./") {

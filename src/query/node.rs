@@ -12,7 +12,7 @@ use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
 use super::pager::{Pager, page_size};
 use super::resolved_node::{ResolvedNode, Target};
-use crate::address::{AddressError, FaultCode, StepScope, Tree};
+use crate::address::{AddressError, AddressResult, FaultCode, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
@@ -171,7 +171,7 @@ pub fn answer(
     library: &DocumentCache<'_>,
     place: &ResolvedNode,
     extent: Extent,
-) -> Result<std::result::Result<NodeAnswer, AddressError>> {
+) -> Result<AddressResult<NodeAnswer>> {
     let part = place.part_span();
     let bytes = library.content(&place.document, part)?;
     let (span, lines) = narrowed(place, part, &bytes);
@@ -241,7 +241,7 @@ fn with_content(
     place: &ResolvedNode,
     bytes: &[u8],
     max_words: usize,
-) -> std::result::Result<NodeAnswer, AddressError> {
+) -> AddressResult<NodeAnswer> {
     let params = place.params;
     // The address of a page leaves out the usual number of words.
     let usual = if params.page.is_some() && max_words == 0 { limits::MAX_WORDS } else { max_words };

@@ -3,7 +3,7 @@
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Located, Resolver, resolve_one, with_its_part};
 use super::{DocumentCache, List, Outcome, Page, documents};
-use crate::address::{AddressError, SectionPart, namespace, parse_places};
+use crate::address::{AddressError, AddressResult, SectionPart, namespace, parse_places};
 use crate::error::Result;
 
 /// A request for a node.
@@ -74,7 +74,7 @@ fn address_in(
     library: &DocumentCache<'_>,
     document: &str,
     place: &str,
-) -> Result<std::result::Result<String, AddressError>> {
+) -> Result<AddressResult<String>> {
     Ok(match documents::one(library, document)? {
         Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
         Err(mut fault) => {

@@ -23,7 +23,7 @@ use std::time::Duration;
 use super::files::{self, FileChange, OldFile};
 use super::hint::hash_conflict;
 use super::plan::{Allow, Position, Renumbered};
-use crate::address::AddressError;
+use crate::address::AddressResult;
 use crate::edit::answer::{diff, quoted};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
@@ -184,9 +184,7 @@ struct Plan {
 }
 
 /// Renames a section or moves a document. The inner error says why it was not found.
-pub fn relocate(
-    request: &RelocateRequest<'_>,
-) -> Result<std::result::Result<RelocateReport, AddressError>> {
+pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateReport>> {
     let mut refreshed = Vec::new();
     if request.is_refresh {
         refreshed = ingest::refresh(request.store, Paths::All)?.into_warnings();

@@ -6,7 +6,7 @@
 use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects, not_a_section, section_at};
-use crate::address::AddressError;
+use crate::address::AddressResult;
 use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::markdown::Dialect;
@@ -20,7 +20,7 @@ pub(super) fn renamed(
     place: &NamedNode,
     title: &str,
     is_fuzzy: bool,
-) -> Result<std::result::Result<Plan, AddressError>> {
+) -> Result<AddressResult<Plan>> {
     let title = title.trim();
     if title.is_empty() || title.contains(['\n', '\r']) {
         return Err(Error::new(ErrorKind::Usage, "a title is one line of text"));

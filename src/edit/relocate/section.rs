@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::link_targets::MovedPlaces;
 use super::new_version::{MovedLines, NewVersion};
 use super::{NewLabel, Plan, RelocateEffects, SectionRelocation, not_a_section, section_at};
-use crate::address::AddressError;
+use crate::address::AddressResult;
 use crate::edit::change::{Operation, target_of};
 use crate::edit::hint::RefusedEdit;
 use crate::edit::plan::{EditScope, MovedFile, MovedPlace, SectionMove, Version, move_section};
@@ -23,7 +23,7 @@ use crate::query::{DocumentCache, named};
 pub(super) fn moved_section(
     library: &DocumentCache<'_>,
     relocation: &SectionRelocation,
-) -> Result<std::result::Result<Plan, AddressError>> {
+) -> Result<AddressResult<Plan>> {
     let SectionRelocation { section, to, position, relevel, allow, is_fuzzy } = relocation;
     let mut places = Vec::with_capacity(2);
     for address in [section, to] {

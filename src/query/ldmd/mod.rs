@@ -15,7 +15,7 @@ use std::rc::Rc;
 use super::library::OpenDocument;
 use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
-use crate::address::AddressError;
+use crate::address::AddressResult;
 use crate::error::{Result, Warning, shell_path};
 use crate::query::cursor::{Cursor, ListPart};
 
@@ -112,7 +112,7 @@ fn in_document<Body>(
     library: &DocumentCache<'_>,
     name: &str,
     after: Option<Cursor>,
-    answer: impl FnOnce(&Rc<OpenDocument>, ListPart) -> Result<std::result::Result<Body, AddressError>>,
+    answer: impl FnOnce(&Rc<OpenDocument>, ListPart) -> Result<AddressResult<Body>>,
 ) -> Result<LdmdAnswer<Body>> {
     let mut page = Page::beginning(after, library.reader.generation());
     let named = documents::one(library, name)?;
@@ -137,6 +137,6 @@ fn in_document<Body>(
 }
 
 /// Returns the index of the section with that id.
-fn section(document: &Rc<OpenDocument>, id: &str) -> std::result::Result<usize, AddressError> {
+fn section(document: &Rc<OpenDocument>, id: &str) -> AddressResult<usize> {
     ldmd_section(document, id).ok_or_else(|| missing_ldmd_section(document, id).of(id))
 }

@@ -10,7 +10,9 @@ use super::locate::{locate, locate_first, missing};
 use super::located::Located;
 use super::several_places;
 use super::suggestion::of_corrections;
-use crate::address::{AddressError, FaultCode, Locator, Ordinal, Params, Selector, StepKind};
+use crate::address::{
+    AddressError, AddressResult, FaultCode, Locator, Ordinal, Params, Selector, StepKind,
+};
 use crate::limits;
 use crate::markdown::outline::NodeKind;
 use crate::query::library::OpenDocument;
@@ -22,7 +24,7 @@ pub(crate) fn locate_for_edit(
     document: &Rc<OpenDocument>,
     named: &NamedNode,
     is_fuzzy: bool,
-) -> std::result::Result<ResolvedNode, AddressError> {
+) -> AddressResult<ResolvedNode> {
     let text = named.text.as_str();
     if let Some(fault) = ambiguous_word(document, named) {
         return Err(fault);
@@ -66,10 +68,7 @@ pub(crate) fn locate_for_edit(
 }
 
 /// Returns the node, if `place` is exactly the named node and has no parameter except `part`.
-fn checked(
-    place: &ResolvedNode,
-    named: &NamedNode,
-) -> std::result::Result<ResolvedNode, AddressError> {
+fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNode> {
     let text = named.text.as_str();
     let Params { page, head, tail, part, .. } = place.params;
     if place.resolved == Some("lines") {

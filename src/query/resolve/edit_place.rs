@@ -9,8 +9,8 @@ use super::locate::{locate, locate_first};
 use super::section_path::SectionPath;
 use super::{Resolver, resolve_one, too_long};
 use crate::address::{
-    AddressError, Candidate, CellSteps, FaultCode, Interpretation, Locator, Params, ParsedPlace,
-    cells, interpretations, parse_params, parse_places, split_known_params,
+    AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator, Params,
+    ParsedPlace, cells, interpretations, parse_params, parse_places, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
@@ -27,7 +27,7 @@ pub(crate) struct NamedNode {
     /// The text of the request.
     pub(super) text: String,
     /// The possible locations in the document, or why the text is invalid.
-    pub(super) places: std::result::Result<Vec<ParsedPlace>, AddressError>,
+    pub(super) places: AddressResult<Vec<ParsedPlace>>,
     /// Whether the text was an address that includes the document.
     pub(super) is_address: bool,
     /// The steps to a row or cell of the table that was named.
@@ -52,7 +52,7 @@ impl NamedNode {
 }
 
 /// The node that was named, or why there is none.
-type Answer = std::result::Result<NamedNode, AddressError>;
+type Answer = AddressResult<NamedNode>;
 
 /// Returns the fault for a text that names no editable node.
 pub(super) fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> AddressError {
@@ -111,7 +111,7 @@ pub(crate) fn names_document(library: &DocumentCache<'_>, text: &str) -> Result<
 fn split<'a>(
     interpretation: &'a Interpretation,
     interpretations: &[Interpretation],
-) -> Option<(&'a str, std::result::Result<Vec<ParsedPlace>, AddressError>)> {
+) -> Option<(&'a str, AddressResult<Vec<ParsedPlace>>)> {
     match interpretation {
         Interpretation::Namespaced { name, places } => Some((name, places.clone())),
         Interpretation::PathAnchor { name, .. } => {

@@ -32,7 +32,7 @@ use self::locate::{locate, locate_first};
 use self::section_path::SectionPath;
 use self::suggestion::of_corrections;
 use crate::address::{
-    self, AddressError, Candidate, FaultCode, Interpretation, Locator, ParsedPlace,
+    self, AddressError, AddressResult, Candidate, FaultCode, Interpretation, Locator, ParsedPlace,
     interpretations, namespace,
 };
 use crate::error::{Result, Warning};
@@ -176,7 +176,7 @@ fn resolve_node(
 pub fn resolve_one(
     library: &DocumentCache<'_>,
     address: &str,
-) -> Result<std::result::Result<(ResolvedNode, Vec<Warning>), AddressError>> {
+) -> Result<AddressResult<(ResolvedNode, Vec<Warning>)>> {
     let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
     let resolution = resolve(library, address, window)?;
     if let Some(fault) = resolution.fault {
@@ -268,7 +268,7 @@ impl Resolver<'_> {
     fn in_named(
         &self,
         name: &str,
-        places: &std::result::Result<Vec<ParsedPlace>, AddressError>,
+        places: &AddressResult<Vec<ParsedPlace>>,
     ) -> Result<Option<Located>> {
         let document = match documents::by_name(self.library, name)? {
             NameMatch::None => return Ok(None),
