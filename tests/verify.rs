@@ -470,8 +470,7 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
         store: &crate::harness::store(store),
         is_full: false,
         is_reparsed: false,
-        is_repair,
-        drops_edits: false,
+        action: if is_repair { verify::Action::Repair } else { verify::Action::List },
         // Another test may fork while the lock is held; its child keeps the lock until it calls
         // exec.
         wait: Duration::from_secs(10),

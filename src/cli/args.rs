@@ -638,6 +638,7 @@ pub(super) struct SchemaArgs {
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel verify --reparse -f text")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct VerifyArgs {
     /// Let SQLite check that all of its indexes agree with its tables, too
     #[arg(long)]

@@ -3,7 +3,7 @@
 use super::args::{Global, VerifyArgs};
 use super::{Status, store};
 use crate::error::Result;
-use crate::verify::{VerifyRequest, verify};
+use crate::verify::{Action, VerifyRequest, verify};
 
 pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
     if arguments.repair || arguments.drop_edits {
@@ -13,8 +13,11 @@ pub(super) fn run(global: &Global, arguments: &VerifyArgs) -> Result<Status> {
         store: &store::store(global)?,
         is_full: arguments.full,
         is_reparsed: arguments.reparse,
-        is_repair: arguments.repair,
-        drops_edits: arguments.drop_edits,
+        action: match (arguments.repair, arguments.drop_edits) {
+            (true, _) => Action::Repair,
+            (_, true) => Action::DropEdits,
+            _ => Action::List,
+        },
         wait: arguments.wait.duration(),
         after: arguments.after.cursor()?,
     };

@@ -27,23 +27,34 @@ pub struct VerifyRequest<'a> {
     pub is_full: bool,
     /// Whether to parse every document again and compare the result with the stored one.
     pub is_reparsed: bool,
-    /// Whether to repair the problems.
-    pub is_repair: bool,
-    /// Whether to drop interrupted edits that cannot be finished here.
-    pub drops_edits: bool,
+    /// What to do about problems.
+    pub action: Action,
     /// The longest time to wait for another writer.
     pub wait: Duration,
     /// The position at which the previous page of the answer ended.
     pub after: Option<Cursor>,
 }
 
+/// What to do about the problems of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// List them.
+    List,
+    /// Repair them.
+    Repair,
+    /// Drop interrupted edits that cannot be finished here, and list the others.
+    DropEdits,
+}
+
 /// Checks the store, and repairs it if requested.
 pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
-    let dropped = if request.drops_edits { drop_edits(request)? } else { Vec::new() };
+    let dropped =
+        if request.action == Action::DropEdits { drop_edits(request)? } else { Vec::new() };
+    let is_repair = request.action == Action::Repair;
     let (checked, generation) = match request.store.path() {
-        Some(path) if request.is_repair => repair::repair(path, request)?,
+        Some(path) if is_repair => repair::repair(path, request)?,
         Some(path) => check(path, request)?,
-        None if request.is_repair => {
+        None if is_repair => {
             return Err(Error::new(ErrorKind::Usage, "only a store file can be repaired")
                 .with_hint("run `mdsel ingest --force`, which parses and stores all files again"));
         }
