@@ -321,6 +321,17 @@ fn loaded_documents_stay_until_they_have_files() {
 }
 
 #[test]
+fn a_document_that_a_pack_replaces_still_follows_its_file() {
+    let place = loaded(&[("a.md", "# A\n")]);
+    place.write("a.md", "# Own\n");
+    place.run(&["ingest"]).success();
+    let load = place.run(&["load", "a.pack", "--strategy", "overwrite"]).success().json();
+    assert_eq!(load["changed"], 1);
+    place.remove("a.md");
+    assert_eq!(place.run(&["ingest"]).success().json()["removed"], 1);
+}
+
+#[test]
 fn loaded_documents_are_parsed_again_by_another_parser_version() {
     let place = loaded(&[("a.md", "# A\n")]);
     tampered(

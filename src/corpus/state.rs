@@ -42,7 +42,7 @@ impl FileState {
         Self { ctime_ns: NO_FILE, ..Self::unknown(size) }
     }
 
-    /// Whether a file with the bytes of the document is known to have been at its path.
+    /// Whether a file is known to have been at the path of the document.
     pub(crate) fn is_of_file(&self) -> bool {
         self.ctime_ns != NO_FILE
     }

@@ -198,7 +198,9 @@ impl Load {
             self.report.unchanged += 1;
             return Ok(());
         }
-        let state = FileState::without_file(document.bytes.len());
+        let has_file = known.is_some_and(|known| known.state.is_of_file());
+        let state = if has_file { FileState::unknown } else { FileState::without_file };
+        let state = state(document.bytes.len());
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;
         match self.preparation.of_bytes(path.clone(), document.bytes, hash, state)? {

@@ -225,7 +225,8 @@ impl Run<'_> {
         documents: &[&StoredDocument],
         sink: &mut dyn Sink,
     ) -> Result<()> {
-        let Some(reader) = store.peek()?.filter(|_| !documents.is_empty()) else { return Ok(()) };
+        let reader = if documents.is_empty() { None } else { store.peek()? };
+        let Some(reader) = reader else { return Ok(()) };
         let mut preparation = Preparation::new()?;
         for document in documents {
             let StoredDocument { path, hash, state, .. } = document;
