@@ -332,6 +332,20 @@ fn a_document_that_a_pack_replaces_still_follows_its_file() {
 }
 
 #[test]
+fn documents_that_are_copied_to_a_store_of_another_folder_stay() {
+    let place = Place::with(&[("one/a.md", "# A\n"), ("two/b.md", "# B\n")]);
+    for root in ["one", "two"] {
+        place.run_in(root, &["ingest"], "").success();
+    }
+    let copy = || place.run(&["copy", "one/.mdsel.db", "two/.mdsel.db"]).success().json();
+    assert_eq!(copy()["added"], 1);
+    assert_eq!(copy()["unchanged"], 1, "a copy of what is there already writes nothing");
+    let report = place.run_in("two", &["ingest"], "").success().json();
+    assert_eq!((&report["added"], &report["unchanged"]), (&1.into(), &1.into()), "{report}");
+    assert_eq!(report["warnings"][0]["code"], "NO_FILE", "{report}");
+}
+
+#[test]
 fn loaded_documents_are_parsed_again_by_another_parser_version() {
     let place = loaded(&[("a.md", "# A\n")]);
     tampered(

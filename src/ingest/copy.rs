@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
 use super::{Batches, Progress, Sink as _, closed};
-use crate::corpus::{Roots, collection_root, root_from_store};
+use crate::corpus::{FileState, Roots, collection_root, root_from_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::parallel::{self, Budget, cores, ordered_within};
@@ -62,10 +62,20 @@ pub fn copy(
     if !is_current && writer.has_current_parser()? {
         writer.set_current_parser(false)?;
     }
+    let (source_roots, roots) = (source.roots(), Roots::of_store(to.path(), root, &options));
     let mut wanted = Vec::new();
-    for document in source.all(&Lookup::All)? {
+    for mut document in source.all(&Lookup::All)? {
+        // The file that was ingested is not the one that an ingest of this store would look for.
+        let has_other_file = source_roots.on_disk(&document.path) != roots.on_disk(&document.path);
+        if has_other_file {
+            let size = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+            document.state = FileState::without_file(size);
+        }
         match known.remove(document.path.as_str()) {
-            Some(own) if own.checksums == document.checksums && own.state == document.state => {
+            Some(own)
+                if own.checksums == document.checksums
+                    && (has_other_file || own.state == document.state) =>
+            {
                 report.unchanged += 1;
             }
             own => wanted.push((document, own)),
