@@ -94,17 +94,11 @@ pub(super) fn compare_all<'a>(
 fn warning_of_kept(documents: &[&StoredDocument]) -> Option<Warning> {
     let first = &documents.first()?.path;
     let what = match documents.len() {
-        1 => format!("{first} has no file, and stays because it never had one"),
-        2 => format!(
-            "{first} and another document have no files, and stay because they never had any"
-        ),
-        count => {
-            let others = count - 1;
-            format!(
-                "{first} and {others} other documents have no files, and stay because they never had any"
-            )
-        }
+        1 => format!("{first} has no file, and stays"),
+        2 => format!("{first} and another document have no files, and stay"),
+        count => format!("{first} and {} other documents have no files, and stay", count - 1),
     };
+    let what = format!("{what} because no ingest has seen any");
     Some(Warning::new("NO_FILE", format!("{what}; `mdsel ingest PATH` removes those at a path")))
 }
 
