@@ -792,3 +792,52 @@ fn code_that_cannot_be_written_whole_leaves_no_file() {
     assert_eq!(std::fs::read_dir(place.join("out")).unwrap().count(), 0);
     place.run(&code).success();
 }
+
+#[test]
+fn a_dotted_key_reaches_into_a_list_of_mappings() {
+    let place = Place::ingested(&[
+        ("a.md", "---\nobjs: [{name: x, in: [{n: 1}]}, {name: y}]\n---\n"),
+        ("b.md", "---\nobjs: {name: z}\n---\n"),
+        ("c.md", "---\nobjs: [x]\n---\n"),
+    ]);
+    for (condition, files) in [
+        ("objs.name = y", &["a.md"][..]),
+        ("objs.name ~ [yz]", &["a.md", "b.md"]),
+        ("objs.in.n = 1", &["a.md"]),
+        ("exists objs.name", &["a.md", "b.md"]),
+        ("objs.name != x", &["b.md"]),
+    ] {
+        let found = all(&place, &["meta", "--where", condition], "documents", "file");
+        assert_eq!(found, files.iter().map(|file| json!(file)).collect::<Vec<_>>(), "{condition}");
+    }
+    let shown = all(&place, &["meta", "--get", "objs.name"], "documents", "meta");
+    assert_eq!(shown, [json!({"objs.name": ["x", "y"]}), json!({"objs.name": "z"})]);
+    // A key in quotes would be written with its quotes.
+    for key in ["\"objs.new\"", "'new'", "`new`"] {
+        let refused = place.run(&["meta", "set", "a.md", &format!("{key}=3")]).ends(2);
+        assert!(refused.stderr.contains("is in quotes"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn tasks_are_found_by_their_line_and_sections() {
+    let text = "- [ ] zero\n\n# One\n\n- [ ] one\n\n## Two\n\n- [x] two\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    for (condition, texts) in [
+        ("section = One", &["one", "two"][..]),
+        ("section = Two and state = done", &["two"]),
+        ("line > 4 and line < 9", &["one"]),
+        ("not section ~ .", &["zero"]),
+    ] {
+        let found = all(&place, &["tasks", "--where", condition], "tasks", "text");
+        assert_eq!(found, texts.iter().map(|text| json!(text)).collect::<Vec<_>>(), "{condition}");
+    }
+}
+
+#[test]
+fn names_of_columns_are_trimmed_and_may_have_commas() {
+    let place = Place::ingested(&[("a.md", "| a, b | c | d |\n|---|---|---|\n| 1 | 2 | 3 |\n")]);
+    let csv = |columns| place.run(&["tables", "-f", "csv", "--columns", columns]).success().text();
+    assert_eq!(csv("d, c"), "d,c\n3,2\n");
+    assert_eq!(csv("c, `a, b`"), "c,\"a, b\"\n2,1\n");
+}

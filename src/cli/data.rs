@@ -70,8 +70,8 @@ pub(super) struct TablesArgs {
     /// Take only tables with this column; if repeated, with all of them
     #[arg(long = "header", value_name = "NAME")]
     pub(super) headers: Vec<String>,
-    /// Show only these columns
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    /// Show only these columns; a name with a comma is written in backquotes
+    #[arg(long, value_name = "A,B")]
     pub(super) columns: Vec<String>,
     #[command(flatten)]
     pub(super) filter: ItemFilterArgs,
@@ -269,6 +269,21 @@ fn write_files(folder: &Path, blocks: &[code::Code]) -> Result<()> {
     written
 }
 
+/// Returns the names in a list with commas; a comma in backquotes is part of a name.
+fn names(list: &str) -> Vec<String> {
+    let mut is_quoted = false;
+    let ends = |scalar: char| {
+        is_quoted ^= scalar == '`';
+        scalar == ',' && !is_quoted
+    };
+    let unquoted = |name: &str| {
+        let name = name.trim();
+        let inner = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+        inner.unwrap_or(name).to_owned()
+    };
+    list.split(ends).map(unquoted).collect()
+}
+
 impl QueryArguments for TablesArgs {
     type Answer = tables::TableAnswer;
 
@@ -281,7 +296,7 @@ impl QueryArguments for TablesArgs {
             let request = tables::TableRequest {
                 headers: self.headers.clone(),
                 condition: self.filter.condition.clone(),
-                columns: self.columns.clone(),
+                columns: self.columns.iter().flat_map(|list| names(list)).collect(),
                 common: common(self.filter.request(), &self.list, limit)?,
             };
             tables::tables(library, &request)

@@ -96,15 +96,6 @@ pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
             &arguments.document
         }
     };
-    if let Some(change) = changes.iter().find(|change| change.key().starts_with('`')) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("the key {} is in backquotes", change.key()),
-        )
-        .with_hint(
-            "only expressions have backquotes; write the key as it is in the front matter",
-        ));
-    }
     // The address that `mdsel meta` prints.
     let document = document.strip_suffix("::@frontmatter").unwrap_or(document);
     let is_batch = changes.len() > 1;

@@ -5,6 +5,7 @@
 //! generation. Documents are in path order, each once. The answers about several documents are in
 //! the order of those documents.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -362,7 +363,7 @@ pub(super) fn values_in_rows(
     documents: &[StoredDocument],
 ) -> Result<Vec<Option<Value>>> {
     let values = reader.front_matters(documents)?.into_iter();
-    Ok(values.map(|values| value_at(values.as_ref()?, key).cloned()).collect())
+    Ok(values.map(|values| value_at(values.as_ref()?, key).map(Cow::into_owned)).collect())
 }
 
 /// Implements [`Reader::has_front_matter_key`] by looking for a document.

@@ -3,6 +3,7 @@
 //! Invariants: a comparison on a missing key is false; a comparison with a list is true if it is
 //! true for any element, except that `!=` is true if `=` is false.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
@@ -12,12 +13,22 @@ use crate::data::scalar;
 use crate::markdown::slug::fold;
 
 /// A value of a record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Datum<'a> {
     /// A text, which may be a number or a date.
     Text(&'a str),
     /// A value of front matter.
-    Json(&'a Value),
+    Json(Cow<'a, Value>),
+}
+
+impl Datum<'_> {
+    /// Returns the same value without copying it.
+    pub fn borrowed(&self) -> Datum<'_> {
+        match self {
+            Datum::Text(text) => Datum::Text(text),
+            Datum::Json(value) => Datum::Json(Cow::Borrowed(value)),
+        }
+    }
 }
 
 impl Expression {
@@ -26,7 +37,7 @@ impl Expression {
     pub fn matches<'a>(&self, get: &impl Fn(&str) -> Option<Datum<'a>>) -> bool {
         match self {
             Self::Compare(comparison) => {
-                get(&comparison.key).is_some_and(|datum| comparison.is_true_for(datum))
+                get(&comparison.key).is_some_and(|datum| comparison.is_true_for(&datum))
             }
             Self::Exists(key) => get(key).is_some(),
             Self::Not(inner) => !inner.matches(get),
@@ -37,7 +48,7 @@ impl Expression {
 }
 
 impl Comparison {
-    fn is_true_for(&self, datum: Datum<'_>) -> bool {
+    fn is_true_for(&self, datum: &Datum<'_>) -> bool {
         match self.operator {
             Operator::NotEqual => !self.is_any_equal(datum),
             Operator::Equal => self.is_any_equal(datum),
@@ -52,13 +63,13 @@ impl Comparison {
         }
     }
 
-    fn is_in_order(&self, datum: Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
+    fn is_in_order(&self, datum: &Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
         any(datum, &|text, is_text| {
             (is_text || !self.value.is_quoted) && self.order(text).is_some_and(is_wanted)
         })
     }
 
-    fn is_any_equal(&self, datum: Datum<'_>) -> bool {
+    fn is_any_equal(&self, datum: &Datum<'_>) -> bool {
         self.is_in_order(datum, Ordering::is_eq)
     }
 
@@ -70,12 +81,14 @@ impl Comparison {
         self.order(text) == Some(Ordering::Equal)
     }
 
-    fn contains(&self, datum: Datum<'_>) -> bool {
-        let text = match datum {
+    fn contains(&self, datum: &Datum<'_>) -> bool {
+        let text: &str = match datum {
             Datum::Text(text) => text,
-            Datum::Json(Value::String(text)) => text,
-            Datum::Json(Value::Object(map)) => return map.contains_key(&self.value.text),
-            Datum::Json(_) => return self.is_any_equal(datum),
+            Datum::Json(value) => match &**value {
+                Value::String(text) => text,
+                Value::Object(map) => return map.contains_key(&self.value.text),
+                _ => return self.is_any_equal(datum),
+            },
         };
         // A sentence is not a list, even if it contains commas.
         let is_item = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
@@ -92,22 +105,26 @@ impl Comparison {
 
 /// Returns whether `is_match` is true for the text of a scalar, or of any element of a list. The second
 /// argument of `is_match` is false for numbers, booleans and null.
-fn any(datum: Datum<'_>, is_match: &impl Fn(&str, bool) -> bool) -> bool {
+fn any(datum: &Datum<'_>, is_match: &impl Fn(&str, bool) -> bool) -> bool {
     match datum {
         Datum::Text(text) => is_match(text, true),
-        Datum::Json(Value::String(text)) => is_match(text, true),
-        Datum::Json(Value::Array(values)) => {
-            values.iter().any(|value| any(Datum::Json(value), is_match))
-        }
-        Datum::Json(Value::Object(_)) => false,
-        Datum::Json(value) => is_match(&value.to_string(), false),
+        Datum::Json(value) => any_value(value, is_match),
     }
 }
 
-/// Returns the value at `key` of a map, or at a dotted key in the maps below it. A key that contains
-/// the dots itself takes precedence. Of keys that differ from `key` in case alone, the first in the order
-/// of their bytes is meant.
-pub fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+fn any_value(value: &Value, is_match: &impl Fn(&str, bool) -> bool) -> bool {
+    match value {
+        Value::String(text) => is_match(text, true),
+        Value::Array(values) => values.iter().any(|value| any_value(value, is_match)),
+        Value::Object(_) => false,
+        value => is_match(&value.to_string(), false),
+    }
+}
+
+/// Returns the value at `key` of a map, or at a dotted key in the maps below it; the list of these values if the maps
+/// are in a list. A key that contains the dots itself takes precedence. Of keys that differ from `key` in case alone,
+/// the first in the order of their bytes is meant.
+pub fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<Cow<'a, Value>> {
     let value_of = |key: &str| {
         map.get(key).or_else(|| {
             let folded = fold(key);
@@ -115,10 +132,19 @@ pub fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value>
             others.min_by_key(|(name, _)| *name).map(|(_, value)| value)
         })
     };
-    value_of(key).or_else(|| {
+    value_of(key).map(Cow::Borrowed).or_else(|| {
         key.match_indices('.').find_map(|(dot, _)| {
-            let inner = value_of(key.get(..dot)?)?.as_object()?;
-            value_at(inner, key.get(dot + 1..)?)
+            let (value, key) = (value_of(key.get(..dot)?)?, key.get(dot + 1..)?);
+            match value {
+                Value::Object(inner) => value_at(inner, key),
+                Value::Array(values) => {
+                    let maps = values.iter().filter_map(Value::as_object);
+                    let inner = maps.filter_map(|map| value_at(map, key)).map(Cow::into_owned);
+                    let inner: Vec<Value> = inner.collect();
+                    (!inner.is_empty()).then_some(Cow::Owned(Value::Array(inner)))
+                }
+                _ => None,
+            }
         })
     })
 }
@@ -141,6 +167,7 @@ mod tests {
             "n": 12, "v": "1.10", "d": "2026-01-31", "s": "Draft", "b": true, "empty": null,
             "tags": ["x", "y-z", 7], "requires": "2718, 17594", "one": 7594, "deep": {"a": {"b": 1}},
             "a.b": "dot", "Status": "Final", "text": "some words", "call": "call Bob, then Ann",
+            "objs": [{"name": "p", "in": [{"n": 1}, {"n": 2}]}, {"name": "q"}, 3],
         });
         for text in [
             "n > 9",
@@ -176,10 +203,18 @@ mod tests {
             "d >= 2026",
             "s < Final",
             "v < 2",
+            "objs.name = q",
+            "objs.name contains p",
+            "objs.in.n > 1",
+            "not exists objs.other",
+            "objs.name != r",
         ] {
             assert!(matches(&record, text), "{text}");
         }
         for text in [
+            "objs.name = r",
+            "objs.name != p",
+            "objs.other = 1",
             "n < 9",
             "missing = 1",
             "missing != 1",

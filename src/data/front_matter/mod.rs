@@ -155,6 +155,9 @@ fn expected(
     if key.is_empty() || key.split('.').any(str::is_empty) && !old.contains_key(key) {
         return Err(format!("{key:?} is not a key"));
     }
+    if key.starts_with(['"', '\'', '`']) && !old.contains_key(key) {
+        return Err(format!("the key {key} is in quotes; write it without them"));
+    }
     let path = path_of(old, key);
     let mut new = old.clone();
     let Some((last, outer)) = path.split_last() else { return Ok(None) };

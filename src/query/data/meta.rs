@@ -133,7 +133,7 @@ impl Source for Values<'_> {
         let shown: Map<String, Value> = self
             .keys
             .iter()
-            .filter_map(|key| Some((key.clone(), value_at(&values, key)?.clone())))
+            .filter_map(|key| Some((key.clone(), value_at(&values, key)?.into_owned())))
             .collect();
         Ok(if shown.is_empty() { Vec::new() } else { vec![shown] })
     }

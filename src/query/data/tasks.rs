@@ -1,5 +1,7 @@
 //! `tasks`: lists the tasks of lists.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -97,7 +99,12 @@ list_of_items!(
 );
 
 /// The keys of a task that are not fields of its text.
-const OWN_KEYS: [&str; 3] = ["text", "state", "depth"];
+const OWN_KEYS: [&str; 5] = ["text", "state", "depth", "line", "section"];
+
+/// Returns the line of a task, 1-based.
+fn line_of(document: &OpenDocument, task: &TaskEntry) -> usize {
+    document.tree.node(task.item.node).map_or(1, |node| node.lines.start)
+}
 
 /// Returns the fields of a task; tags are always a list.
 fn fields_of(task: &TaskEntry) -> Map<String, Value> {
@@ -122,10 +129,17 @@ fn state_of(task: &TaskEntry) -> State {
     if task.item.is_done { State::Done } else { State::Open }
 }
 
-fn is_match(condition: &Expression, task: &TaskEntry) -> bool {
+/// Returns whether a task matches. `document` is given if the condition asks for the line or the section.
+fn is_match(condition: &Expression, task: &TaskEntry, document: Option<&OpenDocument>) -> bool {
     let fields = fields_of(task);
     let depth = task.item.depth.to_string();
+    let line = document.map_or(0, |document| line_of(document, task)).to_string();
     condition.matches(&|key| match key {
+        "line" => Some(Datum::Text(&line)),
+        "section" => {
+            let titles = document.map(|document| heading_path(document, task.item.node));
+            Some(Datum::Json(Cow::Owned(titles.unwrap_or_default().into())))
+        }
         "text" => Some(Datum::Text(&task.item.text)),
         "state" => Some(Datum::Text(state_of(task).name())),
         "depth" => Some(Datum::Text(&depth)),
@@ -146,9 +160,14 @@ impl Source for Tasks<'_> {
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<TaskEntry>> {
         let mut tasks = self.library.reader.tasks(stored)?;
+        let keys = self.condition.iter().flat_map(Expression::keys);
+        let is_placed = keys.into_iter().any(|key| matches!(key, "line" | "section"));
+        let document =
+            if is_placed && !tasks.is_empty() { Some(self.library.open(stored)?) } else { None };
         tasks.retain(|task| {
+            let matches = |condition| is_match(condition, task, document.as_deref());
             self.is_done.is_none_or(|is_done| task.item.is_done == is_done)
-                && self.condition.as_ref().is_none_or(|condition| is_match(condition, task))
+                && self.condition.as_ref().is_none_or(matches)
         });
         Ok(tasks)
     }
@@ -184,7 +203,7 @@ impl Source for Tasks<'_> {
         Ok(Task {
             selector: document.address_of(node),
             file: document.stored.path.clone(),
-            line: document.tree.node(node).map_or(1, |node| node.lines.start),
+            line: line_of(document, &found),
             heading_path: heading_path(document, node),
             state: state_of(&found),
             depth: found.item.depth,

@@ -3,6 +3,7 @@
 //! Only the values of the keys in the condition are read, those of each key once. Invariant: a document
 //! without any of the keys matches if and only if the condition is true for empty front matter.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
@@ -36,8 +37,8 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    fn run(&mut self, document: i64, datum: Datum<'_>) {
-        if self.part.matches(&|_| Some(datum)) {
+    fn run(&mut self, document: i64, datum: &Datum<'_>) {
+        if self.part.matches(&|_| Some(datum.borrowed())) {
             self.found.push(document);
         }
     }
@@ -112,16 +113,12 @@ fn read(snapshot: &Snapshot, key: &str, tests: &mut [&mut Test<'_>]) -> Result<(
                 test.found.pop_if(|found| *found == document);
             }
         }
-        let parsed;
         let datum = match plain(value) {
             Some(text) => Datum::Text(text),
-            None => {
-                parsed = parsed_value(value);
-                Datum::Json(&parsed)
-            }
+            None => Datum::Json(Cow::Owned(parsed_value(value))),
         };
         for test in &mut *tests {
-            test.run(document, datum);
+            test.run(document, &datum);
         }
     })
 }
@@ -142,11 +139,12 @@ fn maps_of(key: &str) -> impl Iterator<Item = String> {
     key.match_indices('.').filter_map(|(dot, _)| key.get(..dot)).map(fold)
 }
 
-/// Returns whether any document has a map in which a dotted key may be.
+/// Returns whether any document has a map, or a list of maps, in which a dotted key may be.
 fn has_maps(snapshot: &Snapshot, key: &str) -> Result<bool> {
     let mut has_map = false;
     for part in maps_of(key) {
-        snapshot.visit_front_matter(&part, |_, _, value| has_map |= value.starts_with('{'))?;
+        snapshot
+            .visit_front_matter(&part, |_, _, value| has_map |= value.starts_with(['{', '[']))?;
     }
     Ok(has_map)
 }
@@ -161,9 +159,9 @@ fn read_nested(snapshot: &Snapshot, key: &str, tests: &mut [&mut Test<'_>]) -> R
         })?;
     }
     for (document, map) in documents {
-        if let Some(value) = value_at(&map, key) {
+        if let Some(datum) = value_at(&map, key).map(Datum::Json) {
             for test in &mut *tests {
-                test.run(document, Datum::Json(value));
+                test.run(document, &datum);
             }
         }
     }
