@@ -235,7 +235,6 @@ fn printed_addresses_and_hashes_are_accepted() {
         ("doc.md::Alpha?page=0", json!(["doc.md::heading:h2[0]"])),
         ("doc.md::Alpha?head=2", json!(["doc.md::heading:h2[0]"])),
         ("doc.md:7", json!(["doc.md::heading:h2[0]/block:paragraph[0]", "doc.md::heading:h2[0]"])),
-        ("doc.md:5-6", json!(["doc.md::heading:h2[0]"])),
     ] {
         let answer = place.run(&["delete", address]).ends(1).json();
         assert_eq!(answer["unresolved_selectors"][0]["suggestions"], next, "{address}");
@@ -270,10 +269,10 @@ fn every_refusal_has_a_hint() {
     let place = Place::ingested(&[
         ("doc.md", DOC),
         ("front.md", "---\na: 1\n---\n\n# F\n"),
-        ("list.md", "# L\n\n- one\n- two\n\n> quoted\n"),
+        ("list.md", "# L\n\n- one\n- two\n\n> - quoted\n"),
         ("ldmd.md", "<!--LDMD:BEGIN id=\"a\"-->\n# A\n\n## B\n<!--LDMD:END id=\"a\"-->\n"),
     ]);
-    let cases: [(&[&str], &str, &str); 21] = [
+    let cases: [(&[&str], &str, &str); 26] = [
         (
             &["replace", "doc.md", "Alpha", "--content", "## New"],
             "WOULD_ESCAPE",
@@ -348,6 +347,31 @@ fn every_refusal_has_a_hint() {
             &["replace", "list.md", "block:list[0]/item[0]/block:paragraph[0]", "--content", "x"],
             "NOT_WHOLE_LINES",
             "list.md::heading:h1[0]/block:list[0]/item[0]",
+        ),
+        (
+            &["delete", "list.md", "block:blockquote[0]/block:list[0]/item[0]"],
+            "NOT_WHOLE_LINES",
+            "around it: list.md::heading:h1[0]/block:blockquote[0]",
+        ),
+        (
+            &["replace", "doc.md", "Alpha", "--old", "none", "--content", "x"],
+            "TEXT_NOT_FOUND",
+            "mdsel read 'doc.md::heading:h2[0]' -f raw",
+        ),
+        (
+            &["replace", "doc.md", "doc.md::*", "--old", "t", "--content", "x"],
+            "TEXT_NOT_UNIQUE",
+            "more of the text around it",
+        ),
+        (
+            &["replace", "doc.md", "Alpha", "--old", "Alpha", "--content", "x"],
+            "CHANGES_OUTSIDE",
+            "mdsel rename 'doc.md::heading:h2[0]'",
+        ),
+        (
+            &["insert", "doc.md:5-6", "--position", "first_child", "--content", "x"],
+            "NO_SUCH_POSITION",
+            "before or after",
         ),
         (
             &["replace", "ldmd.md", "A", "--content", "x", "--allow-drop"],

@@ -76,6 +76,73 @@ fn answers_have_the_documented_fields() {
 }
 
 #[test]
+fn a_phrase_that_occurs_once_is_replaced_in_its_place() {
+    let file = "# A\n\nOne two.\n\n> - three [f](x.md)\n> - four\n\n## B\n\nOne two.\n";
+    let place = Place::ingested(&[("a.md", file), ("x.md", "# X\n"), ("y.md", "# Y\n")]);
+    let now = || std::fs::read_to_string(place.join("a.md")).unwrap();
+    let twice = place.run(&["replace", "a.md::*", "--old", "two", "--content", "2"]).ends(2);
+    let message = twice.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with("occurs more than once, on lines 3, 10"), "{message}");
+    let phrase = ["replace", "a.md", "A", "--no-children", "--old", "two", "--content", "2"];
+    let diff = place.run(&[&phrase[..], &["--dry-run"]].concat()).success().text();
+    assert!(diff.contains("-One two.\n+One 2.\n") && now() == file, "{diff}");
+    let read = ["read", "a.md", "A", "--no-children"];
+    let hash = place.run(&read).success().json()["hash"].as_str().unwrap().to_owned();
+    place.run(&[&phrase[..], &["--expect", "0123456789abcdef"]].concat()).ends(2);
+    let answer = place.run(&[&phrase[..], &["--expect", &hash]].concat()).success().json();
+    assert_eq!((&answer["old_content"], &answer["new_line_start"]), (&json!("two"), &json!(3)));
+    // A place in a block quote need not be whole lines, and a link in it may lead elsewhere.
+    let item = "a.md::heading:h1[0]/block:blockquote[0]/block:list[0]/item[0]";
+    let lines = [
+        json!({"operation": "replace", "section": item, "old": "x.md", "content": "y.md"}),
+        json!({"operation": "replace", "section": "a.md:10-10", "old": "two", "content": "two\nthree"}),
+    ];
+    let batch = lines.map(|line| line.to_string()).join("\n");
+    place.run_in("", &["edit", "--batch", "-"], &batch).success();
+    let new = file.replacen("two", "2", 1).replace("x.md", "y.md").replace("two", "two\nthree");
+    assert_eq!(now(), new);
+    place.assert_in_step();
+    for options in [&["--no-keep-heading"][..], &["--content", "x", "--bogus"]] {
+        let arguments = [&["replace", "a.md", "A", "--old", "One", "--content", "1"], options];
+        place.run(&arguments.concat()).ends(2);
+    }
+    let line = json!({"operation": "delete", "section": "B", "old": "x"}).to_string();
+    let refused = place.run_in("", &["edit", "a.md", "--batch", "-"], &line).ends(2);
+    assert!(refused.text().contains("old has no meaning for delete"), "{}", refused.text());
+}
+
+#[test]
+fn a_range_of_whole_lines_is_edited_exactly() {
+    let file = "# A\n\none\ntwo\nthree\n\n> - x\n> - y\n\n## B\n\nend";
+    let place = Place::ingested(&[("a.md", file)]);
+    let hash = place.run(&["read", "a.md:4-4"]).success().json()["hash"].clone();
+    let expect = ["--expect", hash.as_str().unwrap()];
+    let replace = ["replace", "a.md:4-4", "--content", "2\n2b\n"];
+    let answer = place.run(&[&replace[..], &expect].concat()).success().json();
+    assert_eq!(
+        (&answer["selector"], &answer["old_content"], &answer["new_line_end"]),
+        (&json!("a.md:4-4"), &json!("two"), &json!(5))
+    );
+    place.run(&["insert", "a.md:9-9", "--content", "> - z"]).success();
+    place.run(&["insert", "a.md:8-9", "--position", "before", "--content", "> - w"]).success();
+    let answer = place.run(&["replace", "a.md:12-12", "--content", "```"]).ends(2);
+    assert_eq!(answer.json()["error"]["reason"], "OPEN_FENCE", "{}", answer.text());
+    place.run(&["delete", "a.md:12-15"]).success();
+    let now = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(now, "# A\n\none\n2\n2b\nthree\n\n> - w\n> - x\n> - y\n> - z");
+    place.assert_in_step();
+    for command in [
+        &["replace", "a.md:3-4", "--no-children", "--content", "x"][..],
+        &["task", "a.md:3-4", "--done"],
+        &["rename", "a.md:1-3", "--title", "x"],
+        &["delete", "a.md:5-3"],
+        &["insert", "a.md:3-4", "--relevel", "--content", "x"],
+    ] {
+        assert!(place.run(command).status != 0, "{command:?}");
+    }
+}
+
+#[test]
 fn a_section_that_is_replaced_by_nothing_has_no_lines() {
     let place = doc();
     let arguments = ["replace", "doc.md", "One/Alpha", "--content", "", "--no-keep-heading"];

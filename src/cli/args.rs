@@ -425,13 +425,16 @@ pub(super) struct ReplaceArgs {
     /// ldmd:ID
     #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
     pub(super) section: Option<String>,
+    /// Replace only this text, which must occur in the place exactly once
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) old: Option<String>,
     #[command(flatten)]
     pub(super) content: ContentArgs,
     /// Keep child sections, or the nested lists of a list item, as they are
     #[arg(long)]
     pub(super) no_children: bool,
     /// Replace the heading, too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "old")]
     pub(super) no_keep_heading: bool,
     /// Allow sections that the content lacks to disappear
     #[arg(long)]

@@ -20,12 +20,13 @@ use crate::output::{Answer, Format};
 use crate::query::{List, Outcome};
 
 pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status> {
+    let (content, scope) = (content(&arguments.content)?, scope(arguments.no_children));
+    let operation = match &arguments.old {
+        Some(old) => Operation::ReplaceText { old: old.clone(), content, scope },
+        None => Operation::Replace { content, scope, keep_heading: !arguments.no_keep_heading },
+    };
     let edit = Edit {
-        operation: Operation::Replace {
-            content: content(&arguments.content)?,
-            scope: scope(arguments.no_children),
-            keep_heading: !arguments.no_keep_heading,
-        },
+        operation,
         allow: Allow {
             drop: arguments.allow_drop,
             escape: arguments.allow_escape,

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::hint::RefusedEdit;
 use super::plan::{
-    self, Allow, Detail, EditScope, Plan, Position, Refusal, RowPlace, Shift, Splice,
-    SpliceEffects, plan, plan_detail,
+    self, Allow, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Splice,
+    SpliceEffects, plan, plan_detail, plan_exact,
 };
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
@@ -17,9 +17,9 @@ use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
-use crate::query::node::{has_hash, short_hash};
+use crate::query::node::{has_hash, narrowed, short_hash};
 use crate::query::resolved_node::{ResolvedNode, Target};
-use crate::query::{NamedNode, locate_for_edit, narrow};
+use crate::query::{NamedNode, locate_for_edit, locate_text_for_edit, narrow};
 use crate::store::StoredDocument;
 
 /// The operation of an edit.
@@ -33,6 +33,15 @@ pub enum Operation {
         scope: EditScope,
         /// Whether the section keeps its heading.
         keep_heading: bool,
+    },
+    /// Replaces the only occurrence of a text in the place.
+    ReplaceText {
+        /// The text.
+        old: String,
+        /// The new text.
+        content: Vec<u8>,
+        /// How much of a section is searched for the text.
+        scope: EditScope,
     },
     /// Inserts content next to the place or below it.
     Insert {
@@ -61,7 +70,7 @@ impl Operation {
     /// Returns the command that makes such edits.
     pub(super) fn command(&self) -> EditCommand {
         match self {
-            Self::Replace { .. } => EditCommand::Replace,
+            Self::Replace { .. } | Self::ReplaceText { .. } => EditCommand::Replace,
             Self::Insert { .. } => EditCommand::Insert,
             Self::Delete { .. } => EditCommand::Delete,
             Self::Mark { .. } => EditCommand::Task,
@@ -210,7 +219,10 @@ impl Current {
             (Operation::Mark { .. }, Some(line)) => {
                 self.task_at(line).map_err(|fault| fault.of(&edit.section))
             }
-            _ => locate_for_edit(&self.document, named, edit.is_fuzzy),
+            (Operation::Mark { .. } | Operation::Key(_), _) => {
+                locate_for_edit(&self.document, named, edit.is_fuzzy)
+            }
+            _ => locate_text_for_edit(&self.document, named, edit.is_fuzzy),
         };
         let place = match place {
             Ok(place) => place,
@@ -222,11 +234,22 @@ impl Current {
             Some(Err(fault)) => return Ok(Err(fault.of(&edit.section))),
         };
         let (scope, request) = asked(&edit.operation, place.params.part);
+        let lines = self.lines(&place);
+        if lines.is_some() && scope != EditScope::Subtree {
+            let message = "a range of lines has no children; leave out --no-children";
+            let fault = AddressError::new(FaultCode::MalformedQuery, message);
+            return Ok(Err(fault.of(&edit.section)));
+        }
+        let address = self.address_of(&place, lines);
         if let Some(expected) = &edit.expect {
             self.expect(&place, scope, &edit.operation, expected, original)?;
         }
         let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
+        let exact = exact(&edit.operation, &place, scope, lines);
         let planned = match (detail(&edit.operation, &place), target_of(&place), request) {
+            _ if exact.is_some() => exact
+                .unwrap_or(Err(Refusal::NoSuchPosition))
+                .and_then(|exact| plan_exact(&self.version, exact, edit.allow)),
             (Some(detail), ..) => {
                 detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
             }
@@ -237,9 +260,9 @@ impl Current {
             (None, ..) => Err(Refusal::NoSuchPosition),
         };
         let Plan { splice, version } = planned.map_err(|refusal| {
-            let content = self.bytes(place.span());
+            let (operation, file) = (&edit.operation, self.version.bytes());
             let refused_edit =
-                RefusedEdit { place: &place, operation: &edit.operation, scope, content };
+                RefusedEdit { place: &place, address: &address, operation, scope, file };
             refused_edit.refused(&refusal)
         })?;
         if !splice.effects.is_noop {
@@ -248,7 +271,7 @@ impl Current {
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let done = Done {
             file: self.document.stored.path.clone(),
-            selector: place.address(),
+            selector: address,
             command: edit.operation.command(),
             old_content: self.bytes(splice.removed).to_vec(),
             old_lines: LineIndex::new(self.version.bytes()).lines(splice.removed),
@@ -264,7 +287,8 @@ impl Current {
         let is_section = matches!(place.target, Target::Node(node)
             if place.document.tree.section(node).is_some());
         let is_replaced = matches!(edit.operation, Operation::Replace { .. });
-        let section = (is_replaced && is_section && has_section).then_some((start, scope));
+        let section =
+            (is_replaced && lines.is_none() && is_section && has_section).then_some((start, scope));
         made.push(NewContent { span: splice.inserted, section });
         *self = Self { made, ..Self::of(self.document.stored.clone(), version) };
         Ok(Ok(done))
@@ -308,6 +332,19 @@ impl Current {
         }
     }
 
+    /// Returns the bytes of the lines, if `place` is a range of lines.
+    fn lines(&self, place: &ResolvedNode) -> Option<ByteSpan> {
+        let span = place.span();
+        (place.resolved == Some("lines")).then(|| narrowed(place, span, self.bytes(span)).0)
+    }
+
+    /// Returns the address of the lines, or else of the place.
+    fn address_of(&self, place: &ResolvedNode, lines: Option<ByteSpan>) -> String {
+        let Some(lines) = lines else { return place.address() };
+        let LineSpan { start, end } = LineIndex::new(self.version.bytes()).lines(lines);
+        format!("{}:{start}-{end}", place.document.namespace)
+    }
+
     fn bytes(&self, span: ByteSpan) -> &[u8] {
         self.version.bytes().get(span.start..span.end).unwrap_or_default()
     }
@@ -331,7 +368,9 @@ impl Current {
         let whole = of_part(None);
         // Inserted content leaves both the section's own text and its subsections unchanged.
         let may_be_own = scope == EditScope::Own || matches!(operation, Operation::Insert { .. });
+        let lines = self.lines(place).map(|span| self.bytes(span));
         let is_expected = is_of(&whole)
+            || lines.is_some_and(is_of)
             || (may_be_own && is_of(&own))
             || (scope == EditScope::Heading && is_of(&of_part(Some(SectionPart::Heading))))
             || is_of(self.version.bytes())
@@ -422,6 +461,39 @@ fn detail<'a>(
     }))
 }
 
+/// Returns the edit of a phrase, or of a range of lines, if `operation` at `place` is one.
+fn exact<'a>(
+    operation: &'a Operation,
+    place: &ResolvedNode,
+    scope: EditScope,
+    lines: Option<ByteSpan>,
+) -> Option<std::result::Result<ExactEdit<'a>, Refusal>> {
+    Some(Ok(match (operation, lines) {
+        (Operation::ReplaceText { old, content, .. }, lines) => {
+            let part = match scope {
+                EditScope::Subtree => SectionPart::All,
+                EditScope::Own => SectionPart::Own,
+                EditScope::Heading => SectionPart::Heading,
+            };
+            let params = Params { part: Some(part), ..place.params };
+            let part = ResolvedNode { params, ..place.clone() };
+            let within = lines.unwrap_or_else(|| part.part_span());
+            ExactEdit::Phrase { within, old: old.as_bytes(), content }
+        }
+        (Operation::Replace { content, .. }, Some(lines)) => ExactEdit::Replace(lines, content),
+        (Operation::Insert { content, position, relevel: false }, Some(lines)) => match position {
+            Position::Before => ExactEdit::Insert(lines, true, content),
+            Position::After => ExactEdit::Insert(lines, false, content),
+            Position::FirstChild | Position::LastChild => {
+                return Some(Err(Refusal::NoSuchPosition));
+            }
+        },
+        (Operation::Insert { .. }, Some(_)) => return Some(Err(Refusal::NoSuchPosition)),
+        (Operation::Delete { .. }, Some(lines)) => ExactEdit::Delete(lines),
+        _ => return None,
+    }))
+}
+
 /// Returns how much of a section is edited, and the request, unless the edit is a [`detail`]. The part that the address
 /// names takes precedence over the flags.
 fn asked(
@@ -438,6 +510,7 @@ fn asked(
             let (scope, keep_heading) = (narrowed(*scope), *keep_heading);
             (scope, Some(plan::Operation::Replace { content, scope, keep_heading }))
         }
+        Operation::ReplaceText { scope, .. } => (narrowed(*scope), None),
         Operation::Insert { content, position, relevel } => {
             let (position, relevel) = (*position, *relevel);
             (EditScope::Subtree, Some(plan::Operation::Insert { content, position, relevel }))

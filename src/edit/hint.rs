@@ -4,9 +4,10 @@
 //! does not have.
 
 use super::change::Operation;
-use super::plan::{Change, EditScope, FrontMatterProblem, Refusal};
+use super::plan::{Change, EditScope, FrontMatterProblem, Refusal, is_line_start};
 use crate::error::{Error, ErrorKind, shell_path};
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::text_start;
 use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// Returns `CONFLICT`: the document at `path` has the hash `found`, not `expected`.
@@ -21,16 +22,18 @@ pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
 /// The edit that was refused.
 pub(super) struct RefusedEdit<'a> {
     pub(super) place: &'a ResolvedNode,
+    /// The address of the place.
+    pub(super) address: &'a str,
     pub(super) operation: &'a Operation,
     pub(super) scope: EditScope,
-    /// The bytes of the place.
-    pub(super) content: &'a [u8],
+    /// The bytes of the file.
+    pub(super) file: &'a [u8],
 }
 
 impl RefusedEdit<'_> {
     /// Returns the error for `refusal`.
     pub(super) fn refused(&self, refusal: &Refusal) -> Error {
-        let message = format!("{}: {refusal}", self.place.address());
+        let message = format!("{}: {refusal}", self.address);
         Error::new(ErrorKind::EditRefused, message)
             .with_reason(refusal.code())
             .with_hint(self.hint(refusal))
@@ -53,12 +56,10 @@ impl RefusedEdit<'_> {
                 let (command, address) = (self.operation.command().name(), self.address());
                 format!("`mdsel {command} {address}` {command}s the nested lists, too")
             }
-            Refusal::NotWholeLines { .. } => {
-                format!(
-                    "edit the list item or block quote around it: {}",
-                    self.container().unwrap_or_default()
-                )
-            }
+            Refusal::NotWholeLines { .. } => format!(
+                "edit the block around it: {}",
+                self.container_in_whole_lines().unwrap_or_default()
+            ),
             Refusal::EmptyContent => {
                 "give text with --content, --content-file or standard input".to_owned()
             }
@@ -73,6 +74,15 @@ impl RefusedEdit<'_> {
                  `mdsel replace {} --content-file FILE`",
                 self.front_matter()
             ),
+            Refusal::LeavesOpen { .. } => "keep or add the line that closes it".to_owned(),
+            Refusal::NoSuchText => format!(
+                "copy the old text exactly, with its blanks, from `mdsel read {} -f raw`",
+                self.address()
+            ),
+            Refusal::SeveralTexts { .. } => {
+                "give more of the text around it, or name a smaller place, as DOC:START-END"
+                    .to_owned()
+            }
             Refusal::OpenFence { .. } => "add the line that closes it to the content".to_owned(),
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
             Refusal::WouldEscape { least, is_title, .. } => self.escape(*least, *is_title),
@@ -99,7 +109,12 @@ impl RefusedEdit<'_> {
 
     /// The address of the place, as a word of a shell command.
     fn address(&self) -> String {
-        shell_path(&self.place.address())
+        shell_path(self.address)
+    }
+
+    /// Whether a phrase or a range of lines is edited.
+    fn is_exact(&self) -> bool {
+        self.place.resolved.is_some() || matches!(self.operation, Operation::ReplaceText { .. })
     }
 
     /// The document, as a word of a shell command.
@@ -112,16 +127,27 @@ impl RefusedEdit<'_> {
         shell_path(&format!("{}::@frontmatter", self.place.document.namespace))
     }
 
-    /// The address of the item or block quote that contains the place.
-    fn container(&self) -> Option<String> {
+    /// The address of the innermost list, item or block quote around the place that begins at the start of a line, as
+    /// each one at the top level does.
+    fn container_in_whole_lines(&self) -> Option<String> {
         let Target::Node(node) = self.place.target else { return None };
-        let parent = self.place.document.tree.node(node)?.parent?;
-        Some(self.place.document.address_of(parent))
+        let tree = &self.place.document.tree;
+        let parent = |&node: &usize| tree.node(node)?.parent;
+        let begins_line = |&node: &usize| {
+            let start = tree.node(node).map_or(0, |node| node.bytes.start);
+            is_line_start(self.file, text_start(self.file), start)
+        };
+        let above = std::iter::successors(parent(&node), parent);
+        Some(self.place.document.address_of(above.into_iter().find(begins_line)?))
     }
 
     fn position(&self) -> String {
         let document = &self.place.document.namespace;
         match (self.operation, self.place.target) {
+            (Operation::Insert { relevel: true, .. }, _) if self.is_exact() => {
+                "leave out --relevel, or name a section".to_owned()
+            }
+            _ if self.is_exact() => "pass --position before or after".to_owned(),
             (_, Target::Cells(cells)) => {
                 let table = self.place.document.address_of(cells.node);
                 match (self.operation, cells.cell) {
@@ -175,7 +201,7 @@ impl RefusedEdit<'_> {
                     .to_owned(),
             };
         }
-        if self.scope == EditScope::Subtree && is_section {
+        if self.scope == EditScope::Subtree && is_section && !self.is_exact() {
             return "keep their headings in the content, pass --no-children to replace only the section's \
                     own text, or --allow-drop to drop them"
                 .to_owned();
@@ -215,7 +241,9 @@ impl RefusedEdit<'_> {
             Operation::Insert { relevel: false, .. } => {
                 format!("pass --relevel, {first}, or pass --allow-escape")
             }
-            Operation::Insert { .. } | Operation::Replace { .. } => {
+            Operation::Insert { .. }
+            | Operation::Replace { .. }
+            | Operation::ReplaceText { .. } => {
                 format!("{first}, or pass --allow-escape")
             }
             Operation::Delete { .. } | Operation::Mark { .. } | Operation::Key(_) => {
@@ -230,10 +258,19 @@ impl RefusedEdit<'_> {
             _ => None,
         };
         match (change, kind) {
+            (Change::Title { .. }, _) if self.is_exact() => format!(
+                "change a title with `mdsel rename {}`, or pass --allow-change",
+                shell_path(&self.place.address())
+            ),
+            (Change::Content | Change::Block, _) if self.is_exact() => {
+                "check the content for markers and fences, and its first and last line; or pass \
+                 --allow-change"
+                    .to_owned()
+            }
             (Change::Content | Change::Block, Some(NodeKind::Item)) => format!(
                 "begin the content with the marker of the item, as in `{}text`, and indent its other \
                  lines to match; or pass --allow-change",
-                marker(self.content)
+                marker(self.file.get(self.place.span().start..).unwrap_or_default())
             ),
             (Change::Content | Change::Block, Some(NodeKind::Block(BlockType::Blockquote))) => {
                 "begin each line of the content with `> `, or pass --allow-change".to_owned()

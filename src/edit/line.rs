@@ -27,6 +27,7 @@ pub struct BatchLine {
     document: Option<String>,
     section: String,
     content: Option<String>,
+    old: Option<String>,
     to: Option<String>,
     position: Option<Position>,
     expect: Option<String>,
@@ -80,10 +81,15 @@ impl BatchLine {
         let is_placed = matches!(operation, Insert) || moves_section;
         for (key, is_given, has_meaning) in [
             ("to", self.to.is_some(), matches!(operation, Move)),
+            ("old", self.old.is_some(), matches!(operation, Replace)),
             ("position", self.position.is_some(), is_placed),
             ("relevel", self.relevel, is_placed),
             ("no_children", self.no_children, matches!(operation, Replace | Delete)),
-            ("no_keep_heading", self.no_keep_heading, matches!(operation, Replace)),
+            (
+                "no_keep_heading",
+                self.no_keep_heading,
+                matches!(operation, Replace) && self.old.is_none(),
+            ),
             ("content", moves_section && self.content.is_some(), false),
         ] {
             if is_given && !has_meaning {
@@ -192,6 +198,11 @@ impl BatchLine {
                     _ => Change::Set(key, value),
                 })
             }
+            (OperationName::Replace, content) if self.old.is_some() => Operation::ReplaceText {
+                old: self.old.unwrap_or_default(),
+                content: checked_content(content, true)?,
+                scope,
+            },
             (OperationName::Replace, content) => Operation::Replace {
                 content: checked_content(content, true)?,
                 scope,

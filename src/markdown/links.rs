@@ -61,6 +61,8 @@ pub struct ExternalLink {
     pub target: String,
     /// Offset of the link's first byte in the file.
     pub offset: usize,
+    /// Offset after the link's last byte in the file.
+    pub end: usize,
 }
 
 /// The links of a document.
@@ -176,7 +178,7 @@ impl LinkExtractor<'_> {
         let (start, end) = node.srcmap.map_or((0, 0), |place| place.get_byte_offsets());
         let (offset, end) = (self.base + start, self.base + end);
         if is_external {
-            self.links.external.push(ExternalLink { kind, target: target.clone(), offset });
+            self.links.external.push(ExternalLink { kind, target: target.clone(), offset, end });
             return;
         }
         let mut text = node.cast::<Wikilink>().map_or_else(|| plain_text(node), |l| l.text.clone());

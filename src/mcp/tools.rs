@@ -141,7 +141,7 @@ impl ToolName {
             ),
             Self::Edit => tool(
                 self,
-                "Edit, all or none; expect: hash of json read; set, unset, add: section = key; rename: content = title; \
+                "Edit, all or none; expect: hash of json read; old: replace only this text; set, unset, add: section = key; rename: content = title; \
              move: to = address, or content = path",
                 &["edits"],
                 json!({
@@ -150,7 +150,7 @@ impl ToolName {
                         "type": "object",
                         "properties": {
                             "operation": one_of(&["replace", "insert", "delete", "done", "open", "set", "unset", "add", "rename", "move"]),
-                            "document": text(""), "section": text(""), "content": text(""), "to": text(""), "expect": text(""),
+                            "document": text(""), "section": text(""), "content": text(""), "old": text(""), "to": text(""), "expect": text(""),
                             "position": one_of(&["before", "after", "first_child", "last_child"]),
                         },
                         "required": ["operation", "section"],
@@ -262,9 +262,9 @@ mod tests {
 
     /// The limit counts 4 bytes as one token.
     #[test]
-    fn the_schema_costs_less_than_1100_tokens() {
+    fn the_schema_costs_less_than_1120_tokens() {
         let bytes = serde_json::to_string(&json!({ "tools": all(true) })).unwrap().len();
-        assert!(bytes / 4 < 1100, "{} tokens", bytes / 4);
+        assert!(bytes / 4 < 1120, "{} tokens", bytes / 4);
         assert_eq!(all(true).len(), 8);
         assert_eq!(all(false).len(), 7);
     }

@@ -41,7 +41,9 @@ pub use filter::{BLOCK_TYPES, FilterRequest};
 pub use library::{DocumentCache, ask};
 pub use page::{List, Page};
 pub use resolve::{NameMatch, document_named};
-pub(crate) use resolve::{NamedNode, locate_for_edit, named, names_document, narrow};
+pub(crate) use resolve::{
+    NamedNode, locate_for_edit, locate_text_for_edit, named, names_document, narrow,
+};
 
 /// The outcome of a command. It determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -343,7 +343,7 @@ impl NodeAnswer {
 }
 
 /// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.
-fn narrowed(place: &ResolvedNode, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
+pub(crate) fn narrowed(place: &ResolvedNode, part: ByteSpan, bytes: &[u8]) -> (ByteSpan, LineSpan) {
     let first_line = place.first_line();
     let index = LineIndex::new(bytes);
     let (mut from, mut to) = (1, index.count());

@@ -127,6 +127,7 @@ fn exact(old: &Version, at: ByteSpan, bytes: Vec<u8>) -> Splice {
 fn expected(is_front_matter: bool, front_matter: FrontMatterEdit) -> Expected {
     Expected {
         headings: Vec::new(),
+        is_exact: false,
         depth: 0,
         is_contained: true,
         lists: None,

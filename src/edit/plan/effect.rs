@@ -12,7 +12,7 @@ use super::draft::FrontMatterEdit;
 use super::footnotes::{footnote_references, footnotes};
 use super::refusal::{Change, FrontMatterProblem, Refusal};
 use super::text::{first_line, lines, slice};
-use super::version::{Landmark, Version, is_in};
+use super::version::{Landmark, List, Version, is_in};
 use super::{Renumbered, Splice};
 use crate::ldmd::is_marker_line;
 use crate::markdown::links::LinkKind;
@@ -24,6 +24,8 @@ use crate::position::{ByteSpan, LineIndex, trim_line_end};
 pub(super) struct Expected {
     /// Level and byte offset in the new file of each heading of the content.
     pub(super) headings: Vec<(u8, usize)>,
+    /// Whether the splice may begin and end within blocks, and the content may have any headings.
+    pub(super) is_exact: bool,
     /// The least number of containers that must contain each part of the content.
     pub(super) depth: usize,
     /// Whether the content may become part of the list, item or block quote around the place.
@@ -91,6 +93,9 @@ pub(super) struct Effect {
     pub(super) lost_links: Vec<LostLink>,
     /// Whether blocks are parsed differently, which a blank line may prevent.
     pub(super) is_read_differently: bool,
+    /// The start, in the old file, of the list that the content extends and whose items become paragraphs because of
+    /// a blank line.
+    pub(super) loosened: Option<usize>,
 }
 
 /// Compares the versions before and after `splice`.
@@ -158,14 +163,14 @@ impl EffectComparison<'_> {
     /// Compares headings, blocks and items. Returns whether they are parsed as expected.
     fn structure(&mut self) -> bool {
         let after = self.shift.after;
-        let (added, kept): (Vec<_>, Vec<_>) =
-            self.new.landmarks().into_iter().partition(|landmark| is_in(after, landmark.start));
+        let is_added = |landmark: &Landmark| {
+            is_in(after, landmark.start) || self.begins_after_deletion(landmark)
+        };
+        let (added, kept): (Vec<_>, Vec<_>) = self.new.landmarks().into_iter().partition(is_added);
         let headings = added.iter().filter(|landmark| landmark.is_section());
-        let is_as_read = headings.map(|landmark| (landmark.what.1, landmark.start)).eq(self
-            .expected
-            .headings
-            .iter()
-            .copied());
+        let headings = headings.map(|landmark| (landmark.what.1, landmark.start));
+        let is_as_read =
+            self.expected.is_exact || headings.eq(self.expected.headings.iter().copied());
         let is_inside = added.iter().all(|landmark| landmark.depth >= self.expected.depth);
         if !is_as_read || !is_inside {
             self.changes(self.line(), Change::Content);
@@ -175,7 +180,7 @@ impl EffectComparison<'_> {
             self.changes(self.line(), Change::Content);
         }
         // The list that the content begins, and the new start of each list outside the splice by its old one.
-        let begun = added.iter().find_map(|landmark| landmark.list).map(|list| list.start);
+        let begun = added.iter().find_map(|landmark| landmark.list).map(|list| list.span.start);
         let mut lists = HashMap::new();
         let mut kept = kept.into_iter();
         let (mut may_report_parent, mut may_report_list) = (true, true);
@@ -183,6 +188,11 @@ impl EffectComparison<'_> {
             if is_in(self.shift.at, before.start) {
                 continue;
             }
+            // The rest of a block may have another end than its removed end.
+            let (at, end) = (self.shift.at, before.end);
+            let is_end_removed =
+                self.expected.is_exact && end.is_some_and(|end| at.start < end && end <= at.end);
+            let before = Landmark { end: end.filter(|_| !is_end_removed), ..before };
             let now = kept.next().filter(|now| stays(&before, now, self.shift));
             let Some(now) = now else {
                 self.changes(self.old.line(before.node), Change::Block);
@@ -211,16 +221,25 @@ impl EffectComparison<'_> {
         true
     }
 
+    /// Whether the landmark is the rest of a block whose beginning is deleted.
+    fn begins_after_deletion(&self, landmark: &Landmark) -> bool {
+        let (at, after) = (self.shift.at, self.shift.after);
+        self.expected.is_exact
+            && after.is_empty()
+            && landmark.start == after.start
+            && !self.old.outline().nodes.iter().any(|node| node.bytes.start == at.end)
+    }
+
     /// Whether content that is not for a container becomes part of a list, item or block quote around it.
     fn is_absorbed(&self, added: &Landmark) -> bool {
         let is_outside = |start: usize| !is_in(self.shift.after, start);
-        let joins = |list: ByteSpan| {
+        let joins = |list: List| {
             let lists = self
                 .expected
                 .lists
                 .and_then(|lists| Some(self.shift.start(lists.start)?..self.shift.end(lists.end)?));
-            let is_named = lists.is_some_and(|lists| lists.contains(&list.start));
-            is_outside(list.start) && !is_named
+            let is_named = lists.is_some_and(|lists| lists.contains(&list.span.start));
+            is_outside(list.span.start) && !is_named
         };
         !self.expected.is_contained
             && (added.container.is_some_and(is_outside) || added.list.is_some_and(joins))
@@ -228,23 +247,29 @@ impl EffectComparison<'_> {
 
     /// Whether an item outside the splice has the same list as before, and the other items of that list have it, too.
     /// The list around the place may begin elsewhere. If its first item is replaced, it is the list that the content
-    /// begins at `begun`.
+    /// begins at `begun`. Another list keeps its number, and its items are not made paragraphs.
     fn stays_in_list(
-        &self,
+        &mut self,
         before: &Landmark,
         now: &Landmark,
         begun: Option<usize>,
         lists: &mut HashMap<usize, usize>,
     ) -> bool {
         let Some((list, now)) = before.list.zip(now.list) else { return true };
-        if *lists.entry(list.start).or_insert(now.start) != now.start {
+        let (span, new_start) = (list.span, now.span.start);
+        if *lists.entry(span.start).or_insert(new_start) != new_start {
             return false;
         }
         let at = self.shift.at.start;
-        let is_around = self.expected.is_contained && list.start <= at && at <= list.end;
-        match self.shift.start(list.start) {
-            Some(moved) => is_around || moved == now.start || self.is_named(list),
-            None => !is_around || begun.is_none_or(|begun| begun == now.start),
+        let is_around = self.expected.is_contained && span.start <= at && at <= span.end;
+        if !is_around && list.is_loose != now.is_loose {
+            self.effect.loosened.get_or_insert(span.start);
+            return false;
+        }
+        match self.shift.start(span.start) {
+            Some(_) if is_around => true,
+            Some(moved) => (moved == new_start || self.is_named(span)) && list.number == now.number,
+            None => !is_around || begun.is_none_or(|begun| begun == new_start),
         }
     }
 
@@ -302,18 +327,25 @@ impl EffectComparison<'_> {
         }
     }
 
-    /// Compares the links and the references to footnotes outside the splice.
+    /// Compares the links and the references to footnotes outside the splice. Those in which it begins are part of the
+    /// place.
     fn links(&mut self) {
         let shift = self.shift;
+        let across = [&self.old, &self.new].map(|version| version.links_across(shift.at.start));
+        let is_part = |span: ByteSpan, offset: usize| {
+            is_in(span, offset) || across.iter().any(|across| across.contains(&offset))
+        };
         let mut changes = self.footnotes();
         let mut now: HashMap<(usize, LinkKind), &str> = self
             .new
             .all_links()
-            .filter(|(offset, ..)| !is_in(shift.after, *offset))
+            .filter(|(offset, ..)| !is_part(shift.after, *offset))
             .map(|(offset, kind, target)| ((offset, kind), target))
             .collect();
         for (offset, kind, target) in self.old.all_links() {
-            let Some(moved) = shift.start(offset) else { continue };
+            let Some(moved) = shift.start(offset).filter(|_| !is_part(shift.at, offset)) else {
+                continue;
+            };
             let found = now.remove(&(moved, kind));
             if found == Some(target) {
                 continue;
@@ -352,7 +384,11 @@ impl EffectComparison<'_> {
                 || slice(self.old.bytes(), before) == slice(self.new.bytes(), now)
         };
         let references = footnote_references(self.old, ByteSpan::new(0, self.old.bytes().len()));
-        let outside = references.into_iter().filter(|span| !is_in(shift.at, span.start));
+        let is_part = |span: &ByteSpan| {
+            let at = shift.at.start;
+            is_in(shift.at, span.start) || span.start < at && at < span.end
+        };
+        let outside = references.into_iter().filter(|span| !is_part(span));
         let change = |span: ByteSpan| {
             let label = label_at(self.old.bytes(), span);
             let is_new = match (before.get(&label), now.get(&label)) {

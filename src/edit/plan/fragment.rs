@@ -40,7 +40,7 @@ impl Fragment {
         Self::read(slice(&content, span).to_vec(), dialect)
     }
 
-    fn read(bytes: Vec<u8>, dialect: Dialect) -> Self {
+    pub(super) fn read(bytes: Vec<u8>, dialect: Dialect) -> Self {
         // A blank line before the content prevents front matter. A heading after the content is parsed as a
         // heading unless the content has an open block.
         let probe = 1 + bytes.len() + 2;

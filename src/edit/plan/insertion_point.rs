@@ -54,6 +54,14 @@ impl<'a> InsertionPoint<'a> {
         self
     }
 
+    /// For content that extends the list above or below: without a blank line between them.
+    pub(super) fn joined(mut self, is_above: bool) -> Self {
+        self.separates = false;
+        let at = if is_above { self.left } else { self.right };
+        (self.left, self.right) = (at, at);
+        self
+    }
+
     /// For the very beginning of the text, before any blank lines there.
     pub(super) fn first(mut self) -> Self {
         let rest = self.file.get(self.floor..).unwrap_or_default();

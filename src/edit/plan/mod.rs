@@ -5,7 +5,8 @@
 //! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
 //! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
 //! finds the definitions that must stay. [`move_section`] joins an insertion and a deletion, and `carried` is the
-//! text that goes into another file.
+//! text that goes into another file. `detail` plans edits of a part of a block, and `exact` those of a phrase or of
+//! lines.
 //!
 //! Invariant (see `mdsel help edits`): bytes outside the splice do not change, and are parsed as before. An
 //! edit that would break this is refused unless its flag is given. Each version of a file is parsed once:
@@ -43,6 +44,7 @@ mod definitions;
 mod detail;
 mod draft;
 mod effect;
+mod exact;
 mod footnotes;
 mod fragment;
 mod insertion_point;
@@ -55,11 +57,13 @@ mod version;
 pub(in crate::edit) use definitions::bracketed;
 pub use detail::{Detail, RowPlace, plan_detail};
 pub use effect::{Shift, renumbered};
+pub use exact::{ExactEdit, plan_exact};
 pub use planner::plan;
 pub use refusal::{Change, FrontMatterProblem, Refusal};
 pub use section_move::{
     MoveRefusal, MovedFile, MovedPlace, MovedSection, SectionMove, move_section,
 };
+pub(in crate::edit) use text::is_line_start;
 pub use version::Version;
 
 use crate::position::ByteSpan;

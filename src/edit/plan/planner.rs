@@ -75,16 +75,17 @@ pub fn plan(
     planner.finish(&draft)
 }
 
-struct Planner<'a> {
-    old: &'a Version,
-    line_end: &'static [u8],
-    allow: Allow,
-    target: EditTarget,
+pub(super) struct Planner<'a> {
+    pub(super) old: &'a Version,
+    pub(super) line_end: &'static [u8],
+    pub(super) allow: Allow,
+    pub(super) target: EditTarget,
 }
 
 impl Planner<'_> {
     /// Tries splices in turn: the content alone; with more blank lines if the text is parsed differently
-    /// without them; with the definitions that must stay.
+    /// without them; without blank lines if they change the list that the content extends; with the definitions that
+    /// must stay.
     fn finish(&self, draft: &Draft) -> Result<Plan, Refusal> {
         if self.is_same(draft.core, &draft.fragment.bytes) {
             let mut splice = Splice { removed: draft.removed, ..self.noop(draft.core) };
@@ -92,10 +93,10 @@ impl Planner<'_> {
             return Ok(Plan { splice, version: self.old.clone() });
         }
         self.refuse_content(draft)?;
-        let point = self.insertion_point(draft);
+        let mut point = self.insertion_point(draft);
         self.refuse_duplicate(draft, &point)?;
         let mut kept = Kept::default();
-        let mut is_spaced = false;
+        let (mut is_spaced, mut is_joined) = (false, false);
         loop {
             let splice = self.fill(&point, draft, &kept, is_spaced);
             let file = apply(self.old.bytes(), &splice);
@@ -109,6 +110,11 @@ impl Planner<'_> {
                 if is_spaced {
                     continue;
                 }
+            }
+            if let Some(list) = effect.loosened.filter(|_| draft.core.is_empty() && !is_joined) {
+                is_joined = true;
+                point = point.joined(list < splice.at.start);
+                continue;
             }
             if kept.labels.is_empty() {
                 kept = self.definitions(draft, &splice, &new, &effect);
@@ -254,6 +260,7 @@ impl Planner<'_> {
             headings: headings
                 .map(|heading| (heading.level, splice.inserted.start + heading.span.start))
                 .collect(),
+            is_exact: false,
             depth: draft.depth,
             is_contained: draft.depth > 0,
             lists: draft.parent.or_else(|| self.list()),
@@ -264,7 +271,7 @@ impl Planner<'_> {
     }
 
     /// Returns the plan, or the first refusal that is not allowed.
-    fn judge(
+    pub(super) fn judge(
         &self,
         draft: &Draft,
         splice: Splice,

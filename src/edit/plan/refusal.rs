@@ -134,6 +134,21 @@ pub enum Refusal {
         /// The 1-based line of the content.
         line: usize,
     },
+    /// A block of the new file is not closed, and would include everything after it.
+    #[error("the code fence, comment or HTML block at line {line} would not be closed")]
+    LeavesOpen {
+        /// Its first line in the new file.
+        line: usize,
+    },
+    /// The text to replace is not in the place.
+    #[error("the old text does not occur in the place")]
+    NoSuchText,
+    /// The text to replace is in the place more than once.
+    #[error("the old text occurs more than once, on {}", on_lines(lines))]
+    SeveralTexts {
+        /// The first lines on which it begins.
+        lines: Vec<usize>,
+    },
     /// The content lacks sections that the place has.
     #[error("the content would drop {}: {}", count(sections), list(sections))]
     WouldDrop {
@@ -223,7 +238,9 @@ impl Refusal {
             Self::TooManyCells { .. } => "TOO_MANY_CELLS",
             Self::NotATask => "NOT_A_TASK",
             Self::NotInPlace(_) => "NOT_IN_PLACE",
-            Self::OpenFence { .. } => "OPEN_FENCE",
+            Self::OpenFence { .. } | Self::LeavesOpen { .. } => "OPEN_FENCE",
+            Self::NoSuchText => "TEXT_NOT_FOUND",
+            Self::SeveralTexts { .. } => "TEXT_NOT_UNIQUE",
             Self::WouldDrop { .. } => "WOULD_DROP",
             Self::WouldEscape { .. } | Self::WouldReparent { .. } => "WOULD_ESCAPE",
             Self::WrongLevel { .. } => "WRONG_LEVEL",
@@ -263,6 +280,11 @@ fn front_matter(problem: FrontMatterProblem) -> &'static str {
         }
         FrontMatterProblem::Lost => "the front matter would no longer be parsed as front matter",
     }
+}
+
+fn on_lines(lines: &[usize]) -> String {
+    let numbers: Vec<String> = lines.iter().map(usize::to_string).collect();
+    format!("line{} {}", if lines.len() == 1 { "" } else { "s" }, numbers.join(", "))
 }
 
 fn width(count: usize) -> String {

@@ -612,6 +612,28 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
 }
 
 #[test]
+fn a_list_that_is_extended_keeps_its_number_and_stays_tight() {
+    check_table(&[
+        ("5. a\n6. b\n\nx\n", "list", after("9. c"), "5. a\n6. b\n9. c\n\nx\n"),
+        ("x\n\n- a\n", "list", before("- b"), "x\n\n- b\n- a\n"),
+        ("# A\n\n- a\n\n## B\n", "A", first("- b"), "# A\n\n- a\n- b\n\n## B\n"),
+        ("# A\n\n- a\n", "A", last("- b"), "# A\n\n- a\n- b\n"),
+        ("- a\n\n- b\n\nx\n", "list", after("- c"), "- a\n\n- b\n\n- c\n\nx\n"),
+        ("- a\n\nx\n", "list", after("text"), "- a\n\ntext\n\nx\n"),
+    ]);
+    for (file, request) in [
+        ("5. a\n6. b\n", before("9. c")),
+        ("- a\n- b\n", after("- c\n\n- d")),
+        ("- a\n- b\n", before("- c\n\n  d")),
+    ] {
+        let refusal = edit(file.as_bytes(), "list", request).unwrap_err();
+        assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{file:?} {request:?}");
+        let change = Allow { change: true, ..Allow::default() };
+        assert!(edit_allowing(change, file.as_bytes(), "list", request).is_ok());
+    }
+}
+
+#[test]
 fn front_matter_is_added_to_a_file_without_any() {
     check_table(&[
         ("# A\n", "front matter", replace("a: 1\n"), "---\na: 1\n---\n\n# A\n"),

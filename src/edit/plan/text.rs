@@ -34,7 +34,7 @@ fn is_line_end(byte: u8) -> bool {
 }
 
 /// Whether a line begins at `offset`. The text begins at `floor`, after a byte order mark.
-pub(super) fn is_line_start(bytes: &[u8], floor: usize, offset: usize) -> bool {
+pub(in crate::edit) fn is_line_start(bytes: &[u8], floor: usize, offset: usize) -> bool {
     offset <= floor
         || offset.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|&byte| is_line_end(byte))
 }

@@ -2,12 +2,12 @@
 //!
 //! Invariant: landmarks are in document order, so that two versions can be compared in one pass.
 
-use super::text::trimmed;
+use super::text::{lines, slice, trimmed};
 use crate::ldmd::{self, Markup};
 use crate::markdown::links::LinkKind;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
 use crate::markdown::{self, Dialect, Document};
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, trim_line_end};
 
 /// The bytes of a file with their parsed document and LDMD markup.
 #[derive(Clone, Debug)]
@@ -58,6 +58,15 @@ impl Version {
         local.chain(external.map(|link| (link.offset, link.kind, link.target.as_str())))
     }
 
+    /// The offsets of the links that begin before the byte at `offset` and end after it.
+    pub(super) fn links_across(&self, offset: usize) -> Vec<usize> {
+        let links = &self.document.links;
+        let local = links.list.iter().map(|link| (link.offset, link.end));
+        let external = links.external.iter().map(|link| (link.offset, link.end));
+        let across = local.chain(external).filter(|&(start, end)| start < offset && offset < end);
+        across.map(|(start, _)| start).collect()
+    }
+
     /// Returns bytes, document and markup.
     pub fn into_parts(self) -> (Vec<u8>, Document, Markup) {
         (self.bytes, self.document, self.markup)
@@ -66,6 +75,16 @@ impl Version {
 
 /// What must stay of a node: the type of a block, and the level of a heading (0 for other nodes).
 pub(super) type What = (Option<BlockType>, u8);
+
+/// The list of an item, and what the list determines of all its items.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    pub(super) span: ByteSpan,
+    /// The number of its first item; `None` for bullets.
+    pub(super) number: Option<u32>,
+    /// Whether blank lines separate its items or their blocks, so that each text is a paragraph of its own.
+    pub(super) is_loose: bool,
+}
 
 /// A heading, block or item that must stay.
 #[derive(Debug)]
@@ -81,7 +100,7 @@ pub(super) struct Landmark {
     /// Offset at which the section that contains it begins; `None` if no section contains it.
     pub(super) owner: Option<usize>,
     /// The list of an item.
-    pub(super) list: Option<ByteSpan>,
+    pub(super) list: Option<List>,
     /// Offset at which the innermost item or block quote that contains it begins.
     pub(super) container: Option<usize>,
 }
@@ -150,6 +169,7 @@ impl Version {
     /// The headings, blocks and items. Lists are not included, because an edit may extend them; each item has its list.
     pub(super) fn landmarks(&self) -> Vec<Landmark> {
         let mut landmarks = Vec::with_capacity(self.outline().nodes.len());
+        let lists = self.lists();
         // For each node: the depth of its children, and the starts of the section and of the container around them.
         let mut inside: Vec<(usize, Option<usize>, Option<usize>)> =
             Vec::with_capacity(self.outline().nodes.len());
@@ -166,7 +186,7 @@ impl Version {
             let end = text.map(|span| self.text_end(span));
             let start = node.bytes.start;
             let list = node.parent.filter(|_| node.kind == NodeKind::Item);
-            let list = list.and_then(|list| Some(self.outline().nodes.get(list)?.bytes));
+            let list = list.and_then(|list| lists[list]);
             landmarks.push(Landmark {
                 node: index,
                 what,
@@ -179,6 +199,36 @@ impl Version {
             });
         }
         landmarks
+    }
+
+    /// The list at each node, if it is one.
+    fn lists(&self) -> Vec<Option<List>> {
+        let nodes = &self.outline().nodes;
+        let mut lists: Vec<Option<List>> = vec![None; nodes.len()];
+        // Where the last child of each list and item ends.
+        let mut ends = vec![None; nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            if node.kind == NodeKind::Block(BlockType::List) {
+                let text = slice(&self.bytes, node.bytes);
+                let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let number = text.get(..digits).and_then(|text| std::str::from_utf8(text).ok());
+                let number = number.and_then(|number| number.parse().ok());
+                lists[index] = Some(List { span: node.bytes, number, is_loose: false });
+            }
+            let Some((above, parent)) = node.parent.and_then(|at| Some((at, nodes.get(at)?)))
+            else {
+                continue;
+            };
+            let list = if parent.kind == NodeKind::Item { parent.parent } else { Some(above) };
+            let Some(list) = list.and_then(|list| lists[list].as_mut()) else { continue };
+            if let Some(end) = ends[above].replace(self.text_end(node.bytes)) {
+                let between = slice(&self.bytes, ByteSpan::new(end, node.bytes.start));
+                let line_ends =
+                    lines(between).filter(|line| trim_line_end(line).len() < line.len());
+                list.is_loose |= line_ends.count() > 1;
+            }
+        }
+        lists
     }
 
     /// What must stay of a node, and the span of its text, for a section the span of its heading. `None` for the

@@ -70,7 +70,8 @@ pub(super) fn moved_section(
         } else {
             (target, Operation::Insert { content: Vec::new(), position, relevel })
         };
-        let refused_edit = RefusedEdit { place, operation: &operation, scope, content: b"" };
+        let (address, file) = (&place.address(), entered.as_ref().unwrap_or(&from).bytes());
+        let refused_edit = RefusedEdit { place, address, operation: &operation, scope, file };
         refused_edit.refused(&refused.refusal)
     })?;
     let mut all = MovedPlaces::new();

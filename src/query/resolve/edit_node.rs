@@ -25,6 +25,23 @@ pub(crate) fn locate_for_edit(
     named: &NamedNode,
     is_fuzzy: bool,
 ) -> AddressResult<ResolvedNode> {
+    let place = locate_text_for_edit(document, named, is_fuzzy)?;
+    if place.resolved != Some("lines") {
+        return Ok(place);
+    }
+    let address = place.address();
+    let message = format!(
+        "this edit cannot name a range of lines; name one line of a task, or {address}, which contains them"
+    );
+    Err(fault(FaultCode::SelectorNotFound, &named.text, message).suggest(vec![address]))
+}
+
+/// Locates the named node, or the named range of lines, in `document`, as [`locate_for_edit`] does.
+pub(crate) fn locate_text_for_edit(
+    document: &Rc<OpenDocument>,
+    named: &NamedNode,
+    is_fuzzy: bool,
+) -> AddressResult<ResolvedNode> {
     let text = named.text.as_str();
     if let Some(fault) = ambiguous_word(document, named) {
         return Err(fault);
@@ -67,17 +84,12 @@ pub(crate) fn locate_for_edit(
     }
 }
 
-/// Returns the node, if `place` is exactly the named node and has no parameter except `part`.
+/// Returns the node, if `place` is exactly the named node and has no parameter except `part`, or is a range of lines.
 fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNode> {
     let text = named.text.as_str();
     let Params { page, head, tail, part, .. } = place.params;
-    if place.resolved == Some("lines") {
-        let address = place.address();
-        let message = format!(
-            "an edit cannot name a range of lines; name one line of a task, or {address}, which contains them"
-        );
-        let fault = fault(FaultCode::SelectorNotFound, text, message);
-        return Err(fault.suggest(vec![place.address()]));
+    if place.resolved == Some("lines") && page.is_none() {
+        return Ok(place.clone());
     }
     if place.resolved.is_some() {
         let mut around = named.line().map_or(Vec::new(), |line| blocks_at(&place.document, line));

@@ -1,0 +1,261 @@
+//! Plans an exact edit: of a phrase, or of whole lines that need not be a block.
+//!
+//! Invariant: the splice is exactly the bytes that are named, and no blank line is added or removed. Everything outside
+//! it is compared as for any other edit, so the phrase or the lines are the place.
+
+use std::collections::BTreeSet;
+
+use memchr::memmem;
+
+use super::draft::{Draft, FrontMatterEdit};
+use super::effect::{Expected, compare};
+use super::fragment::{Fragment, converted};
+use super::planner::Planner;
+use super::text::{dominant_line_end, lines, slice};
+use super::version::Version;
+use super::{Allow, EditTarget, Plan, Refusal, Splice, apply};
+use crate::limits;
+use crate::markdown;
+use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
+
+/// An edit of exactly the named bytes. Its content loses its final line end, unless the old text has one.
+#[derive(Clone, Copy, Debug)]
+pub enum ExactEdit<'a> {
+    /// Replaces the only occurrence of `old` in a span. A line end in `old` is any line end of the file.
+    Phrase {
+        /// The span.
+        within: ByteSpan,
+        /// The text that is replaced.
+        old: &'a [u8],
+        /// The new text.
+        content: &'a [u8],
+    },
+    /// Replaces whole lines.
+    Replace(ByteSpan, &'a [u8]),
+    /// Inserts lines before (`true`) or after whole lines.
+    Insert(ByteSpan, bool, &'a [u8]),
+    /// Deletes whole lines.
+    Delete(ByteSpan),
+}
+
+/// Computes the splice for `edit` in the version `old` of a file, and the version that it produces.
+///
+/// Parses the new file once, and both versions once more if the splice is in the last block.
+pub fn plan_exact(old: &Version, edit: ExactEdit<'_>, allow: Allow) -> Result<Plan, Refusal> {
+    let file = old.bytes();
+    let line_end = dominant_line_end(file).unwrap_or(b"\n");
+    let text = |content: &[u8]| trim_line_end(&converted(content, line_end)).to_vec();
+    let without_end = |span: ByteSpan| span.start + trim_line_end(slice(file, span)).len();
+    let (at, bytes) = match edit {
+        ExactEdit::Phrase { within, old: phrase, content } => {
+            let at = only(file, within, phrase)?;
+            let has_end = trim_line_end(phrase).len() < phrase.len();
+            (at, if has_end { converted(content, line_end) } else { text(content) })
+        }
+        ExactEdit::Replace(span, content) => {
+            (ByteSpan::new(span.start, without_end(span)), text(content))
+        }
+        // The named lines are part of the splice, so that their block may begin or end elsewhere.
+        ExactEdit::Insert(span, is_before, content) => {
+            let at = ByteSpan::new(span.start, without_end(span));
+            let (new, lines) = (text(content), slice(file, at));
+            let (first, second) = if is_before { (&new[..], lines) } else { (lines, &new[..]) };
+            (at, [first, line_end, second].concat())
+        }
+        ExactEdit::Delete(span) if without_end(span) < span.end => (span, Vec::new()),
+        // A file without a final line end stays without one.
+        ExactEdit::Delete(span) => {
+            let before = trim_line_end(slice(file, ByteSpan::new(old.floor(), span.start)));
+            (ByteSpan::new(old.floor() + before.len(), span.end), Vec::new())
+        }
+    };
+    let is_noop = slice(file, at) == bytes;
+    let inserted = ByteSpan::new(at.start, at.start + bytes.len());
+    let mut splice = Splice { at, bytes, removed: at, inserted, ..Splice::default() };
+    if let ExactEdit::Insert(_, is_before, _) = edit {
+        // The named lines stay.
+        let added = splice.bytes.len() - at.len() - line_end.len();
+        let start = if is_before { at.start } else { inserted.end - added };
+        splice.inserted = ByteSpan::new(start, start + added);
+        let seam = if is_before { at.start } else { at.end };
+        splice.removed = ByteSpan::new(seam, seam);
+    }
+    if is_noop {
+        splice.effects.is_noop = true;
+        return Ok(Plan { splice, version: old.clone() });
+    }
+    let changed = apply(file, &splice);
+    if let Some(reason) = markdown::refusal(&changed) {
+        return Err(Refusal::NotMarkdown(reason));
+    }
+    let new = Version::read_as(changed, old.document().dialect);
+    if let Some(line) = left_open(old, &new, splice.at.start + splice.bytes.len()) {
+        return Err(Refusal::LeavesOpen { line });
+    }
+    let is_front_matter = old.outline().front_matter.is_some_and(|span| span.contains(at));
+    let expected = Expected {
+        headings: Vec::new(),
+        is_exact: true,
+        depth: 0,
+        is_contained: true,
+        lists: None,
+        front_matter: FrontMatterEdit::Kept,
+        is_front_matter,
+        may_move_markers: false,
+    };
+    let effect = compare(old, &new, &splice, &expected);
+    let is_deletion = matches!(edit, ExactEdit::Delete(_));
+    let allow = Allow { drop: allow.drop || is_deletion, ..allow };
+    let planner = Planner { old, line_end, allow, target: EditTarget::Document };
+    let draft = Draft { removed: splice.removed, ..Draft::default() };
+    planner.judge(&draft, splice, new, effect, Vec::new())
+}
+
+/// Returns where `phrase` occurs in `within`, if it does so once.
+fn only(file: &[u8], within: ByteSpan, phrase: &[u8]) -> Result<ByteSpan, Refusal> {
+    let text = slice(file, within);
+    let first = lines(phrase).next().map(trim_line_end).unwrap_or_default();
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty())
+        && found.len() <= limits::MAX_SECTIONS_NAMED
+        && let Some(at) = memmem::find(rest, first)
+    {
+        let start = from + at;
+        found.extend(end_of(text, start, phrase).map(|end| ByteSpan::new(start, end)));
+        from = start + 1;
+    }
+    match found.as_slice() {
+        [span] => Ok(ByteSpan::new(within.start + span.start, within.start + span.end)),
+        [] => Err(Refusal::NoSuchText),
+        several => {
+            let index = LineIndex::new(file);
+            let line = |span: &ByteSpan| index.line_of(within.start + span.start);
+            let on_lines: BTreeSet<usize> = several.iter().map(line).collect();
+            Err(Refusal::SeveralTexts { lines: on_lines.into_iter().collect() })
+        }
+    }
+}
+
+/// Returns where the occurrence of `phrase` that begins at `start` ends.
+fn end_of(text: &[u8], start: usize, phrase: &[u8]) -> Option<usize> {
+    let mut at = start;
+    // Half of a CRLF is no line end.
+    let is_within_line_end = text.get(..start)?.ends_with(b"\r") && text.get(start) == Some(&b'\n');
+    if phrase.is_empty() || is_within_line_end {
+        return None;
+    }
+    for line in lines(phrase) {
+        let words = trim_line_end(line);
+        at += text.get(at..)?.starts_with(words).then_some(words.len())?;
+        if words.len() < line.len() {
+            at = Some(next_line_start(text, at))
+                .filter(|_| matches!(text.get(at), Some(b'\n' | b'\r')))?;
+        }
+    }
+    Some(at)
+}
+
+/// Returns the line of `new` on which a block begins that the new text, which ends at `end`, leaves open. An open block
+/// includes everything after it, so `end` is in the last block.
+fn left_open(old: &Version, new: &Version, end: usize) -> Option<usize> {
+    let is_last = new.outline().nodes.iter().all(|node| node.bytes.start < end);
+    let open_line = |version: &Version| {
+        let text = version.bytes().get(version.floor()..).unwrap_or_default();
+        Fragment::read(text.to_vec(), version.document().dialect).open_line
+    };
+    open_line(new).filter(|_| is_last && open_line(old).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phrase(text: &str, old: &str, content: &str) -> Result<String, Refusal> {
+        let version = Version::read(text.as_bytes().to_vec());
+        let within = ByteSpan::new(0, text.len());
+        let edit = ExactEdit::Phrase { within, old: old.as_bytes(), content: content.as_bytes() };
+        text_of(plan_exact(&version, edit, Allow::default()))
+    }
+
+    fn text_of(plan: Result<Plan, Refusal>) -> Result<String, Refusal> {
+        plan.map(|plan| String::from_utf8(plan.version.bytes().to_vec()).unwrap())
+    }
+
+    #[test]
+    fn only_the_bytes_of_a_phrase_change() {
+        for (text, old, content) in [
+            ("# A\n\nOne two.\n\n\n\nThree", "two", "2"),
+            ("- a\n- b\n", "a\n- b", "x\n- y\n- z"),
+            ("> 1. [t](u.md) v\n> 2. w\n", "u.md", "v.md"),
+            ("| a | b |\n|---|---|\n| c | d |\n", "d |", "e |\n| f | g |"),
+            ("# A\n\none\n\n## B\n\ntwo\n", "two", "two\n\n### C\n\nthree"),
+            ("# A\n\none\n\n## B\n\ntwo\n", "one\n\n## B\n", "1\n\n## B\n"),
+            ("---\na: 1\n---\n\nx\n", "a: 1", "a: 2\nb: 3"),
+            ("x  \ny\n", "x  \n", ""),
+            ("One two. z\n\nx\n", "two. z", "two.\n\nNew."),
+            ("x [y](https://example.org/a) z\n", "org/a", "com"),
+            ("a[^1]\n\n[^1]: n\n\n[^2]: m\n", "^1]\n", "^2]\n"),
+        ] {
+            let expected = text.replacen(old, content, 1);
+            assert_eq!(phrase(text, old, content), Ok(expected), "{text:?} {old:?}");
+        }
+        let mixed = "a\r\nb\r\nc\nd\r\n";
+        assert_eq!(
+            phrase(mixed, "b\nc", "B\nC\n").as_deref(),
+            Ok("a\r\nB\r\nC\nd\r\n".replace("C\n", "C\n").as_str())
+        );
+    }
+
+    #[test]
+    fn a_phrase_occurs_exactly_once() {
+        for (text, old, lines) in [
+            ("aa\nb aaa", "aa", vec![1, 2]),
+            ("x\n\nx\n", "x", vec![1, 3]),
+            ("a\r\n\r\n", "\n", vec![1, 2]),
+        ] {
+            assert_eq!(phrase(text, old, "y"), Err(Refusal::SeveralTexts { lines }), "{old:?}");
+        }
+        for old in ["b", "A", "", "a\n\n\n"] {
+            assert_eq!(phrase("a\n\n", old, "y"), Err(Refusal::NoSuchText), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_outside_a_phrase_is_parsed_differently() {
+        for (text, old, content, code) in [
+            ("# A\n\ntext\n", "A", "B", "CHANGES_OUTSIDE"),
+            ("# A\n\ntext\n\n## B\n", "text", "```", "OPEN_FENCE"),
+            ("# A\n\n```\ntext\n```\n", "text\n```\n", "text\n", "OPEN_FENCE"),
+            ("# A\n\ntext", "text", "<!-- text", "OPEN_FENCE"),
+            ("# A\n\none\n\ntwo\n", "one\n\n", "one\n", "CHANGES_OUTSIDE"),
+            ("# A\n\none\n\ntwo\n", "one", "## B", "WOULD_ESCAPE"),
+            ("# A\n\n## B\n\none\n", "## B\n\n", "", "WOULD_DROP"),
+            ("[a] b\n\n[a]: c.md\n", "c.md", "d.md", "CHANGES_OUTSIDE"),
+            ("---\na: 1\n---\nx\n", "a: 1", "---", "FRONT_MATTER"),
+            ("text\n", "text", "a\0b", "NOT_MARKDOWN"),
+        ] {
+            let refusal = phrase(text, old, content).unwrap_err();
+            assert_eq!(refusal.code(), code, "{text:?} {old:?} {content:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_replaced_inserted_and_deleted_exactly() {
+        let text = "# A\n\n> - one\n> - two\nlast";
+        let version = Version::read(text.as_bytes().to_vec());
+        let index = LineIndex::new(text.as_bytes());
+        let span = |from, to| ByteSpan::new(index.start_of(from), index.end_of(to));
+        for (edit, from, to) in [
+            (ExactEdit::Replace(span(3, 3), b"> - 1\n> - 1b\n"), "> - one", "> - 1\n> - 1b"),
+            (ExactEdit::Insert(span(3, 3), false, b"> - 1b\n"), "one\n", "one\n> - 1b\n"),
+            (ExactEdit::Insert(span(3, 3), true, b"> - 0\n"), "> - one", "> - 0\n> - one"),
+            (ExactEdit::Insert(span(5, 5), false, b"x"), "last", "last\nx"),
+            (ExactEdit::Delete(span(3, 3)), "> - one\n", ""),
+            (ExactEdit::Delete(span(5, 5)), "\nlast", ""),
+        ] {
+            let result = text_of(plan_exact(&version, edit, Allow::default()));
+            assert_eq!(result, Ok(text.replacen(from, to, 1)), "{edit:?}");
+        }
+    }
+}
