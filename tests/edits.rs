@@ -102,6 +102,13 @@ fn a_phrase_that_occurs_once_is_replaced_in_its_place() {
     let new = file.replacen("two", "2", 1).replace("x.md", "y.md").replace("two", "two\nthree");
     assert_eq!(now(), new);
     place.assert_in_step();
+    // In a cell, a pipe is text.
+    place.write("t.md", "| a | b |\n|---|---|\n| c d | e |\n");
+    place.run(&["ingest"]).success();
+    let cell = "t.md::block:table[0]/row[0]/cell[0]";
+    place.run(&["replace", cell, "--old", "d", "--content", "x|y"]).success();
+    let table = std::fs::read_to_string(place.join("t.md")).unwrap();
+    assert_eq!(table, "| a | b |\n|---|---|\n| c x\\|y | e |\n");
     for options in [&["--no-keep-heading"][..], &["--content", "x", "--bogus"]] {
         let arguments = [&["replace", "a.md", "A", "--old", "One", "--content", "1"], options];
         place.run(&arguments.concat()).ends(2);

@@ -245,19 +245,21 @@ impl Current {
             self.expect(&place, scope, &edit.operation, expected, original)?;
         }
         let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
-        let exact = exact(&edit.operation, &place, scope, lines);
-        let planned = match (detail(&edit.operation, &place), target_of(&place), request) {
-            _ if exact.is_some() => exact
-                .unwrap_or(Err(Refusal::NoSuchPosition))
-                .and_then(|exact| plan_exact(&self.version, exact, edit.allow)),
-            (Some(detail), ..) => {
-                detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
+        let planned = if let Some(exact) = exact(&edit.operation, &place, scope, lines) {
+            exact.and_then(|exact| plan_exact(&self.version, &exact, edit.allow))
+        } else {
+            match (detail(&edit.operation, &place), target_of(&place), request) {
+                (Some(detail), ..) => {
+                    detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
+                }
+                (None, Some(_), Some(plan::Operation::Insert { .. })) if is_part => {
+                    Err(Refusal::NoSuchPart)
+                }
+                (None, Some(target), Some(request)) => {
+                    plan(&self.version, target, request, edit.allow)
+                }
+                (None, ..) => Err(Refusal::NoSuchPosition),
             }
-            (None, Some(_), Some(plan::Operation::Insert { .. })) if is_part => {
-                Err(Refusal::NoSuchPart)
-            }
-            (None, Some(target), Some(request)) => plan(&self.version, target, request, edit.allow),
-            (None, ..) => Err(Refusal::NoSuchPosition),
         };
         let Plan { splice, version } = planned.map_err(|refusal| {
             let (operation, file) = (&edit.operation, self.version.bytes());
@@ -478,6 +480,15 @@ fn exact<'a>(
             let params = Params { part: Some(part), ..place.params };
             let part = ResolvedNode { params, ..place.clone() };
             let within = lines.unwrap_or_else(|| part.part_span());
+            // A cell has one line, and a pipe ends it.
+            let is_cell = matches!(place.target, Target::Cells(cells) if cells.cell.is_some());
+            let content = match std::str::from_utf8(content) {
+                Ok(text) if is_cell && text.trim_end().contains(['\n', '\r']) => {
+                    return Some(Err(Refusal::LineEnd));
+                }
+                Ok(text) if is_cell => plan::escaped(text).into_bytes().into(),
+                _ => content.into(),
+            };
             ExactEdit::Phrase { within, old: old.as_bytes(), content }
         }
         (Operation::Replace { content, .. }, Some(lines)) => ExactEdit::Replace(lines, content),

@@ -240,7 +240,7 @@ fn row_text(table: &Table, content: &[u8]) -> Result<String, Refusal> {
 }
 
 /// Returns the text of a cell with its pipes escaped.
-fn escaped(text: &str) -> String {
+pub(in crate::edit) fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for scalar in text.chars() {
         if scalar == '|' && !result.ends_with('\\') {

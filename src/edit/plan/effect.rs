@@ -21,6 +21,7 @@ use crate::position::{ByteSpan, LineIndex, trim_line_end};
 
 /// What the new version must contain if the splice does what was asked.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of the edit")]
 pub(super) struct Expected {
     /// Level and byte offset in the new file of each heading of the content.
     pub(super) headings: Vec<(u8, usize)>,

@@ -55,6 +55,7 @@ mod text;
 mod version;
 
 pub(in crate::edit) use definitions::bracketed;
+pub(in crate::edit) use detail::escaped;
 pub use detail::{Detail, RowPlace, plan_detail};
 pub use effect::{Shift, renumbered};
 pub use exact::{ExactEdit, plan_exact};
