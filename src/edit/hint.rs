@@ -259,7 +259,7 @@ impl RefusedEdit<'_> {
         };
         match (change, kind) {
             (Change::Title { .. }, _) if self.is_exact() => format!(
-                "change a title with `mdsel rename {}`, or pass --allow-change",
+                "change a title with `mdsel rename {} --title TITLE`, or pass --allow-change",
                 shell_path(&self.place.address())
             ),
             (Change::Content | Change::Block, _) if self.is_exact() => {

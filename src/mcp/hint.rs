@@ -157,6 +157,11 @@ fn call_of(command: &str) -> Option<String> {
             edit.extend(options);
             (ToolName::Edit, json!({ "edits": [edit] }))
         }
+        ("rename", [section]) => {
+            let title = options.get("title")?;
+            let edit = json!({ "operation": "rename", "section": section, "content": title });
+            (ToolName::Edit, json!({ "edits": [edit] }))
+        }
         ("move", [document, path]) => {
             let edit = json!({ "operation": "move", "section": document, "content": path });
             (ToolName::Edit, json!({ "edits": [edit] }))
@@ -189,6 +194,10 @@ mod tests {
             (
                 "mdsel replace a.md::* --content '' --allow-drop",
                 r#"edit {"edits":[{"operation":"replace","section":"a.md::*","content":"","allow_drop":true}]}"#,
+            ),
+            (
+                "mdsel rename a.md::Use --title TITLE",
+                r#"edit {"edits":[{"operation":"rename","section":"a.md::Use","content":"TITLE"}]}"#,
             ),
             (
                 "mdsel insert 'a b.md::Use' --position first_child",

@@ -17,6 +17,7 @@ use super::version::Version;
 use super::{Allow, EditTarget, Plan, Refusal, Splice, apply};
 use crate::limits;
 use crate::markdown;
+use crate::markdown::cells::cells;
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
 /// An edit of exactly the named bytes. Its content loses its final line end, unless the old text has one.
@@ -93,7 +94,8 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     if let Some(line) = left_open(old, &new, splice.at.start + splice.bytes.len()) {
         return Err(Refusal::LeavesOpen { line });
     }
-    let (before, now) = (overfull(old), overfull(&new));
+    let after = ByteSpan::new(at.start, at.start + splice.bytes.len());
+    let (before, now) = (overfull(old, at), overfull(&new, after));
     if let Some((cells, columns)) = now.last().copied().filter(|_| now.len() > before.len()) {
         return Err(Refusal::TooManyCells { cells, columns });
     }
@@ -172,11 +174,16 @@ fn left_open(old: &Version, new: &Version, end: usize) -> Option<usize> {
     open_line(new).filter(|_| is_last && open_line(old).is_none())
 }
 
-/// The numbers of cells and of columns of the rows whose last cells are ignored.
-fn overfull(version: &Version) -> Vec<(usize, usize)> {
+/// The numbers of cells and of columns of the rows at `span` whose last cells are ignored.
+fn overfull(version: &Version, span: ByteSpan) -> Vec<(usize, usize)> {
     let tables = version.document().contents.tables.iter();
-    let rows = tables.flat_map(|table| table.rows().map(|row| (row.cells().len(), table.width())));
-    rows.filter(|(cells, columns)| cells > columns).collect()
+    let rows = tables.flat_map(|table| table.rows().map(|row| (row.span, table.width())));
+    let at = rows.filter(|(row, _)| row.start <= span.end && span.start <= row.end);
+    let counted = at.map(|(row, columns)| {
+        let text = String::from_utf8_lossy(slice(version.bytes(), row));
+        (cells(&text).len(), columns)
+    });
+    counted.filter(|(cells, columns)| cells > columns).collect()
 }
 
 #[cfg(test)]
