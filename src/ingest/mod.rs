@@ -3,8 +3,8 @@
 //! First the size and times of every file are compared with the store. Then the files that may have changed
 //! are read and hashed, those that did change are parsed on all cores, and one writer stores them in
 //! batches. Invariant: after an ingest of the whole root that could read every file, the store equals a
-//! new store of the same files and of the documents that never had a file. If a run is killed, the store has only complete documents, and the next run
-//! continues from there.
+//! new store of the same files, except that documents that never had a file stay. If a run is killed, the
+//! store has only complete documents, and the next run continues from there.
 
 mod candidates;
 mod comparison;

@@ -117,6 +117,21 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
     code
 }
 
+/// The levels and the offsets, each plus a constant, of the headings outside of a splice, before and after it.
+fn headings_outside(old: &Outline, new: &Outline, splice: &Splice) -> [Vec<(u8, usize)>; 2] {
+    let after = splice.at.start + splice.bytes.len();
+    let outside = |outline: &Outline, end: usize, shift: usize| {
+        let headings = outline.sections.iter().filter_map(|section| {
+            let start = outline.nodes[section.node].bytes.start;
+            let is_before = start < splice.at.start;
+            (is_before || start >= end)
+                .then(|| (section.level, start + if is_before { 0 } else { shift }))
+        });
+        headings.collect()
+    };
+    [outside(old, splice.at.end, after), outside(new, after, splice.at.end)]
+}
+
 fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -256,18 +271,8 @@ proptest! {
                     prop_assert_eq!(inserted, lines(content).len());
                 }
                 if target != EditTarget::Document {
-                    // Outside the splice, the headings keep their levels and offsets.
-                    let after = splice.at.start + splice.bytes.len();
                     let new_outline = parse(&new).outline;
-                    let outside = |outline: &Outline, span: ByteSpan, shift: usize| -> Vec<_> {
-                        outline.sections.iter().filter_map(|s| {
-                            let start = outline.nodes[s.node].bytes.start;
-                            let is_outside = start < span.start || start >= span.end;
-                            is_outside.then(|| (s.level, if start < span.start { start } else { start + shift }))
-                        }).collect()
-                    };
-                    let old_headings = outside(&outline, splice.at, after);
-                    let new_headings = outside(&new_outline, ByteSpan::new(splice.at.start, after), splice.at.end);
+                    let [old_headings, new_headings] = headings_outside(&outline, &new_outline, &splice);
                     prop_assert_eq!(old_headings, new_headings);
                     let has_front_matter = match (target, request) {
                         (EditTarget::FrontMatter, Operation::Delete { .. }) => false,
@@ -278,5 +283,41 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_phrase_is_replaced_alone_or_refused(
+        file in markdown_text(),
+        content in markdown_text(),
+        from in any::<prop::sample::Index>(),
+        length in 1..20_usize,
+    ) {
+        let start = from.index(file.len() + 1);
+        let phrase = &file[start..file.len().min(start + length)];
+        // Half of a CRLF is no line end, so such a phrase is found elsewhere or nowhere.
+        let is_half = |before: &str, after: &str| before.ends_with('\r') && after.starts_with('\n');
+        let end = start + phrase.len();
+        prop_assume!(!is_half(&file[..start], phrase) && !is_half(phrase, &file[end..]));
+        let version = Version::read(file.as_bytes().to_vec());
+        let within = ByteSpan::new(0, file.len());
+        let edit = ExactEdit::Phrase { within, old: phrase.as_bytes(), content: content.as_bytes().into() };
+        let plan = match plan_exact(&version, &edit, Allow::default()) {
+            Ok(plan) => plan,
+            Err(Refusal::NoSuchText) => {
+                prop_assert!(phrase.is_empty());
+                return Ok(());
+            }
+            Err(_) => return Ok(()),
+        };
+        let at = plan.splice.at;
+        prop_assert_eq!(at.start, start);
+        let text = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
+        let count = text(&file).matches(text(phrase).as_str()).count();
+        prop_assert!(count <= 1, "{count} occurrences");
+        prop_assert_eq!(apply(file.as_bytes(), &plan.splice), plan.version.bytes());
+        let [old_headings, new_headings] =
+            headings_outside(version.outline(), plan.version.outline(), &plan.splice);
+        prop_assert_eq!(old_headings, new_headings);
+        prop_assert_eq!(version.outline().front_matter.is_some(), plan.version.outline().front_matter.is_some());
     }
 }
