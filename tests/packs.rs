@@ -290,6 +290,40 @@ fn loaded(documents: &[(&str, &str)]) -> Place {
 }
 
 #[test]
+fn what_a_pack_restores_stays() {
+    let pack = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]).run(&["dump"]);
+    let pack = pack.success().stdout;
+    for strategy in ["skip", "overwrite"] {
+        let place = Place::ingested(&[("a.md", "# Old\n"), ("b.md", "# B\n")]);
+        std::fs::write(place.join("a.pack"), &pack).unwrap();
+        place.remove("a.md");
+        place.remove("b.md");
+        place.run(&["load", "a.pack", "--strategy", strategy]).success();
+        let report = place.run(&["ingest"]).success().json();
+        // What was skipped is not of the pack, and its file is gone.
+        let removed = usize::from(strategy == "skip");
+        assert_eq!(
+            (&report["removed"], &report["unchanged"]),
+            (&removed.into(), &(2 - removed).into())
+        );
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_stored_does_not_replace_a_loaded_document() {
+    let place = loaded(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    place.write("a.md", "binary \0");
+    place.write("b.md", "# Other\n");
+    place.write(".gitignore", "b.md\n");
+    let report = place.run(&["ingest"]).success().json();
+    assert_eq!((&report["removed"], &report["unchanged"]), (&0.into(), &2.into()), "{report}");
+    for (address, title) in [("a.md::*", "# A"), ("b.md::*", "# B")] {
+        let read = place.run(&["read", address, "--refresh", "-f", "text"]).success().text();
+        assert!(read.contains(title), "{read}");
+    }
+}
+
+#[test]
 fn loaded_documents_stay_until_they_have_files() {
     let place = loaded(&[("a.md", "# A\n"), ("docs/b.md", "# B\n"), ("docs/c.md", "# C\n")]);
     place.write("docs/own.md", "# Own\n");

@@ -443,6 +443,28 @@ fn loaded_documents_stay_on_a_server_until_they_have_files() {
 }
 
 #[test]
+fn a_part_does_not_take_back_what_was_loaded_meanwhile() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&[("docs/own.md", "# Own\n")]);
+    for (name, title) in [("1.pack", "First"), ("2.pack", "Second")] {
+        let files = ["a.md", "b.md", "c.md", "d.md"].map(|file| (file, format!("# {title}\n")));
+        let files: Vec<_> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
+        let pack = Place::ingested(&files).run(&["dump"]).success().stdout;
+        std::fs::write(place.join(name), pack).unwrap();
+    }
+    let run = |arguments: &[&str]| {
+        place.run(&[arguments, &["--db", &url, "--root", "docs"]].concat()).success().json()
+    };
+    run(&["load", "1.pack"]);
+    run(&["ingest", "--force", "--ingest-id", "a", "--shard", "1/2"]);
+    run(&["load", "2.pack", "--strategy", "overwrite"]);
+    run(&["ingest", "--force", "--ingest-id", "a", "--shard", "2/2"]);
+    let found = run(&["search", "-F", "# Second", "-l"]);
+    assert_eq!(found["files"].as_array().unwrap().len(), 4, "{found}");
+}
+
+#[test]
 fn an_interrupted_edit_in_another_folder_is_reported() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();
@@ -459,6 +481,18 @@ fn an_interrupted_edit_in_another_folder_is_reported() {
     assert_eq!((&finding["code"], &finding["file"]), (&"EDIT_OPEN".into(), &"a.md".into()));
     assert!(finding["message"].as_str().unwrap().contains("/moved/docs"), "{finding}");
     assert!(finding["hint"].as_str().unwrap().contains("mdsel verify --drop-edits"), "{finding}");
+    // A folder on this machine is not gone, so the edit can be finished there.
+    std::fs::create_dir(place.join("other")).unwrap();
+    let folder = place.join("other").canonicalize().unwrap();
+    let inode = std::os::unix::fs::MetadataExt::ino(&folder.metadata().unwrap());
+    let owner = |owner: &str| {
+        let statement = format!("UPDATE {name}.edit_intent SET owner = '{owner}'");
+        schema.client().batch_execute(&statement).unwrap();
+    };
+    owner(&format!("{inode} {}", folder.display()));
+    let kept = place.run(&["verify", "--drop-edits", "--db", &url]).ends(1).json();
+    assert_eq!(kept["findings"][0]["code"], "EDIT_OPEN", "{kept}");
+    owner("7 /moved/docs");
     let dropped = place.run(&["verify", "--drop-edits", "--db", &url]).success().json();
     assert_eq!(dropped["warnings"][0]["code"], "EDIT_DROPPED", "{dropped}");
     place.run(&["verify", "--db", &url]).success();

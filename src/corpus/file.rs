@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::Roots;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::failpoint::failpoint;
 
 /// The metadata of a file that changes when anybody writes to the file or replaces it.
@@ -284,8 +284,11 @@ pub(crate) fn conflict(message: String) -> Error {
 }
 
 fn gone(path: &str) -> Error {
-    Error::new(ErrorKind::Conflict, format!("{path}: the file is gone"))
-        .with_hint("restore the file, or remove the document from the store with `mdsel ingest`")
+    let word = shell_path(path);
+    Error::new(ErrorKind::Conflict, format!("{path}: there is no file")).with_hint(format!(
+        "restore the file, whose text `mdsel read {word} -f raw` prints, or remove the document with \
+         `mdsel ingest {word}`"
+    ))
 }
 
 fn outside(path: &str) -> Error {

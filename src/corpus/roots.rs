@@ -95,6 +95,11 @@ impl Roots {
         root.folder.join(below)
     }
 
+    /// Returns whether anything is in the place of the file of the document at `path`.
+    pub(crate) fn has_entry(&self, path: &str) -> bool {
+        self.file(path).symlink_metadata().is_ok()
+    }
+
     /// Returns the absolute path of the file of the document at `path`, without the `/` at its beginning. Returns
     /// `None` if it is not UTF-8.
     pub(crate) fn on_disk(&self, path: &str) -> Option<String> {

@@ -77,6 +77,9 @@ pub fn copy(
                     && (has_other_file || own.state == document.state) =>
             {
                 report.unchanged += 1;
+                if has_other_file && own.state.is_of_file() && !roots.has_entry(&own.path) {
+                    writer.set_states(&[(own.id, document.state)])?;
+                }
             }
             own => wanted.push((document, own)),
         }

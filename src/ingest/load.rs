@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use super::closed;
 use super::report::{ChangeKind, IngestReport};
 use crate::corpus::{
-    FileState, IngestOptions, Skipped, extension, is_collection_name, is_not_a_folder, make_below,
-    make_file, open_file, open_root,
+    FileState, IngestOptions, Roots, Skipped, extension, is_collection_name, is_not_a_folder,
+    make_below, make_file, open_file, open_root,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Attachment, Header, PackItem};
@@ -90,10 +90,14 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     if writer.root()?.is_none() {
         writer.set_up(".", &options)?;
     }
+    let root = writer.root()?.unwrap_or_default();
+    let roots =
+        Roots::of_store(request.store.path(), &root, &writer.options()?.unwrap_or_default());
     let stored: HashMap<String, StoredDocument> =
         writer.documents()?.into_iter().map(|document| (document.path.clone(), document)).collect();
     let mut load = Load {
         stored,
+        roots,
         strategy: request.strategy,
         preparation: Preparation::new()?,
         report: IngestReport::default(),
@@ -120,6 +124,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
 
 struct Load {
     stored: HashMap<String, StoredDocument>,
+    roots: Roots,
     strategy: Strategy,
     preparation: Preparation,
     report: IngestReport,
@@ -194,13 +199,20 @@ impl Load {
         };
         let hash = *blake3::hash(&document.bytes).as_bytes();
         let known = self.stored.get(&document.path);
-        if known.is_some_and(|known| known.hash == hash || self.strategy == Strategy::Skip) {
+        // Otherwise the next ingest would remove what was loaded, because the file is not there.
+        let was_of_file = known.is_some_and(|known| known.state.is_of_file());
+        let has_file = was_of_file && self.roots.has_entry(&document.path);
+        let state = if has_file { FileState::unknown } else { FileState::without_file };
+        let state = state(document.bytes.len());
+        if let Some(known) = known
+            && (known.hash == hash || self.strategy == Strategy::Skip)
+        {
+            if known.hash == hash && was_of_file && !has_file {
+                writer.set_states(&[(known.id, state)])?;
+            }
             self.report.unchanged += 1;
             return Ok(());
         }
-        let has_file = known.is_some_and(|known| known.state.is_of_file());
-        let state = if has_file { FileState::unknown } else { FileState::without_file };
-        let state = state(document.bytes.len());
         let change = if known.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
         let path = document.path;
         match self.preparation.of_bytes(path.clone(), document.bytes, hash, state)? {

@@ -279,7 +279,8 @@ impl Run<'_> {
             self.report.skipped.push(skipped);
         }
         match stored {
-            Some(_) if is_kept => {
+            // A document that never had a file does not depend on one that cannot be stored.
+            Some(stored) if is_kept || !stored.state.is_of_file() => {
                 self.report.unchanged += 1;
                 self.report.has_kept = true;
             }
@@ -299,7 +300,7 @@ fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
         let Root { folder, options, .. } = &scopes.root;
         let walk = Walk { root: folder, own_files, options };
         let (mut existing, mut left_out) = (scopes.existing(), Vec::new());
-        if scopes.are_given() {
+        if !scopes.is_whole() {
             existing.retain(|path| {
                 let reason = walk.excluded(path, folder.join(path).is_dir());
                 let skipped = reason.map(|reason| Skipped { file: path.clone(), reason });
@@ -362,8 +363,11 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     if is_new || stored_options.as_ref() != Some(&plan.options) {
         writer.set_up(&root, &plan.options)?;
     }
+    // What a part writes replaces what others store until all parts are in; a file is read again then, and the bytes
+    // of a document without one would be lost.
+    let parses_stored = is_forced && request.shard.is_none();
     let has_work = |comparison: &FileComparison<'_>| {
-        !comparison.is_empty() || is_forced && !comparison.without_file.is_empty()
+        !comparison.is_empty() || parses_stored && !comparison.without_file.is_empty()
     };
     if comparisons.iter().any(has_work) {
         progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
@@ -371,7 +375,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         for (scopes, mut comparison) in plan.scopes.iter().zip(comparisons) {
             let without_file = std::mem::take(&mut comparison.without_file);
             run.apply(&scopes.root, comparison, &mut batches)?;
-            if is_forced {
+            if parses_stored {
                 run.parse_stored(request.store, &without_file, &mut batches)?;
             }
         }

@@ -315,13 +315,8 @@ impl Scopes {
     }
 
     /// Whether the scope is the whole folder.
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.paths.contains("")
-    }
-
-    /// Whether the user named the paths.
-    pub(super) fn are_given(&self) -> bool {
-        !self.must_exist.is_empty()
     }
 
     /// Whether the document at `path` is in the scope.

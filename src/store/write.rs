@@ -54,8 +54,8 @@ pub trait Writer: Debug {
     /// Returns the files of an edit that was started and not finished, with the ids of their records.
     fn intents(&self) -> Result<Vec<(i64, EditIntent)>>;
 
-    /// Deletes the records of all edits that were started and not finished, in whatever folder, and commits. Returns
-    /// the paths of their documents.
+    /// Deletes the records of edits that were started and not finished and whose folders are not on this machine, and
+    /// commits. Returns the paths of their documents.
     fn drop_intents(&mut self) -> Result<Vec<String>> {
         let intents = self.intents()?;
         for (id, _) in &intents {

@@ -19,6 +19,11 @@ pub(super) fn folder_of(owner: &str) -> &str {
     owner.split_once(' ').map_or(owner, |(_, folder)| folder)
 }
 
+/// Returns whether the folder that an owner names is on this machine, so that the edit can be finished.
+pub(super) fn is_here(owner: &str) -> bool {
+    owner_of(Path::new(folder_of(owner))).is_some_and(|own| own == owner)
+}
+
 /// Returns whether an edit with this owner is to be finished by a process with the files below `root`. Older versions of
 /// mdsel noted no owner.
 pub(super) fn is_owned(owner: Option<&str>, root: &Path) -> bool {

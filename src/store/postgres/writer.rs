@@ -15,7 +15,7 @@ use postgres::types::Type;
 use super::address::Address;
 use super::change::{Change, GoneDocument, delete};
 use super::connection::Connection;
-use super::owner::{is_owned, owner_of};
+use super::owner::{is_here, is_owned, owner_of};
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
 use super::shard::forget_collections;
 use super::unfinished::finish_or_undo;
@@ -349,9 +349,18 @@ impl Writer for PostgresWriter {
     }
 
     fn drop_intents(&mut self) -> Result<Vec<String>> {
-        let statement = "DELETE FROM edit_intent RETURNING path";
+        let statement = "SELECT id, path, owner FROM edit_intent ORDER BY id";
         let rows = self.connection.get_mut().query(statement, &[])?;
-        rows.iter().map(|row| column(row, 0)).collect()
+        let mut paths = Vec::new();
+        for row in &rows {
+            let owner: Option<&str> = column(row, 2)?;
+            if !owner.is_some_and(is_here) {
+                self.forget_intent(column(row, 0)?)?;
+                paths.push(column(row, 1)?);
+            }
+        }
+        self.commit()?;
+        Ok(paths)
     }
 
     fn commit(&mut self) -> Result<()> {
