@@ -17,13 +17,20 @@ use crate::edit::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Answer, Format};
+use crate::position::trim_line_end;
 use crate::query::{List, Outcome};
 
 pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status> {
-    let (content, scope) = (content(&arguments.content)?, scope(arguments.no_children));
+    let scope = scope(arguments.no_children);
     let operation = match &arguments.old {
-        Some(old) => Operation::ReplaceText { old: old.clone(), content, scope },
-        None => Operation::Replace { content, scope, keep_heading: !arguments.no_keep_heading },
+        Some(old) => {
+            let content = new_text(&arguments.content, old)?;
+            Operation::replace_text(old.clone(), content, scope)?
+        }
+        None => {
+            let content = content(&arguments.content)?;
+            Operation::Replace { content, scope, keep_heading: !arguments.no_keep_heading }
+        }
     };
     let edit = Edit {
         operation,
@@ -182,6 +189,17 @@ fn content(arguments: &ContentArgs) -> Result<Vec<u8>> {
         // Reading fails if standard input is closed: then there is no content.
         (None, None) => checked_content(standard_input().ok(), false),
     }
+}
+
+/// Returns the text that replaces `old`: as it is in an argument, but without the line end that an editor adds to a
+/// file, unless `old` ends with one.
+fn new_text(arguments: &ContentArgs, old: &str) -> Result<Vec<u8>> {
+    if let Some(text) = &arguments.content {
+        return Ok(text.clone().into_bytes());
+    }
+    let text = content(arguments)?;
+    let is_line_end = old.ends_with(['\n', '\r']);
+    Ok(if is_line_end { text } else { trim_line_end(&text).to_vec() })
 }
 
 fn run(

@@ -67,6 +67,15 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Returns the replacement of the only occurrence of `old`. Any new text is allowed, also an empty or a blank one.
+    pub fn replace_text(old: String, content: Vec<u8>, scope: EditScope) -> Result<Self> {
+        if old.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "the old text is empty")
+                .with_hint("give the text to replace, or use insert"));
+        }
+        Ok(Self::ReplaceText { old, content, scope })
+    }
+
     /// Returns the command that makes such edits.
     pub(super) fn command(&self) -> EditCommand {
         match self {
@@ -370,9 +379,9 @@ impl Current {
         let whole = of_part(None);
         // Inserted content leaves both the section's own text and its subsections unchanged.
         let may_be_own = scope == EditScope::Own || matches!(operation, Operation::Insert { .. });
-        let lines = self.lines(place).map(|span| self.bytes(span));
+        let lines = self.lines(place);
         let is_expected = is_of(&whole)
-            || lines.is_some_and(is_of)
+            || lines.is_some_and(|span| is_of(self.bytes(span)))
             || (may_be_own && is_of(&own))
             || (scope == EditScope::Heading && is_of(&of_part(Some(SectionPart::Heading))))
             || is_of(self.version.bytes())
@@ -380,9 +389,10 @@ impl Current {
         if is_expected {
             return Ok(());
         }
-        let address = place.address();
-        let message = format!("{address}: the hash is {}, not {expected}", short_hash(&whole));
-        let hint = if is_of(&own) {
+        let address = self.address_of(place, lines);
+        let found = short_hash(lines.map_or(&whole, |span| self.bytes(span)));
+        let message = format!("{address}: the hash is {found}, not {expected}");
+        let hint = if lines.is_none() && is_of(&own) {
             "that is the hash of the section's own text: pass --no-children to edit only that"
                 .to_owned()
         } else {

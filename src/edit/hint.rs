@@ -84,6 +84,13 @@ impl RefusedEdit<'_> {
                     .to_owned()
             }
             Refusal::OpenFence { .. } => "add the line that closes it to the content".to_owned(),
+            Refusal::WouldDrop { sections, .. } if self.is_exact() && self.replaces() => {
+                let section = sections.first().map_or("*", String::as_str);
+                let rename = rename(&self.place.document.address(section));
+                format!(
+                    "{rename}, keep the headings in the content, or pass --allow-drop to drop them"
+                )
+            }
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
             Refusal::WouldEscape { least, is_title, .. } => self.escape(*least, *is_title),
             Refusal::WouldReparent { .. } => self.levels("use headings of other levels"),
@@ -103,6 +110,15 @@ impl RefusedEdit<'_> {
             Refusal::ChangesSection => {
                 "close what is open before the new place, or choose another place".to_owned()
             }
+            Refusal::ChangesOutside { line, change: Change::Title { .. } } if self.is_exact() => {
+                let tree = &self.place.document.tree;
+                let section = tree.section_at_line(*line);
+                let address = section.map_or_else(
+                    || self.place.address(),
+                    |section| self.place.document.address_of(section.node),
+                );
+                format!("{}, or pass --allow-change", rename(&address))
+            }
             Refusal::ChangesOutside { change, .. } => self.change(change),
         }
     }
@@ -115,6 +131,10 @@ impl RefusedEdit<'_> {
     /// Whether a phrase or a range of lines is edited.
     fn is_exact(&self) -> bool {
         self.place.resolved.is_some() || matches!(self.operation, Operation::ReplaceText { .. })
+    }
+
+    fn replaces(&self) -> bool {
+        matches!(self.operation, Operation::Replace { .. } | Operation::ReplaceText { .. })
     }
 
     /// The document, as a word of a shell command.
@@ -258,10 +278,6 @@ impl RefusedEdit<'_> {
             _ => None,
         };
         match (change, kind) {
-            (Change::Title { .. }, _) if self.is_exact() => format!(
-                "change a title with `mdsel rename {} --title TITLE`, or pass --allow-change",
-                shell_path(&self.place.address())
-            ),
             (Change::Content | Change::Block, _) if self.is_exact() => {
                 "check the content for markers and fences, and its first and last line; or pass \
                  --allow-change"
@@ -317,6 +333,10 @@ impl RefusedEdit<'_> {
             }
         }
     }
+}
+
+fn rename(section: &str) -> String {
+    format!("change a title with `mdsel rename {} --title TITLE`", shell_path(section))
 }
 
 fn hashes(level: u8) -> String {

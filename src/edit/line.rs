@@ -198,11 +198,10 @@ impl BatchLine {
                     _ => Change::Set(key, value),
                 })
             }
-            (OperationName::Replace, content) if self.old.is_some() => Operation::ReplaceText {
-                old: self.old.unwrap_or_default(),
-                content: checked_content(content, true)?,
-                scope,
-            },
+            (OperationName::Replace, content) if self.old.is_some() => {
+                let content = content.map_or_else(|| checked_content(None, true), Ok)?;
+                Operation::replace_text(self.old.unwrap_or_default(), content, scope)?
+            }
             (OperationName::Replace, content) => Operation::Replace {
                 content: checked_content(content, true)?,
                 scope,

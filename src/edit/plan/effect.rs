@@ -2,8 +2,8 @@
 //!
 //! Owns the definition of "unchanged outside the splice". Every heading, block and item outside the splice
 //! keeps its type, its start, its end and its depth in containers. Every item keeps its list, every section its
-//! title, every link its target, and every reference its footnote. Front matter and LDMD markers stay. Invariant:
-//! each difference is reported as the refusal whose flag allows it, and nothing is compared twice.
+//! title, every link its target, and every reference its footnote. Front matter and LDMD markers stay. What remains of a
+//! block that the splice cuts is a block of the same type. Invariant: each difference is reported as the refusal whose flag allows it, and nothing is compared twice.
 
 use std::collections::HashMap;
 
@@ -183,10 +183,15 @@ impl EffectComparison<'_> {
         // The list that the content begins, and the new start of each list outside the splice by its old one.
         let begun = added.iter().find_map(|landmark| landmark.list).map(|list| list.span.start);
         let mut lists = HashMap::new();
-        let mut kept = kept.into_iter();
+        let mut kept = kept.into_iter().peekable();
         let (mut may_report_parent, mut may_report_list) = (true, true);
         for before in self.old.landmarks() {
             if is_in(self.shift.at, before.start) {
+                let is_cut = before.end.is_some_and(|end| self.shift.at.end < end);
+                if self.expected.is_exact && is_cut && !self.continues(&before, &added) {
+                    self.changes(self.old.line(before.node), Change::Block);
+                    return false;
+                }
                 continue;
             }
             // The rest of a block may have another end than its removed end.
@@ -194,8 +199,14 @@ impl EffectComparison<'_> {
             let is_end_removed =
                 self.expected.is_exact && end.is_some_and(|end| at.start < end && end <= at.end);
             let before = Landmark { end: end.filter(|_| !is_end_removed), ..before };
-            let now = kept.next().filter(|now| stays(&before, now, self.shift));
+            let now =
+                kept.next_if(|now| stays(&before, now, self.shift) || self.grows(&before, now));
             let Some(now) = now else {
+                // Lines before the first line of a block begin it.
+                let is_extended = self.is_insertion() && !before.is_section();
+                if is_extended && self.continues(&before, &added) {
+                    continue;
+                }
                 self.changes(self.old.line(before.node), Change::Block);
                 return false;
             };
@@ -204,7 +215,9 @@ impl EffectComparison<'_> {
                 self.changes(self.old.line(before.node), Change::Block);
             }
             self.section(&before, &now);
-            if stays_below(&before, &now, self.shift) || self.is_movable_marker(&before) {
+            let is_below = stays_below(&before, &now, self.shift)
+                && (!self.expected.is_exact || self.has_same_owner(&before, &now, &added));
+            if is_below || self.is_movable_marker(&before) {
                 continue;
             }
             if std::mem::take(&mut may_report_parent) {
@@ -229,6 +242,57 @@ impl EffectComparison<'_> {
             && after.is_empty()
             && landmark.start == after.start
             && !self.old.outline().nodes.iter().any(|node| node.bytes.start == at.end)
+    }
+
+    /// Whether the splice inserts lines next to named ones.
+    fn is_insertion(&self) -> bool {
+        self.expected.is_exact && self.shift.at.is_empty()
+    }
+
+    /// Whether the end of a block is now the end of one of the same type that begins in the content.
+    fn continues(&self, before: &Landmark, added: &[Landmark]) -> bool {
+        let end = before.end.and_then(|end| self.shift.end(end));
+        // An item begins at its marker, so it never begins in other lines.
+        let is_block = before.is_section() || before.what.0.is_some();
+        is_block
+            && added.iter().any(|now| {
+                let is_same_type =
+                    now.what == before.what || (now.is_section() && before.is_section());
+                is_same_type && now.depth == before.depth && now.end == end
+            })
+    }
+
+    /// Whether lines that are inserted after a block become its last lines.
+    fn grows(&self, before: &Landmark, now: &Landmark) -> bool {
+        let (at, after) = (self.shift.at, self.shift.after);
+        let ends_before = before.end.is_some_and(|end| end <= at.start);
+        let ends_inside = now.end.is_some_and(|end| after.start < end && end <= after.end);
+        self.is_insertion()
+            && !before.is_section()
+            && ends_before
+            && ends_inside
+            && stays(&Landmark { end: None, ..*before }, now, self.shift)
+    }
+
+    /// Whether the section that contains a landmark, if its heading is in the splice, is the one that replaced it: that
+    /// with the same title, if there is one.
+    fn has_same_owner(&self, before: &Landmark, now: &Landmark, added: &[Landmark]) -> bool {
+        let Some(owner) = before.owner.filter(|owner| is_in(self.shift.at, *owner)) else {
+            return true;
+        };
+        let at_start = |version: &Version, start: usize| {
+            version.outline().sections.iter().find_map(|section| {
+                let node = version.outline().nodes.get(section.node)?;
+                (node.bytes.start == start).then(|| section.title.clone())
+            })
+        };
+        let title = at_start(self.old, owner);
+        let is_named = |start: usize| at_start(self.new, start) == title;
+        let headings = added.iter().filter(|landmark| landmark.is_section());
+        now.owner.is_some_and(|owner| {
+            is_in(self.shift.after, owner)
+                && (is_named(owner) || !headings.map(|heading| heading.start).any(is_named))
+        })
     }
 
     /// Whether content that is not for a container becomes part of a list, item or block quote around it.

@@ -14,13 +14,13 @@ use super::fragment::{Fragment, converted};
 use super::planner::Planner;
 use super::text::{dominant_line_end, lines, slice};
 use super::version::Version;
-use super::{Allow, EditTarget, Plan, Refusal, Splice, apply};
+use super::{Allow, Change, EditTarget, Plan, Refusal, Splice, apply};
 use crate::limits;
 use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
-/// An edit of exactly the named bytes. Its content loses its final line end, unless the old text has one.
+/// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last one.
 #[derive(Clone, Debug)]
 pub enum ExactEdit<'a> {
     /// Replaces the only occurrence of `old` in a span. A line end in `old` is any line end of the file.
@@ -29,7 +29,7 @@ pub enum ExactEdit<'a> {
         within: ByteSpan,
         /// The text that is replaced.
         old: &'a [u8],
-        /// The new text.
+        /// The new text, of which only the line ends are converted.
         content: Cow<'a, [u8]>,
     },
     /// Replaces whole lines.
@@ -47,40 +47,44 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     let file = old.bytes();
     let line_end = dominant_line_end(file).unwrap_or(b"\n");
     let text = |content: &[u8]| trim_line_end(&converted(content, line_end)).to_vec();
+    // A byte order mark belongs to no line.
+    let after_mark = |span: ByteSpan| ByteSpan::new(span.start.max(old.floor()), span.end);
     let without_end = |span: ByteSpan| span.start + trim_line_end(slice(file, span)).len();
     let (at, bytes) = match edit {
         ExactEdit::Phrase { within, old: phrase, content } => {
-            let at = only(file, *within, phrase)?;
-            let has_end = trim_line_end(phrase).len() < phrase.len();
-            (at, if has_end { converted(content, line_end) } else { text(content) })
+            (only(file, *within, phrase)?, converted(content, line_end))
         }
         &ExactEdit::Replace(span, content) => {
+            let span = after_mark(span);
             (ByteSpan::new(span.start, without_end(span)), text(content))
         }
-        // The named lines are part of the splice, so that their block may begin or end elsewhere.
+        // Only the seam is the place: the named lines are outside.
         &ExactEdit::Insert(span, is_before, content) => {
-            let at = ByteSpan::new(span.start, without_end(span));
-            let (new, lines) = (text(content), slice(file, at));
-            let (first, second) = if is_before { (&new[..], lines) } else { (lines, &new[..]) };
-            (at, [first, line_end, second].concat())
+            let span = after_mark(span);
+            let seam = if is_before { span.start } else { span.end };
+            let is_after_line_end = is_before || without_end(span) < span.end;
+            let parts = if is_after_line_end {
+                [&text(content)[..], line_end].concat()
+            } else {
+                [line_end, &text(content)[..]].concat()
+            };
+            (ByteSpan::new(seam, seam), parts)
         }
-        &ExactEdit::Delete(span) if without_end(span) < span.end => (span, Vec::new()),
-        // A file without a final line end stays without one.
-        &ExactEdit::Delete(span) => {
-            let before = trim_line_end(slice(file, ByteSpan::new(old.floor(), span.start)));
-            (ByteSpan::new(old.floor() + before.len(), span.end), Vec::new())
-        }
+        &ExactEdit::Delete(span) => (after_mark(span), Vec::new()),
     };
     let is_noop = slice(file, at) == bytes;
     let inserted = ByteSpan::new(at.start, at.start + bytes.len());
     let mut splice = Splice { at, bytes, removed: at, inserted, ..Splice::default() };
-    if let &ExactEdit::Insert(_, is_before, _) = edit {
-        // The named lines stay.
-        let added = splice.bytes.len() - at.len() - line_end.len();
-        let start = if is_before { at.start } else { inserted.end - added };
+    let mut lists = None;
+    if let &ExactEdit::Insert(span, is_before, _) = edit {
+        let added = splice.bytes.len() - line_end.len();
+        let is_line_end_first = !is_before && without_end(span) == span.end;
+        let start = at.start + if is_line_end_first { line_end.len() } else { 0 };
         splice.inserted = ByteSpan::new(start, start + added);
-        let seam = if is_before { at.start } else { at.end };
+        let seam = if is_before { at.start } else { without_end(span) };
         splice.removed = ByteSpan::new(seam, seam);
+        // A new first item extends the list of the named lines.
+        lists = Some(span);
     }
     if is_noop {
         splice.effects.is_noop = true;
@@ -99,13 +103,20 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     if let Some((cells, columns)) = now.last().copied().filter(|_| now.len() > before.len()) {
         return Err(Refusal::TooManyCells { cells, columns });
     }
+    if cells_after(old, at.end) != cells_after(&new, after.end) {
+        let line = LineIndex::new(file).line_of(at.end);
+        let refusal = Refusal::ChangesOutside { line, change: Change::Content };
+        if !refusal.is_allowed(allow) {
+            return Err(refusal);
+        }
+    }
     let is_front_matter = old.outline().front_matter.is_some_and(|span| span.contains(at));
     let expected = Expected {
         headings: Vec::new(),
         is_exact: true,
         depth: 0,
         is_contained: true,
-        lists: None,
+        lists,
         front_matter: FrontMatterEdit::Kept,
         is_front_matter,
         may_move_markers: false,
@@ -186,6 +197,22 @@ fn overfull(version: &Version, span: ByteSpan) -> Vec<(usize, usize)> {
     counted.filter(|(cells, columns)| cells > columns).collect()
 }
 
+/// The cells after the byte at `offset` in its row, relative to it. A backslash before a pipe joins two cells.
+fn cells_after(version: &Version, offset: usize) -> Vec<(usize, usize)> {
+    let tables = version.document().contents.tables.iter();
+    let mut rows = tables.flat_map(|table| table.rows());
+    let Some(row) = rows.find(|row| row.span.start <= offset && offset <= row.span.end) else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(slice(version.bytes(), row.span));
+    let spans = cells(&text).into_iter();
+    let spans = spans.map(|cell| (row.span.start + cell.start, row.span.start + cell.end));
+    spans
+        .filter(|(start, _)| *start >= offset)
+        .map(|(start, end)| (start - offset, end - offset))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,12 +243,16 @@ mod tests {
             ("One two. z\n\nx\n", "two. z", "two.\n\nNew."),
             ("x [y](https://example.org/a) z\n", "org/a", "com"),
             ("a[^1]\n\n[^1]: n\n\n[^2]: m\n", "^1]\n", "^2]\n"),
+            ("one  two\n", "one  ", "one\n"),
+            ("one two\n", " two", "  "),
+            ("|1|2|\n|---|---|\n|3|4|\n", "3", "x\\|"),
+            ("# A\n\n## B\n\nb\n\n### C\n", "## B", "## D\n\nd\n\n## B"),
         ] {
             let expected = text.replacen(old, content, 1);
             assert_eq!(phrase(text, old, content), Ok(expected), "{text:?} {old:?}");
         }
         let mixed = "a\r\nb\r\nc\nd\r\n";
-        assert_eq!(phrase(mixed, "b\nc", "B\nC\n").as_deref(), Ok("a\r\nB\r\nC\nd\r\n"));
+        assert_eq!(phrase(mixed, "b\nc", "B\nC").as_deref(), Ok("a\r\nB\r\nC\nd\r\n"));
     }
 
     #[test]
@@ -252,6 +283,9 @@ mod tests {
             ("---\na: 1\n---\nx\n", "a: 1", "---", "FRONT_MATTER"),
             ("text\n", "text", "a\0b", "NOT_MARKDOWN"),
             ("| a |\n|---|\n| b c |\n", "b c", "b | c", "TOO_MANY_CELLS"),
+            ("|a|b|\n|---|---|\n|1|2|\n", "1", "x\\", "CHANGES_OUTSIDE"),
+            ("|a|b|\n|---|---|\n|\\1|2|\n", "1", "", "CHANGES_OUTSIDE"),
+            ("# A\n\n## B\n\nb\n\n### C\n", "## B", "## B\n\n## D", "WOULD_ESCAPE"),
         ] {
             let refusal = phrase(text, old, content).unwrap_err();
             assert_eq!(refusal.code(), code, "{text:?} {old:?} {content:?}");
@@ -270,10 +304,78 @@ mod tests {
             (ExactEdit::Insert(span(3, 3), true, b"> - 0\n"), "> - one", "> - 0\n> - one"),
             (ExactEdit::Insert(span(5, 5), false, b"x"), "last", "last\nx"),
             (ExactEdit::Delete(span(3, 3)), "> - one\n", ""),
-            (ExactEdit::Delete(span(5, 5)), "\nlast", ""),
+            (ExactEdit::Insert(span(5, 5), true, b"x"), "last", "x\nlast"),
+            (ExactEdit::Delete(span(5, 5)), "last", ""),
         ] {
             let result = text_of(plan_exact(&version, &edit, Allow::default()));
             assert_eq!(result, Ok(text.replacen(from, to, 1)), "{edit:?}");
+        }
+    }
+
+    fn lines_edited(
+        text: &str,
+        from: usize,
+        to: usize,
+        edit: &LineEdit,
+    ) -> Result<String, Refusal> {
+        let version = Version::read(text.as_bytes().to_vec());
+        let index = LineIndex::new(text.as_bytes());
+        let span = ByteSpan::new(index.start_of(from), index.end_of(to));
+        let edit = match edit {
+            LineEdit::Replace(content) => ExactEdit::Replace(span, content.as_bytes()),
+            LineEdit::Before(content) => ExactEdit::Insert(span, true, content.as_bytes()),
+            LineEdit::After(content) => ExactEdit::Insert(span, false, content.as_bytes()),
+            LineEdit::Delete => ExactEdit::Delete(span),
+        };
+        text_of(plan_exact(&version, &edit, Allow::default()))
+    }
+
+    #[derive(Debug)]
+    enum LineEdit {
+        Replace(&'static str),
+        Before(&'static str),
+        After(&'static str),
+        Delete,
+    }
+
+    #[test]
+    fn lines_outside_the_seam_and_the_rest_of_a_cut_block_keep_their_type_and_section() {
+        use LineEdit::{After, Before, Delete, Replace};
+        let table = "# A\n\n| h | i |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n";
+        let nested = "# A\n\n## B\n\nb1\n\n### B1\n\nb2\n\n## C\n\nc\n";
+        for (text, from, to, edit, code) in [
+            ("# A\n\none\n\n## B\n\nx\n", 3, 3, After("---"), "CHANGES_OUTSIDE"),
+            ("# A\n\n| one |\n\nx\n", 3, 3, After("|---|"), "CHANGES_OUTSIDE"),
+            ("# A\n\n|---|\n\nx\n", 3, 3, Before("| one |"), "CHANGES_OUTSIDE"),
+            ("# A\n\n---\n\nx\n", 3, 3, Before("one"), "CHANGES_OUTSIDE"),
+            ("# A\n\none\n---\n\nx\n", 3, 3, Before("zero"), "CHANGES_OUTSIDE"),
+            (table, 3, 4, After("\ntext"), "CHANGES_OUTSIDE"),
+            ("# A\n\n- a\n  b\n", 3, 3, After("\nout"), "CHANGES_OUTSIDE"),
+            (table, 3, 3, Delete, "CHANGES_OUTSIDE"),
+            (table, 3, 4, Delete, "CHANGES_OUTSIDE"),
+            ("# A\n\n- a\n  more\n", 3, 3, Delete, "CHANGES_OUTSIDE"),
+            ("# A\n\n- a\n  more\n", 3, 3, Replace("text"), "CHANGES_OUTSIDE"),
+            ("# A\n\ntext\n    more\n", 3, 3, Delete, "CHANGES_OUTSIDE"),
+            ("# A\n\none\n---\ntwo\n", 3, 3, Delete, "CHANGES_OUTSIDE"),
+            (nested, 3, 3, Replace("## B\n\n## D"), "WOULD_ESCAPE"),
+            (nested, 7, 7, Delete, "WOULD_ESCAPE"),
+        ] {
+            let refusal = lines_edited(text, from, to, &edit).map_err(|refusal| refusal.code());
+            assert_eq!(refusal, Err(code), "{text:?} {from}-{to} {edit:?}");
+        }
+        for (text, from, to, edit, expected) in [
+            ("one\ntwo\n", 2, 2, After("three"), "one\ntwo\nthree\n"),
+            ("one\ntwo\n", 1, 1, Before("zero"), "zero\none\ntwo\n"),
+            ("> one\n> two\n", 1, 1, Before("> zero"), "> zero\n> one\n> two\n"),
+            ("one\ntwo\n", 1, 1, Delete, "two\n"),
+            ("| h |\n|---|\n", 2, 2, After("| 1 |"), "| h |\n|---|\n| 1 |\n"),
+            ("| h |\n|---|\n", 1, 1, Replace("| k |"), "| k |\n|---|\n"),
+            ("# A\n\na\n\nb", 5, 5, Delete, "# A\n\na\n\n"),
+            ("\u{feff}a\n\nb\n", 1, 1, Delete, "\u{feff}\nb\n"),
+            ("\u{feff}a\n", 1, 1, Before("x\n\n"), "\u{feff}x\n\na\n"),
+        ] {
+            let result = lines_edited(text, from, to, &edit);
+            assert_eq!(result.as_deref(), Ok(expected), "{text:?} {edit:?}");
         }
     }
 }

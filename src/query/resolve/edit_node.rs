@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::edit_place::{NamedNode, exact_sections, fault, not_exact, unique, without_params};
 use super::locate::{locate, locate_first, missing};
-use super::located::Located;
+use super::located::{Located, RANGE_PAST_END};
 use super::several_places;
 use super::suggestion::of_corrections;
 use crate::address::{
@@ -66,6 +66,12 @@ pub(crate) fn locate_text_for_edit(
         let Some(located) = located else { continue };
         if let Some(fault) = located.fault {
             return Err(fault.of(text));
+        }
+        // An edit changes no other lines than those that were named.
+        if located.places.iter().any(|place| place.resolved == Some("lines"))
+            && let Some(warning) = located.warnings.iter().find(|one| one.code == RANGE_PAST_END)
+        {
+            return Err(fault(FaultCode::IndexOutOfRange, text, warning.message.clone()));
         }
         if matches!(place.locator, Locator::TitlePart(_)) {
             return match located.places.as_slice() {
