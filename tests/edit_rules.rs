@@ -272,7 +272,7 @@ fn every_refusal_has_a_hint() {
         ("list.md", "# L\n\n- one\n- two\n\n> - quoted\n"),
         ("ldmd.md", "<!--LDMD:BEGIN id=\"a\"-->\n# A\n\n## B\n<!--LDMD:END id=\"a\"-->\n"),
     ]);
-    let cases: [(&[&str], &str, &str); 26] = [
+    let cases: [(&[&str], &str, &str); 28] = [
         (
             &["replace", "doc.md", "Alpha", "--content", "## New"],
             "WOULD_ESCAPE",
@@ -367,6 +367,16 @@ fn every_refusal_has_a_hint() {
             &["replace", "doc.md", "Alpha", "--old", "Alpha", "--content", "x"],
             "CHANGES_OUTSIDE",
             "mdsel rename 'doc.md::heading:h2[0]'",
+        ),
+        (
+            &["replace", "doc.md::*", "--old", "Alpha", "--content", "x"],
+            "CHANGES_OUTSIDE",
+            "mdsel rename 'doc.md::heading:h2[0]'",
+        ),
+        (
+            &["replace", "doc.md::*", "--old", "## Alpha", "--content", "## x"],
+            "WOULD_DROP",
+            "mdsel rename doc.md::one/alpha ",
         ),
         (
             &["insert", "doc.md:5-6", "--position", "first_child", "--content", "x"],

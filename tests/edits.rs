@@ -136,17 +136,54 @@ fn a_range_of_whole_lines_is_edited_exactly() {
     assert_eq!(answer.json()["error"]["reason"], "OPEN_FENCE", "{}", answer.text());
     place.run(&["delete", "a.md:12-15"]).success();
     let now = std::fs::read_to_string(place.join("a.md")).unwrap();
-    assert_eq!(now, "# A\n\none\n2\n2b\nthree\n\n> - w\n> - x\n> - y\n> - z");
+    assert_eq!(now, "# A\n\none\n2\n2b\nthree\n\n> - w\n> - x\n> - y\n> - z\n");
     place.assert_in_step();
     for command in [
         &["replace", "a.md:3-4", "--no-children", "--content", "x"][..],
         &["task", "a.md:3-4", "--done"],
         &["rename", "a.md:1-3", "--title", "x"],
         &["delete", "a.md:5-3"],
+        &["delete", "a.md:3-9999"],
         &["insert", "a.md:3-4", "--relevel", "--content", "x"],
     ] {
         assert!(place.run(command).status != 0, "{command:?}");
     }
+    let expect = ["--expect", "0123456789abcdef"];
+    let conflict = place.run(&[&["delete", "a.md:4-5"][..], &expect].concat()).ends(2);
+    let hash = place.run(&["read", "a.md:4-5"]).success().json()["hash"].clone();
+    let error = &conflict.json()["error"];
+    let (message, hint) = (error["message"].as_str().unwrap(), error["hint"].as_str().unwrap());
+    assert!(message.starts_with("a.md:4-5: ") && hint.contains("a.md:4-5 "), "{message} {hint}");
+    assert!(message.contains(hash.as_str().unwrap()), "{message}");
+}
+
+#[test]
+fn the_new_text_of_a_phrase_is_kept_as_it_is_given() {
+    let place = Place::ingested(&[("a.md", "# A\n\none  two\n")]);
+    let now = || std::fs::read_to_string(place.join("a.md")).unwrap();
+    place.write("new.txt", "three\n");
+    let old = |old: &'static str| ["replace", "a.md", "A", "--old", old];
+    place.run(&[&old("one  ")[..], &["--content", "one\n"]].concat()).success();
+    assert_eq!(now(), "# A\n\none\ntwo\n");
+    // An editor ends the last line of a file.
+    place.run(&[&old("two")[..], &["--content-file", "new.txt"]].concat()).success();
+    assert_eq!(now(), "# A\n\none\nthree\n");
+    place.run_in("", &old("three\n"), "two\n").success();
+    assert_eq!(now(), "# A\n\none\ntwo\n");
+    place.run(&[&old("\n")[..], &["--content", " "]].concat()).ends(2);
+    place.run(&[&old("e\nt")[..], &["--content", "e t"]].concat()).success();
+    place.run(&[&old("one two")[..], &["--content", " "]].concat()).success();
+    assert_eq!(now(), "# A\n\n \n");
+    let line = json!({"operation": "replace", "section": "A", "old": " \n", "content": "\n"});
+    place.run_in("", &["edit", "a.md", "--batch", "-"], &line.to_string()).success();
+    assert_eq!(now(), "# A\n\n\n");
+    let line = json!({"operation": "replace", "section": "A", "old": "", "content": "x"});
+    let batch = place.run_in("", &["edit", "a.md", "--batch", "-"], &line.to_string()).ends(2);
+    let empty = place.run(&[&old("")[..], &["--content", "x"]].concat()).ends(2);
+    for refused in [batch, empty] {
+        assert!(refused.text().contains("the old text is empty"), "{}", refused.text());
+    }
+    place.assert_in_step();
 }
 
 #[test]

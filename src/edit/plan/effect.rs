@@ -5,7 +5,7 @@
 //! title, every link its target, and every reference its footnote. Front matter and LDMD markers stay. What remains of a
 //! block that the splice cuts is a block of the same type. Invariant: each difference is reported as the refusal whose flag allows it, and nothing is compared twice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::definitions::label_at;
 use super::draft::FrontMatterEdit;
@@ -183,6 +183,9 @@ impl EffectComparison<'_> {
         // The list that the content begins, and the new start of each list outside the splice by its old one.
         let begun = added.iter().find_map(|landmark| landmark.list).map(|list| list.span.start);
         let mut lists = HashMap::new();
+        let titles = self.new.sections_in(after).map(|section| section.title.as_str());
+        let titles: HashSet<&str> =
+            if self.expected.is_exact { titles.collect() } else { HashSet::new() };
         let mut kept = kept.into_iter().peekable();
         let (mut may_report_parent, mut may_report_list) = (true, true);
         for before in self.old.landmarks() {
@@ -216,7 +219,7 @@ impl EffectComparison<'_> {
             }
             self.section(&before, &now);
             let is_below = stays_below(&before, &now, self.shift)
-                && (!self.expected.is_exact || self.has_same_owner(&before, &now, &added));
+                && (!self.expected.is_exact || self.has_same_owner(&before, &now, &titles));
             if is_below || self.is_movable_marker(&before) {
                 continue;
             }
@@ -275,23 +278,16 @@ impl EffectComparison<'_> {
     }
 
     /// Whether the section that contains a landmark, if its heading is in the splice, is the one that replaced it: that
-    /// with the same title, if there is one.
-    fn has_same_owner(&self, before: &Landmark, now: &Landmark, added: &[Landmark]) -> bool {
+    /// with the same title, if the content, whose sections have the `titles`, has one.
+    fn has_same_owner(&self, before: &Landmark, now: &Landmark, titles: &HashSet<&str>) -> bool {
         let Some(owner) = before.owner.filter(|owner| is_in(self.shift.at, *owner)) else {
             return true;
         };
-        let at_start = |version: &Version, start: usize| {
-            version.outline().sections.iter().find_map(|section| {
-                let node = version.outline().nodes.get(section.node)?;
-                (node.bytes.start == start).then(|| section.title.clone())
-            })
-        };
-        let title = at_start(self.old, owner);
-        let is_named = |start: usize| at_start(self.new, start) == title;
-        let headings = added.iter().filter(|landmark| landmark.is_section());
+        let title = title_at(self.old, owner);
         now.owner.is_some_and(|owner| {
-            is_in(self.shift.after, owner)
-                && (is_named(owner) || !headings.map(|heading| heading.start).any(is_named))
+            let is_new = is_in(self.shift.after, owner);
+            let is_named = title == title_at(self.new, owner);
+            is_new && (is_named || title.is_none_or(|title| !titles.contains(title)))
         })
     }
 
@@ -486,6 +482,14 @@ fn section_of(version: &Version, node: usize) -> Option<&Section> {
         NodeKind::Section(section) => version.outline().sections.get(section),
         _ => None,
     }
+}
+
+/// The title of the section that begins at `start`.
+fn title_at(version: &Version, start: usize) -> Option<&str> {
+    let outline = version.outline();
+    let begins = |section: &Section| outline.nodes.get(section.node).map(|node| node.bytes.start);
+    let at = outline.sections.binary_search_by_key(&Some(start), begins).ok()?;
+    outline.sections.get(at).map(|section| section.title.as_str())
 }
 
 /// Why `text`, at the beginning of a file, is not parsed as front matter.

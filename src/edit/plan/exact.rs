@@ -103,13 +103,6 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     if let Some((cells, columns)) = now.last().copied().filter(|_| now.len() > before.len()) {
         return Err(Refusal::TooManyCells { cells, columns });
     }
-    if cells_after(old, at.end) != cells_after(&new, after.end) {
-        let line = LineIndex::new(file).line_of(at.end);
-        let refusal = Refusal::ChangesOutside { line, change: Change::Content };
-        if !refusal.is_allowed(allow) {
-            return Err(refusal);
-        }
-    }
     let is_front_matter = old.outline().front_matter.is_some_and(|span| span.contains(at));
     let expected = Expected {
         headings: Vec::new(),
@@ -121,7 +114,11 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
         is_front_matter,
         may_move_markers: false,
     };
-    let effect = compare(old, &new, &splice, &expected);
+    let mut effect = compare(old, &new, &splice, &expected);
+    if cells_after(old, at.end) != cells_after(&new, after.end) {
+        let line = LineIndex::new(file).line_of(at.end);
+        effect.refusals.push(Refusal::ChangesOutside { line, change: Change::Content });
+    }
     let is_deletion = matches!(edit, ExactEdit::Delete(_));
     let allow = Allow { drop: allow.drop || is_deletion, ..allow };
     let planner = Planner { old, line_end, allow, target: EditTarget::Document };
