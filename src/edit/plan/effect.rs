@@ -206,7 +206,8 @@ impl EffectComparison<'_> {
                 kept.next_if(|now| stays(&before, now, self.shift) || self.grows(&before, now));
             let Some(now) = now else {
                 // Lines before the first line of a block begin it.
-                let is_extended = self.is_insertion() && !before.is_section();
+                let is_after = before.start >= self.shift.at.end;
+                let is_extended = self.is_insertion() && is_after && !before.is_section();
                 if is_extended && self.continues(&before, &added) {
                     continue;
                 }

@@ -18,6 +18,7 @@ use super::{Allow, Change, EditTarget, Plan, Refusal, Splice, apply};
 use crate::limits;
 use crate::markdown;
 use crate::markdown::cells::cells;
+use crate::markdown::contents::Table;
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
 /// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last one.
@@ -197,7 +198,7 @@ fn overfull(version: &Version, span: ByteSpan) -> Vec<(usize, usize)> {
 /// The cells after the byte at `offset` in its row, relative to it. A backslash before a pipe joins two cells.
 fn cells_after(version: &Version, offset: usize) -> Vec<(usize, usize)> {
     let tables = version.document().contents.tables.iter();
-    let mut rows = tables.flat_map(|table| table.rows());
+    let mut rows = tables.flat_map(Table::rows);
     let Some(row) = rows.find(|row| row.span.start <= offset && offset <= row.span.end) else {
         return Vec::new();
     };
@@ -348,6 +349,7 @@ mod tests {
             ("# A\n\none\n---\n\nx\n", 3, 3, Before("zero"), "CHANGES_OUTSIDE"),
             (table, 3, 4, After("\ntext"), "CHANGES_OUTSIDE"),
             ("# A\n\n- a\n  b\n", 3, 3, After("\nout"), "CHANGES_OUTSIDE"),
+            ("a\nh\n| - |\n", 2, 2, After("| h |\n# a\nh"), "CHANGES_OUTSIDE"),
             (table, 3, 3, Delete, "CHANGES_OUTSIDE"),
             (table, 3, 4, Delete, "CHANGES_OUTSIDE"),
             ("# A\n\n- a\n  more\n", 3, 3, Delete, "CHANGES_OUTSIDE"),

@@ -9,6 +9,7 @@ use super::tests::{DELETE, OWN, SUBTREE, planned, relevel, replace};
 use super::*;
 use crate::markdown::outline::{NodeKind, Outline};
 use crate::markdown::parse;
+use crate::position::LineIndex;
 
 /// The level and title of every section.
 fn sections(file: &[u8]) -> Vec<(u8, String)> {
@@ -319,5 +320,45 @@ proptest! {
             headings_outside(version.outline(), plan.version.outline(), &plan.splice);
         prop_assert_eq!(old_headings, new_headings);
         prop_assert_eq!(version.outline().front_matter.is_some(), plan.version.outline().front_matter.is_some());
+    }
+
+    #[test]
+    fn lines_outside_an_edit_of_lines_stay_in_blocks_of_their_type(
+        file in markdown_text(),
+        content in markdown_text(),
+        from in any::<prop::sample::Index>(),
+        count in 1..4_usize,
+        kind in 0..4_u8,
+    ) {
+        if file.is_empty() {
+            return Ok(());
+        }
+        let lines = LineIndex::new(file.as_bytes());
+        let from = from.index(lines.count()) + 1;
+        let span = ByteSpan::new(lines.start_of(from), lines.end_of((from + count - 1).min(lines.count())));
+        let edit = match kind {
+            0 => ExactEdit::Replace(span, content.as_bytes()),
+            1 => ExactEdit::Insert(span, true, content.as_bytes()),
+            2 => ExactEdit::Insert(span, false, content.as_bytes()),
+            _ => ExactEdit::Delete(span),
+        };
+        let version = Version::read(file.as_bytes().to_vec());
+        let Ok(plan) = plan_exact(&version, &edit, Allow::default()) else { return Ok(()) };
+        let shift = Shift::of(&plan.splice);
+        let kind_at = |version: &Version, offset: usize| {
+            let nodes = version.outline().nodes.iter();
+            let mut around = nodes.rev().filter(|node| node.bytes.start <= offset && offset < node.bytes.end);
+            around.next().map(|node| match node.kind {
+                NodeKind::Section(_) => "Section".to_owned(),
+                kind => format!("{kind:?}"),
+            })
+        };
+        for (offset, byte) in file.bytes().enumerate() {
+            let is_outside = offset < plan.splice.at.start || plan.splice.at.end <= offset;
+            if is_outside && byte.is_ascii_alphanumeric() {
+                let now = shift.start(offset).and_then(|now| kind_at(&plan.version, now));
+                prop_assert_eq!(kind_at(&version, offset), now, "{} {:?}", offset, edit);
+            }
+        }
     }
 }
