@@ -260,7 +260,7 @@ fn a_changed_file_is_refreshed_if_asked() {
     place.remove("doc.md");
     let answer = place.run(&edit).ends(2);
     assert_eq!(answer.code(), "CONFLICT");
-    assert!(answer.text().contains("gone") && answer.text().contains("mdsel ingest"));
+    assert!(answer.text().contains("there is no file") && answer.text().contains("mdsel ingest"));
 }
 
 #[test]
