@@ -133,6 +133,7 @@ impl RefusedEdit<'_> {
         self.place.resolved.is_some() || matches!(self.operation, Operation::ReplaceText { .. })
     }
 
+    /// Whether text takes the place of other text.
     fn replaces(&self) -> bool {
         matches!(self.operation, Operation::Replace { .. } | Operation::ReplaceText { .. })
     }
@@ -335,6 +336,7 @@ impl RefusedEdit<'_> {
     }
 }
 
+/// The advice to change the title of the section at this address with `rename`.
 fn rename(section: &str) -> String {
     format!("change a title with `mdsel rename {} --title TITLE`", shell_path(section))
 }

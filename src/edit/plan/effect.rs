@@ -2,8 +2,9 @@
 //!
 //! Owns the definition of "unchanged outside the splice". Every heading, block and item outside the splice
 //! keeps its type, its start, its end and its depth in containers. Every item keeps its list, every section its
-//! title, every link its target, and every reference its footnote. Front matter and LDMD markers stay. What remains of a
-//! block that the splice cuts is a block of the same type. Invariant: each difference is reported as the refusal whose flag allows it, and nothing is compared twice.
+//! title, every link its target, and every reference its footnote. Front matter and LDMD markers stay. What
+//! remains of a block that the splice cuts is a block of the same type. Invariant: each difference is reported as
+//! the refusal whose flag allows it, and nothing is compared twice.
 
 use std::collections::{HashMap, HashSet};
 

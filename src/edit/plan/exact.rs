@@ -21,7 +21,8 @@ use crate::markdown::cells::cells;
 use crate::markdown::contents::Table;
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
-/// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last one.
+/// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last
+/// one.
 #[derive(Clone, Debug)]
 pub enum ExactEdit<'a> {
     /// Replaces the only occurrence of `old` in a span. A line end in `old` is any line end of the file.
