@@ -223,7 +223,7 @@ impl Case for Scenario {
         // The next command answers, from complete documents.
         let next = place.run(question);
         let is_absent = self.before.iter().all(Option::is_none)
-            && String::from_utf8_lossy(&next.stdout).contains("STORE_NOT_FOUND");
+            && (String::from_utf8_lossy(&next.stdout) + &*next.stderr).contains("STORE_NOT_FOUND");
         assert!(next.status < 2 || is_absent, "{what}\n{}\n{}", next.text(), next.stderr);
         // An ingest as the next command makes the store equal to the files at once.
         if !is_absent && question != ["ingest"] {
