@@ -96,7 +96,7 @@ fn a_change_is_ingested_after_another_process_has_finished() {
     place.write("docs/b.md", "# Two\n");
     // The watch notices the change within two seconds.
     std::thread::sleep(Duration::from_secs(3));
-    assert!(watching.answers.try_recv().is_err());
+    assert_eq!(watching.answers.try_recv().ok(), None);
     lock.unlock().unwrap();
     watching.until([1, 0, 0]);
 }
@@ -111,7 +111,7 @@ fn a_change_is_ingested_after_an_error_that_passes() {
     std::fs::rename(place.join("docs"), place.join("away")).unwrap();
     place.write("away/b.md", "# Two\n");
     std::thread::sleep(Duration::from_secs(3));
-    assert!(watching.answers.try_recv().is_err());
+    assert_eq!(watching.answers.try_recv().ok(), None);
     std::fs::rename(place.join("away"), place.join("docs")).unwrap();
     watching.until([1, 0, 0]);
     place.write("docs/c.md", "# Three\n");

@@ -30,25 +30,30 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches folders of documents, and the ignore files above them. `own_files` are the files of the store.
+    /// Watches folders of documents, and the ignore files above them. `own_files` are the files of the store. A folder
+    /// that goes away meanwhile, with all in it or in part, is left out, so that this is not [`Self::is_of`] the roots.
     pub fn new(roots: &[Root], own_files: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
         let mut watcher =
             notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
-        let roots = existing(roots);
-        for root in &roots {
-            let begun = watcher.watch(&root.folder, RecursiveMode::Recursive);
-            begun.map_err(|error| watch_error(&error))?;
+        let mut begin = |folder: &Path, mode| match watcher.watch(folder, mode) {
+            Err(error) if !is_gone(&error) => Err(watch_error(&error)),
+            begun => Ok(begun.is_ok()),
+        };
+        let existing = existing(roots);
+        let mut watched = Vec::new();
+        for root in &existing {
             for folder in RulesAbove::folders(&root.folder) {
                 // A folder that is in another root is watched with what is below it.
-                if !roots.iter().any(|root| folder.starts_with(&root.folder)) {
-                    let begun = watcher.watch(&folder, RecursiveMode::NonRecursive);
-                    begun.map_err(|error| watch_error(&error))?;
+                if !existing.iter().any(|root| folder.starts_with(&root.folder)) {
+                    begin(&folder, RecursiveMode::NonRecursive)?;
                 }
             }
+            if begin(&root.folder, RecursiveMode::Recursive)? {
+                watched.push(root.clone());
+            }
         }
-        let own_files = own_files.to_owned();
-        Ok(Self { events, _watcher: watcher, own_files, roots })
+        Ok(Self { events, _watcher: watcher, own_files: own_files.to_owned(), roots: watched })
     }
 
     /// Returns whether this watches the existing ones of `roots`, with their options.
@@ -118,6 +123,15 @@ impl Watch {
 /// Returns the roots that exist. A collection whose folder does not exist has no changes.
 fn existing(roots: &[Root]) -> Vec<Root> {
     roots.iter().filter(|root| root.folder.is_dir()).cloned().collect()
+}
+
+/// Whether a folder went away before its watch began.
+fn is_gone(error: &notify::Error) -> bool {
+    match &error.kind {
+        notify::ErrorKind::PathNotFound => true,
+        notify::ErrorKind::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    }
 }
 
 fn disconnected() -> Error {
