@@ -380,6 +380,41 @@ fn documents_that_are_copied_to_a_store_of_another_folder_stay() {
 }
 
 #[test]
+fn documents_stay_if_another_folder_without_files_is_in_the_place_of_theirs() {
+    let place =
+        Place::with(&[("one/a.md", "# A\n"), ("one/b.md", "# B\n"), ("notes/c.md", "# C\n")]);
+    place.run_in("one", &["ingest"], "").success();
+    std::fs::create_dir(place.join("two")).unwrap();
+    std::fs::copy(place.join("one/.mdsel.db"), place.join("two/.mdsel.db")).unwrap();
+    let count = |report: &Value, name: &str| report[name].as_u64().unwrap();
+    for arguments in [&["ingest", "--dry-run"][..], &["ingest"], &["ingest"], &["ingest", "."]] {
+        let report = place.run_in("two", arguments, "").success().json();
+        assert_eq!((count(&report, "removed"), count(&report, "unchanged")), (0, 2), "{report}");
+        let warnings = report["warnings"].as_array().unwrap();
+        let kept = warnings.iter().find(|warning| warning["code"] == "NO_FILE").unwrap();
+        let message = kept["message"].as_str().unwrap();
+        assert!(message.contains("two has no files to ingest"), "{message}");
+        assert!(message.contains("2 documents stay"), "{message}");
+    }
+    place.run_in("two", &["search", "A", "--refresh"], "").success();
+    // What is named is removed, and files replace what was there.
+    assert_eq!(count(&place.run_in("two", &["ingest", "a.md"], "").success().json(), "removed"), 1);
+    place.write("two/d.md", "# D\n");
+    let report = place.run_in("two", &["ingest"], "").success().json();
+    assert_eq!((count(&report, "added"), count(&report, "removed")), (1, 1), "{report}");
+    // In the folder itself, documents leave the store with the last of their files.
+    place.run_in("one", &["ingest", "--collection", "notes", "../notes"], "").success();
+    place.remove("one/a.md");
+    place.remove("one/b.md");
+    assert_eq!(count(&place.run_in("one", &["ingest"], "").success().json(), "removed"), 2);
+    place.remove("notes/c.md");
+    assert_eq!(count(&place.run_in("one", &["ingest"], "").success().json(), "removed"), 1);
+    for folder in ["one", "two"] {
+        place.run_in(folder, &["verify"], "").success();
+    }
+}
+
+#[test]
 fn loaded_documents_are_parsed_again_by_another_parser_version() {
     let place = loaded(&[("a.md", "# A\n")]);
     tampered(

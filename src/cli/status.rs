@@ -69,7 +69,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         totals: reader.totals()?,
         generation: reader.generation(),
         index_generation: reader.index_generation(),
-        options: reader.options().clone(),
+        options: reader.options().clone().portable(),
         root,
         trust,
         stale,
@@ -100,7 +100,7 @@ fn collections(reader: &dyn Reader) -> Result<BTreeMap<String, CollectionStatus>
             root: collection.root.clone(),
             documents: documents.len(),
             bytes: documents.iter().map(|document| document.state.size).sum(),
-            options: collection.options.clone(),
+            options: collection.options.clone().portable(),
         };
         Ok((name.clone(), status))
     };

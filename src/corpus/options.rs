@@ -29,6 +29,11 @@ pub struct IngestOptions {
     /// Whether only collections are ingested, and not the root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_collections: bool,
+    /// The inode of the folder when an ingest covered all of it last, by which another folder in its place is
+    /// recognized. `None` if that is not known, and in a store on a server, whose users each have a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub inode: Option<u64>,
 }
 
 /// A folder of documents with a name.
@@ -98,7 +103,17 @@ impl IngestOptions {
             site_roots: newest(&self.site_roots, &before.site_roots, &now.site_roots).clone(),
             collections: now.collections.clone().into_iter().chain(added).collect(),
             only_collections: self.only_collections && now.only_collections,
+            inode: None,
         }
+    }
+
+    /// Returns these options without what is true of one folder on one machine only.
+    pub(crate) fn portable(mut self) -> Self {
+        self.inode = None;
+        for collection in self.collections.values_mut() {
+            collection.options.inode = None;
+        }
+        self
     }
 
     /// Limits `max_file_bytes` to what this version allows, because stored options are not trusted.
@@ -122,6 +137,7 @@ impl Default for IngestOptions {
             site_roots: Vec::new(),
             collections: BTreeMap::new(),
             only_collections: false,
+            inode: None,
         }
     }
 }

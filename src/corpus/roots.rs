@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::beneath::{Files, open_root};
@@ -46,6 +47,11 @@ impl Root {
             (name, "") => name.to_owned(),
             (name, below) => format!("{name}/{below}"),
         }
+    }
+
+    /// Returns the inode of the folder; `None` if it cannot be read.
+    pub(crate) fn inode(&self) -> Option<u64> {
+        self.folder.metadata().ok().map(|metadata| metadata.ino())
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: a file whose size and times equal those in the store is not read, unless the ingest is forced. A
 //! document is removed only if its file was looked for and not found: a folder that could not be read keeps its
 //! documents. A document that never had a file, because it was loaded from a pack, is removed only if the user names
-//! its path.
+//! its path; so are all documents of a folder in whose place there is another one without any files.
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -28,6 +28,8 @@ pub(super) struct FileComparison<'a> {
     pub(super) removed: Vec<&'a StoredDocument>,
     /// The documents that stay although they have no file, because they never had one.
     pub(super) without_file: Vec<&'a StoredDocument>,
+    /// Whether all documents stay, because another folder is in the place of theirs and has no files.
+    pub(super) is_in_other_folder: bool,
 }
 
 impl FileComparison<'_> {
@@ -76,8 +78,14 @@ pub(super) fn compare_all<'a>(
     let comparisons: Vec<FileComparison<'_>> = pairs
         .map(|(scopes, (walked, known))| compare(scopes, walked, known, is_forced, report))
         .collect();
-    let without_file = comparisons.iter().flat_map(|comparison| &comparison.without_file);
+    let (others, own): (Vec<_>, Vec<_>) =
+        plan.scopes.iter().zip(&comparisons).partition(|(_, own)| own.is_in_other_folder);
+    let without_file = own.iter().flat_map(|(_, comparison)| &comparison.without_file);
     report.warnings.extend(warning_of_kept(&without_file.copied().collect::<Vec<_>>()));
+    for (scopes, comparison) in others {
+        report.has_kept = true;
+        report.warnings.push(warning_of_other_folder(scopes, comparison.without_file.len()));
+    }
     for (name, documents) in plan.missing.iter().zip(known.in_missing) {
         let reason = "the folder of the collection does not exist; its documents stay".to_owned();
         report.skipped.push(Skipped { file: name.clone(), reason });
@@ -90,6 +98,19 @@ pub(super) fn compare_all<'a>(
     Ok(comparisons)
 }
 
+/// Notes in the options of `plan` which folders were ingested as a whole, except those whose documents stay.
+pub(super) fn note_folders(plan: &mut IngestPlan, comparisons: &[FileComparison<'_>]) {
+    for (scopes, comparison) in plan.scopes.iter().zip(comparisons) {
+        if scopes.is_whole() && !comparison.is_in_other_folder {
+            let options = match plan.options.collections.get_mut(&scopes.root.name) {
+                Some(collection) => &mut collection.options,
+                None => &mut plan.options,
+            };
+            options.inode = scopes.root.inode();
+        }
+    }
+}
+
 /// Returns the warning about documents that stay although they have no file, if there are any.
 fn warning_of_kept(documents: &[&StoredDocument]) -> Option<Warning> {
     let first = &documents.first()?.path;
@@ -98,8 +119,21 @@ fn warning_of_kept(documents: &[&StoredDocument]) -> Option<Warning> {
         2 => format!("{first} and another document have no files, and stay"),
         count => format!("{first} and {} other documents have no files, and stay", count - 1),
     };
-    let what = format!("{what} because no ingest has seen any");
-    Some(Warning::new("NO_FILE", format!("{what}; `mdsel ingest PATH` removes those at a path")))
+    Some(no_file(&format!("{what} because no ingest has seen any")))
+}
+
+/// Returns the warning about the documents that stay although their folder is another one than before.
+fn warning_of_other_folder(scopes: &Scopes, documents: usize) -> Warning {
+    let stay =
+        if documents == 1 { "1 document stays" } else { &format!("{documents} documents stay") };
+    let folder = scopes.root.folder.display();
+    no_file(&format!(
+        "{folder} has no files to ingest and is not the folder that was ingested before; {stay}"
+    ))
+}
+
+fn no_file(what: &str) -> Warning {
+    Warning::new("NO_FILE", format!("{what}; `mdsel ingest PATH` removes those at a path"))
 }
 
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
@@ -110,6 +144,8 @@ fn compare<'a>(
     is_forced: bool,
     report: &mut IngestReport,
 ) -> FileComparison<'a> {
+    let is_in_other_folder =
+        walked.found.is_empty() && !known.is_empty() && scopes.is_other_folder();
     let mut candidates = Vec::new();
     for found in walked.found {
         let stored = known.remove(found.path.as_str());
@@ -129,7 +165,7 @@ fn compare<'a>(
     let is_named = |path: &str| named.iter().any(|named| is_at_or_below(path, named));
     let (mut removed, mut without_file) = (Vec::new(), Vec::new());
     for document in known.into_values() {
-        if !document.state.is_of_file() && !is_named(&document.path) {
+        if is_in_other_folder || !document.state.is_of_file() && !is_named(&document.path) {
             report.unchanged += 1;
             without_file.push(document);
         } else if is_unreadable(&document.path) {
@@ -145,5 +181,6 @@ fn compare<'a>(
     report.skipped.extend(walked.skipped);
     report.skipped.extend_from_slice(&walked.unreadable);
     report.unreadable.extend(walked.unreadable);
-    FileComparison { candidates: Candidates::new(candidates), removed, without_file }
+    let candidates = Candidates::new(candidates);
+    FileComparison { candidates, removed, without_file, is_in_other_folder }
 }

@@ -36,9 +36,10 @@ pub fn copy(
     report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
     let own = writer.root()?.zip(writer.options()?);
     let root = own.as_ref().map_or(source.root(), |(root, _)| root);
-    let mut options = own.as_ref().map_or(source.options(), |(_, options)| options).clone();
-    options.only_collections = source.options().only_collections;
-    options.collections = source.options().collections.clone();
+    let of_source = source.options().clone().portable();
+    let mut options = own.as_ref().map_or_else(|| of_source.clone(), |(_, own)| own.clone());
+    options.only_collections = of_source.only_collections;
+    options.collections = of_source.collections;
     for of_source in source.roots().collections() {
         if let Some(collection) = options.collections.get_mut(&of_source.name) {
             collection.root = collection_root(&of_source.folder, to.path(), root)?;

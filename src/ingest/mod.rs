@@ -37,7 +37,7 @@ use crate::position::ByteSpan;
 use crate::prepare::Preparation;
 use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
 use crate::trust::Wish;
-use comparison::{ChangedFile, FileComparison, Known, compare_all};
+use comparison::{ChangedFile, FileComparison, Known, compare_all, note_folders};
 use pipeline::PreparedFile;
 use plan::{IngestPlan, Scopes};
 use sink::{Batches, Nowhere, Sink};
@@ -330,7 +330,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     let stored_options = writer.options()?;
     let stored_root = writer.root()?;
     let known = stored_options.clone().unwrap_or_default();
-    let plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &known)))?;
+    let mut plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &known)))?;
     let is_new = stored_root.is_none();
     let root = root_from_store(&plan.root, request.store.path())?;
     let wish = request.checked_wish(is_new, &plan)?;
@@ -358,6 +358,10 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         }
     }
     let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
+    // Users of a server have folders of their own.
+    if request.store.path().is_some() {
+        note_folders(&mut plan, &comparisons);
+    }
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
     if is_new || stored_options.as_ref() != Some(&plan.options) {

@@ -54,6 +54,7 @@ impl OptionChanges {
             site_roots,
             collections: stored.collections,
             only_collections: stored.only_collections,
+            inode: stored.inode,
         })
     }
 }

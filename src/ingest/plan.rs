@@ -319,6 +319,13 @@ impl Scopes {
         self.paths.contains("")
     }
 
+    /// Whether the scope is a whole folder, and another one than was ingested before: the store was copied, or what was
+    /// mounted there is not.
+    pub(super) fn is_other_folder(&self) -> bool {
+        let known = self.root.options.inode;
+        self.is_whole() && known.is_some() && known != self.root.inode()
+    }
+
     /// Whether the document at `path` is in the scope.
     pub(super) fn contain(&self, path: &str) -> bool {
         let is_here = match self.root.name.as_str() {

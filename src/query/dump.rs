@@ -36,7 +36,7 @@ pub fn dump(
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         documents: documents.len(),
-        options: serde_json::to_string(reader.options()).unwrap_or_default(),
+        options: serde_json::to_string(&reader.options().clone().portable()).unwrap_or_default(),
     };
     let unwritten = |error| Error::io(Path::new("standard output"), error);
     let mut writer = PackWriter::new(out, &header).map_err(unwritten)?;
