@@ -36,24 +36,24 @@ impl Watch {
         let (sender, events) = channel();
         let mut watcher =
             notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
-        let mut begin = |folder: &Path, mode| match watcher.watch(folder, mode) {
+        let mut start = |folder: &Path, mode| match watcher.watch(folder, mode) {
             Err(error) if !is_gone(&error) => Err(watch_error(&error)),
-            begun => Ok(begun.is_ok()),
+            result => Ok(result.is_ok()),
         };
         let existing = existing(roots);
-        let mut watched = Vec::new();
+        let mut begun = Vec::new();
         for root in &existing {
             for folder in RulesAbove::folders(&root.folder) {
                 // A folder that is in another root is watched with what is below it.
                 if !existing.iter().any(|root| folder.starts_with(&root.folder)) {
-                    begin(&folder, RecursiveMode::NonRecursive)?;
+                    start(&folder, RecursiveMode::NonRecursive)?;
                 }
             }
-            if begin(&root.folder, RecursiveMode::Recursive)? {
-                watched.push(root.clone());
+            if start(&root.folder, RecursiveMode::Recursive)? {
+                begun.push(root.clone());
             }
         }
-        Ok(Self { events, _watcher: watcher, own_files: own_files.to_owned(), roots: watched })
+        Ok(Self { events, _watcher: watcher, own_files: own_files.to_owned(), roots: begun })
     }
 
     /// Returns whether this watches the existing ones of `roots`, with their options.
