@@ -583,3 +583,22 @@ fn checks_and_lists_of_files_say_that_files_have_changed_since_the_ingest() {
     assert_eq!(refreshed["findings"][0]["code"], "BROKEN_FILE", "{refreshed}");
     assert_eq!(refreshed["warnings"], json!(null));
 }
+
+#[test]
+fn the_links_of_many_sections_of_one_document_are_walked_in_linear_time() {
+    let seconds = [500, 2_000].map(|count| {
+        let heads: String = (0..count).map(|n| format!("## Same\n\nText {n}.\n\n")).collect();
+        let links: String =
+            (0..count).map(|n| format!("- [x](heads.md#same-{n})\n")).collect::<String>();
+        let place = Place::ingested(&[("heads.md", &heads), ("links.md", &links)]);
+        let took = (0..3).map(|_| {
+            let began = std::time::Instant::now();
+            let tree = ["links", "tree", "links.md", "--max-nodes", "0", "-f", "json"];
+            let tree = place.run(&tree).success().json();
+            assert!(tree["nodes"].as_array().unwrap().len() > count - 2, "{count}");
+            began.elapsed().as_secs_f64()
+        });
+        took.fold(f64::MAX, f64::min)
+    });
+    assert!(seconds[1] < 9.0 * seconds[0] + 0.2, "{seconds:?}");
+}

@@ -15,7 +15,7 @@ use crate::limits;
 use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
 use crate::query::library::{DocumentCache, OpenDocument};
 use crate::query::resolved_node::{ResolvedNode, Target};
-use crate::store::Lookup;
+use crate::store::{Lookup, StoredDocument};
 
 /// The direction of edges, as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +139,46 @@ pub struct Graph<'a> {
     types_seen: RefCell<BTreeSet<String>>,
     /// The offset of the first block with each id, for the documents to whose blocks links lead.
     blocks: RefCell<HashMap<i64, HashMap<Vec<u8>, usize>>>,
+    /// The links of the document that was asked about last, with the nodes that contain them.
+    links: LastDocument<StoredLink>,
+    /// The links to the document that was asked about last, and the nodes that contain them, with their targets.
+    leading: LastDocument<(ResolvedNode, StoredLink)>,
+}
+
+/// Values that belong to nodes of one document: the one that was asked about last, because a walk visits the nodes of a
+/// document one after the other.
+struct LastDocument<T>(RefCell<Option<(i64, NodeValues<T>)>>);
+
+/// Each node with its value and the place of that in the order in which they came, by the beginnings of the nodes.
+type NodeValues<T> = Rc<Vec<(ResolvedNode, usize, T)>>;
+
+impl<T: Clone> LastDocument<T> {
+    /// Returns the values of the nodes in `place`, in the order in which `all` returns those of the whole document.
+    fn within(
+        &self,
+        place: &ResolvedNode,
+        all: impl FnOnce() -> Result<Vec<(ResolvedNode, T)>>,
+    ) -> Result<Vec<(ResolvedNode, T)>> {
+        let id = place.document.stored.id;
+        let known = self.0.borrow().as_ref().filter(|(known, _)| *known == id).cloned();
+        let (_, values) = match known {
+            Some(known) => known,
+            None => {
+                let values = all()?.into_iter().enumerate();
+                let values = values.map(|(order, (node, value))| (node, order, value));
+                let mut values: Vec<_> = values.collect();
+                values.sort_by_key(|(node, order, _)| (node.span().start, *order));
+                self.0.borrow_mut().insert((id, Rc::new(values))).clone()
+            }
+        };
+        let span = place.span();
+        let first = values.partition_point(|(node, ..)| node.span().start < span.start);
+        let near = values.get(first..).unwrap_or_default().iter();
+        let near = near.take_while(|(node, ..)| node.span().start <= span.end);
+        let mut within: Vec<_> = near.filter(|(node, ..)| contains(place, node)).collect();
+        within.sort_by_key(|(_, order, _)| *order);
+        Ok(within.into_iter().map(|(node, _, value)| (node.clone(), value.clone())).collect())
+    }
 }
 
 impl<'a> Graph<'a> {
@@ -150,6 +190,8 @@ impl<'a> Graph<'a> {
             filter,
             types_seen: RefCell::default(),
             blocks: RefCell::default(),
+            links: LastDocument(RefCell::default()),
+            leading: LastDocument(RefCell::default()),
         }
     }
 
@@ -205,11 +247,13 @@ impl<'a> Graph<'a> {
     /// Returns the edges of the links in `place`, including those to attachments.
     pub(in crate::query) fn all_out_of(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let document = &place.document;
+        let all = || {
+            let links = self.library.reader.links(&document.stored)?.links.into_iter();
+            Ok(links.map(|link| (from(document, &link), link)).collect())
+        };
         let mut edges = Vec::new();
-        for link in self.library.reader.links(&document.stored)?.links {
-            let from = from(document, &link);
-            if contains(place, &from)
-                && self.takes(&link.kind)
+        for (from, link) in self.links.within(place, all)? {
+            if self.takes(&link.kind)
                 && let Some(to) = self.follow(document, &link)?
             {
                 edges.push(Edge { from, to, link });
@@ -220,7 +264,17 @@ impl<'a> Graph<'a> {
 
     /// Returns the edges of the links to `place` or to a node in it, by path and in document order.
     pub fn leading_to(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
-        let stored = &place.document.stored;
+        let all = || self.links_to(&place.document.stored);
+        let edge = |(to, (from, link))| Edge { from, to: Destination::Place(to), link };
+        Ok(self.leading.within(place, all)?.into_iter().map(edge).collect())
+    }
+
+    /// Returns the targets of the links to a document and to nodes in it, with the links and the nodes that contain
+    /// them, by path and in document order.
+    fn links_to(
+        &self,
+        stored: &StoredDocument,
+    ) -> Result<Vec<(ResolvedNode, (ResolvedNode, StoredLink))>> {
         let reader = self.library.reader;
         let sites = &self.library.link_roots;
         let keys = reader.links(stored)?.target_keys(&stored.path, sites);
@@ -230,7 +284,7 @@ impl<'a> Graph<'a> {
             sources.push(stored.clone());
             sources.sort_by(|one, other| one.path.cmp(&other.path));
         }
-        let mut edges = Vec::new();
+        let mut found = Vec::new();
         for source in sources {
             let may_lead_here = |link: &StoredLink| {
                 source.id == stored.id
@@ -245,14 +299,13 @@ impl<'a> Graph<'a> {
             let document = document?;
             for link in links {
                 if let Some(to) = self.follow_to_document(&document, &link)?
-                    && contains(place, &to)
+                    && to.document.stored.id == stored.id
                 {
-                    let from = from(&document, &link);
-                    edges.push(Edge { from, to: Destination::Place(to), link });
+                    found.push((to, (from(&document, &link), link)));
                 }
             }
         }
-        Ok(edges)
+        Ok(found)
     }
 
     /// Returns the innermost section of the document that contains a block.

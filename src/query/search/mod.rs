@@ -9,6 +9,7 @@ mod answer;
 mod by_pattern;
 mod by_words;
 mod candidates;
+mod choice;
 mod highlight;
 mod hit;
 mod hit_maker;

@@ -1,10 +1,9 @@
 //! Passages: the parts of a section that cover most of a question.
 //!
-//! A passage consists of windows of one section, chosen among its pieces by the weight of the query's
-//! terms that they contain. A repeated term counts less. A piece next to a chosen one counts more,
-//! because an answer often follows the words of the question. Invariant: windows are verbatim, in
-//! document order, and do not overlap.
+//! A passage consists of windows of one section, of which [`Choice`] chooses the pieces. Invariant: windows are
+//! verbatim, in document order, and do not overlap.
 
+use super::choice::Choice;
 use super::highlight::{Highlighter, Occurrence};
 use super::piece::{Needs, Piece, chars, defined_term, needs, pieces, trimmed, whole_lines};
 use super::window::PassageWindow;
@@ -12,44 +11,14 @@ use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 use crate::terms::has_number;
 
-/// Factor on the weight of a term for each piece that already has it.
-const REPEATED: f32 = 0.3;
-/// Bonus for a piece after a chosen one, as a share of the mean weight of a term.
-const FOLLOWING: f32 = 0.3;
-/// The same if the last line of the chosen one has the beginning of it, which would be shown without its end.
-const BEGUN: f32 = 0.6;
-/// The same for a piece before or after a chosen one if a sentence would be shown without its beginning or its end.
-const SENTENCE: f32 = 1.0;
-/// Bonus for a piece before a chosen one, as a share of the mean weight of a term.
-const PRECEDING: f32 = 0.15;
-/// The same if the chosen one begins with a word such as "this", which refers to what precedes it.
-const REFERRED_TO: f32 = 1.5;
-/// The same for a list item or a row, because what comes before it explains no less than what follows.
-const PRECEDING_ENTRY: f32 = 0.3;
-/// The same for a list, a table or a code block after a chosen piece that ends with a colon.
-const LED_IN: f32 = 1.0;
-/// Bonus for the rest of a list item that defines a term of the question, after what precedes it, as a share of the mean
-/// weight of a term.
-const DEFINITION: f32 = 6.0;
-/// Bonus for the beginning of a list item that defines terms of the question, as a share of their weights.
-const DEFINED: f32 = 1.0;
-/// Factor on the weight of the terms of its neighbors, for the first chosen piece.
-const NEIGHBORS: f32 = 0.3;
-/// Bonus for the first piece of a section, as a share of the mean weight of a term.
-const LEADING: f32 = 0.3;
-/// The same if the titles have all words of the question, so that any part of the section may answer it. The beginning
-/// says what the section is about.
-const LEADING_NAMED: f32 = 4.0;
 /// Bonus for a section whose titles have all words of the question, on its coverage.
 const NAMED: f32 = 0.3;
 /// Factor on the weight of the terms of the neighbors of the best piece, for the coverage of a question.
 const BESIDE_BEST: f32 = 0.5;
 /// Factor on the gain of a piece that is aside.
-const ASIDE: f32 = 0.3;
-/// Penalty for the length of a piece, for a piece as long as the passage.
-const LENGTH: f32 = 0.3;
-/// A passage may exceed the requested length by three tenths.
-const EXCESS: (usize, usize) = (13, 10);
+pub(super) const ASIDE: f32 = 0.3;
+/// Length in bytes of the longest header row that is shown with the rows of its table.
+const LONGEST_HEADER: usize = 600;
 /// Length in Unicode scalars below which the text of a section introduces its subsections, which belong to the passage.
 const SHORT_CHARS: usize = 60;
 /// Number of bytes after a heading to consider if the section has no text of its own.
@@ -87,26 +56,26 @@ pub(super) struct SectionText<'a> {
 /// The pieces of a section, and the terms that each contains.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    list: Vec<Piece>,
+    pub(super) list: Vec<Piece>,
     /// The distinct terms of each piece, sorted.
-    terms: Vec<Vec<usize>>,
+    pub(super) terms: Vec<Vec<usize>>,
     /// For each piece, the pieces that it needs.
-    needs: Vec<Needs>,
+    pub(super) needs: Vec<Needs>,
     /// For each piece, the terms of the question that it defines; see [`defined_term`].
-    defined: Vec<Vec<usize>>,
+    pub(super) defined: Vec<Vec<usize>>,
     /// The terms of the title, of the titles above and of the path of the file.
-    title_terms: Vec<usize>,
+    pub(super) title_terms: Vec<usize>,
     /// Whether pieces belong to subsections, because the section has no text of its own or little.
-    is_below: bool,
+    pub(super) is_below: bool,
 }
 
 impl WeightedTerms<'_> {
-    fn weight(&self, term: usize) -> f32 {
+    pub(super) fn weight(&self, term: usize) -> f32 {
         self.weights.get(term).copied().unwrap_or_default()
     }
 
     /// Returns the weight of the wordings all of whose words are among the sorted `terms`: 0 to 1.
-    fn within(&self, terms: &[usize]) -> f32 {
+    pub(super) fn within(&self, terms: &[usize]) -> f32 {
         let is_in =
             |(term, weight): (usize, &f32)| *weight == 0.0 || terms.binary_search(&term).is_ok();
         let named = self.wordings.iter().filter(|(_, words)| {
@@ -316,9 +285,8 @@ impl Pieces {
         let size_of =
             |(piece, is_open): (&Piece, &bool)| if *is_open { chars(slice(piece.span)) } else { 0 };
         let sizes: Vec<usize> = self.list.iter().zip(&is_open).map(size_of).collect();
-        let room = most.saturating_mul(EXCESS.0) / EXCESS.1;
-        let ranks =
-            self.chosen(question, &sizes, is_open, (most, room), |header| chars(slice(header)));
+        let header_length = |header| chars(slice(header));
+        let ranks = Choice::new(self, question, &sizes, header_length, most).run(is_open);
         let mut windows: Vec<PassageWindow> = Vec::new();
         let mut header = None;
         let mut last: Option<usize> = None;
@@ -326,27 +294,28 @@ impl Pieces {
         let mut starts: Vec<(usize, usize)> = Vec::new();
         for (index, piece) in self.list.iter().enumerate() {
             let Some(rank) = ranks.get(index).copied().flatten() else { continue };
+            let own_header = self.header(index);
             let span = whole_lines(bytes, piece.span);
             match starts.last_mut().filter(|(start, _)| *start >= span.start) {
                 Some((_, known)) => *known = rank.min(*known),
                 None => starts.push((span.start, rank)),
             }
             let end = windows.last().map_or(0, |window| window.byte_end);
-            let is_next = last.is_some_and(|last| last + 1 == index) && header == piece.header;
+            let is_next = last.is_some_and(|last| last + 1 == index) && header == own_header;
             let is_next = is_next
                 && bytes.get(end..span.start).is_some_and(|gap| gap.trim_ascii().is_empty());
             match windows.last_mut().filter(|_| is_next || span.start < end) {
                 Some(window) => window.byte_end = span.end,
                 None => {
                     let mut window = PassageWindow::of(span);
-                    if let Some(row) = piece.header.filter(|_| header != piece.header) {
+                    if let Some(row) = own_header.filter(|_| header != own_header) {
                         windows.push(PassageWindow { is_header: true, ..PassageWindow::of(row) });
                         window.is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
                     }
                     windows.push(window);
                 }
             }
-            header = piece.header;
+            header = own_header;
             last = Some(index);
         }
         for window in &mut windows {
@@ -364,184 +333,10 @@ impl Pieces {
         windows
     }
 
-    /// Returns whether the piece at `index` begins a list item that defines terms of the question.
-    fn defines(&self, index: usize) -> bool {
-        self.defined.get(index).is_some_and(|terms| !terms.is_empty())
-    }
-
-    /// Returns the bonus for the piece at `index` after a chosen one, as a share of the mean weight of a term.
-    fn following(&self, index: usize) -> f32 {
-        let before = index.checked_sub(1).and_then(|before| self.needs.get(before));
-        match self.needs.get(index) {
-            _ if before.is_some_and(|before| before.leads_in) => LED_IN,
-            Some(needs) if needs.item.is_some_and(|item| item < index && self.defines(item)) => {
-                DEFINITION
-            }
-            Some(needs) if needs.is_begun => BEGUN,
-            Some(needs) if needs.is_within_sentence => SENTENCE,
-            _ => FOLLOWING,
-        }
-    }
-
-    /// Returns the bonus for the piece at `index` before a chosen one, as a share of the mean weight of a term.
-    fn preceding(&self, index: usize) -> f32 {
-        let is_entry = self.needs.get(index).is_some_and(|needs| needs.is_item)
-            || self.list.get(index).is_some_and(|piece| piece.header.is_some());
-        match self.needs.get(index + 1) {
-            _ if is_entry => PRECEDING_ENTRY,
-            Some(needs) if needs.refers_back => REFERRED_TO,
-            Some(needs) if needs.is_within_sentence || needs.is_begun => SENTENCE,
-            _ => PRECEDING,
-        }
-    }
-
-    /// Returns the piece at `index` and, if it is in a list item or a part of a row, the unchosen pieces that begin
-    /// them.
-    fn with_parents(&self, index: usize, chosen: &[Option<usize>]) -> Vec<usize> {
-        let mut group = vec![index];
-        let mut current = index;
-        while let Some(parent) = self.needs.get(current).and_then(|needs| needs.parent) {
-            if chosen.get(parent) == Some(&None) {
-                group.push(parent);
-            }
-            current = parent;
-        }
-        group
-    }
-
-    /// Returns the length of the pieces at `indices` with the header row of their table, if it is not
-    /// chosen yet.
-    fn size_of(
-        &self,
-        indices: &[usize],
-        chosen: &[Option<usize>],
-        sizes: &[usize],
-        header_size: impl Fn(ByteSpan) -> usize,
-    ) -> usize {
-        let size = |index: &usize| {
-            let header = self.list.get(*index).and_then(|piece| piece.header);
-            let has_header = chosen
-                .iter()
-                .zip(&self.list)
-                .any(|(is, piece)| is.is_some() && piece.header == header);
-            let header = header.filter(|_| !has_header).map_or(0, &header_size);
-            sizes.get(*index).copied().unwrap_or_default() + header
-        };
-        indices.iter().map(size).sum()
-    }
-
-    /// Chooses from the open pieces those of a passage of about `most` Unicode scalars, and at most `room`: all
-    /// of them if they fit. Returns the place of each chosen piece in the order of choice.
-    #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
-    fn chosen(
-        &self,
-        question: &WeightedTerms<'_>,
-        sizes: &[usize],
-        mut is_open: Vec<bool>,
-        (most, room): (usize, usize),
-        header_size: impl Fn(ByteSpan) -> usize,
-    ) -> Vec<Option<usize>> {
-        let target = if sizes.iter().sum::<usize>() <= room { usize::MAX } else { most };
-        let mean = question.weights.iter().sum::<f32>() / question.weights.len().max(1) as f32;
-        let mut seen = vec![0_i32; question.weights.len()];
-        // For a section without text of its own, prefer the start: the terms of the title count as seen.
-        for term in self.title_terms.iter().filter(|_| self.is_below) {
-            if let Some(times) = seen.get_mut(*term) {
-                *times = 1;
-            }
-        }
-        let leading = LEADING + LEADING_NAMED * question.within(&self.title_terms);
-        let mut chosen = vec![None; sizes.len()];
-        let mut rank = 0;
-        let mut size = 0;
-        let of = |terms: Option<&Vec<usize>>, seen: &[i32]| -> f32 {
-            let times = |term: usize| seen.get(term).copied().unwrap_or_default();
-            let terms = terms.into_iter().flatten();
-            terms.map(|term| question.weight(*term) * REPEATED.powi(times(*term))).sum()
-        };
-        while size < target {
-            let is_chosen = |index: Option<usize>| {
-                index.and_then(|index| chosen.get(index)).is_some_and(Option::is_some)
-            };
-            let gain = |index: usize| {
-                let mut gain = of(self.terms.get(index), &seen);
-                let defined = self.defined.get(index).into_iter().flatten();
-                gain += DEFINED * defined.map(|term| question.weight(*term)).sum::<f32>();
-                let before = index.checked_sub(1);
-                if is_chosen(before) {
-                    gain += self.following(index) * mean;
-                }
-                if is_chosen(Some(index + 1)) {
-                    gain += self.preceding(index) * mean;
-                }
-                if size == 0 {
-                    let own = self.terms.get(index);
-                    for neighbor in before.into_iter().chain([index + 1]) {
-                        let others = self.terms.get(neighbor).into_iter().flatten();
-                        let others = others
-                            .filter(|term| own.is_none_or(|own| own.binary_search(term).is_err()));
-                        gain += NEIGHBORS * others.map(|term| question.weight(*term)).sum::<f32>();
-                    }
-                    if index == 0 {
-                        gain += leading * mean;
-                    }
-                }
-                let length = sizes.get(index).copied().unwrap_or_default() as f32;
-                if self.list.get(index).is_some_and(|piece| piece.is_aside) {
-                    gain *= ASIDE;
-                }
-                gain / (1.0 + LENGTH * length / most.max(1) as f32)
-            };
-            let fits = |length: &usize| size == 0 || size + length <= room || target != most;
-            let open = is_open.iter().zip(sizes).enumerate();
-            let open = open.filter(|(_, (is_open, length))| **is_open && fits(length));
-            let open = open.map(|(index, _)| index);
-            let best = open
-                .map(|index| (gain(index), index))
-                .reduce(|best, other| if other.0 > best.0 { other } else { best });
-            let Some((_, index)) = best else { break };
-            if let Some(open) = is_open.get_mut(index) {
-                *open = false;
-            }
-            let mut group = self.with_parents(index, &chosen);
-            let mut needed = self.size_of(&group, &chosen, sizes, &header_size);
-            if size > 0 && size + needed > room && target == most {
-                continue;
-            }
-            if needed > room {
-                group = vec![index];
-                needed = self.size_of(&group, &chosen, sizes, &header_size);
-            }
-            size += needed.max(1);
-            for index in group {
-                if let (Some(chosen), Some(open)) = (chosen.get_mut(index), is_open.get_mut(index))
-                {
-                    (*chosen, *open) = (Some(rank), false);
-                }
-                for term in self.terms.get(index).into_iter().flatten() {
-                    if let Some(times) = seen.get_mut(*term) {
-                        *times += 1;
-                    }
-                }
-            }
-            rank += 1;
-        }
-        // What a chosen line announces may still fit.
-        for (before, needs) in self.needs.iter().enumerate() {
-            let index = before + 1;
-            let is_announced = needs.leads_in && chosen.get(before).is_some_and(Option::is_some);
-            if is_announced && chosen.get(index) == Some(&None) {
-                let needed = self.size_of(&[index], &chosen, sizes, &header_size);
-                if size + needed <= room {
-                    size += needed;
-                    if let Some(chosen) = chosen.get_mut(index) {
-                        *chosen = Some(rank);
-                        rank += 1;
-                    }
-                }
-            }
-        }
-        chosen
+    /// Returns the header row that is shown with the piece at `index`.
+    pub(super) fn header(&self, index: usize) -> Option<ByteSpan> {
+        let header = self.list.get(index).and_then(|piece| piece.header);
+        header.filter(|row| row.end - row.start <= LONGEST_HEADER)
     }
 }
 
