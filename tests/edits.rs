@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::corpus;
 use crate::harness::{Place, age, copy, fixtures, repeats};
+use crate::stores::as_nobody;
 
 const DOC: &str = "---\ntitle: x\n---\nintro\n\n# One\n\nfirst\n\n## Alpha\n\nalpha\n\n## Beta\n\nbeta\n\n# Two\n\ntwo\n";
 
@@ -403,6 +404,28 @@ fn old_content_that_is_not_utf8_is_said_to_be_lossy() {
     let replace = |title| ["replace", "doc.md", title, "--content", "x"];
     assert_eq!(place.run(&replace("A")).success().json()["lossy"], true);
     assert_eq!(place.run(&replace("B")).success().json().get("lossy"), None);
+}
+
+#[test]
+fn another_group_does_not_get_the_rights_of_the_group_of_a_file() {
+    use std::os::unix::fs::chown;
+    const NOBODY: Option<u32> = Some(65534);
+    let place = Place::with(&[("a.md", "# A\n\nOld.\n")]);
+    if chown(place.path(), NOBODY, NOBODY).is_err() {
+        eprintln!("skipped: this user cannot give files to others");
+        return;
+    }
+    let Some(ingested) = as_nobody(&place, &["ingest"]) else { return };
+    assert!(ingested.status.success(), "{}", String::from_utf8_lossy(&ingested.stderr));
+    // The file belongs to a group that the user is not in.
+    let path = place.join("a.md");
+    chown(&path, Some(0), Some(2000)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o664)).unwrap();
+    let edit = as_nobody(&place, &["replace", "a.md", "A", "--content", "New.", "--refresh"]);
+    let edit = edit.unwrap();
+    assert!(edit.status.success(), "{}", String::from_utf8_lossy(&edit.stderr));
+    let metadata = std::fs::metadata(&path).unwrap();
+    assert_eq!((metadata.gid(), metadata.mode() & 0o777), (65534, 0o604));
 }
 
 #[test]

@@ -168,11 +168,15 @@ impl<'a> FileHandle<'a> {
         new.write_all(bytes).map_err(|error| self.io(error))?;
         if let Some(old) = old {
             let metadata = old.metadata().map_err(|error| self.io(error))?;
-            // Without the right to change the owner, the current user owns the new file.
-            let owner = (Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
-            rustix::fs::fchown(&new, owner.0, owner.1).ok();
+            let (owner, group) = (Uid::from_raw(metadata.uid()), Gid::from_raw(metadata.gid()));
+            // Without the right to change the owner, the current user owns the new file. Without the right to change
+            // the group, another one must not get what this one may do.
+            let has_group = rustix::fs::fchown(&new, Some(owner), Some(group))
+                .or_else(|_| rustix::fs::fchown(&new, None, Some(group)))
+                .is_ok();
             copy_attributes(&old, &new).map_err(|error| self.io(error))?;
-            rustix::fs::fchmod(&new, Mode::from_raw_mode(metadata.mode() & 0o7777))
+            let kept = if has_group { 0o7777 } else { 0o7707 };
+            rustix::fs::fchmod(&new, Mode::from_raw_mode(metadata.mode() & kept))
                 .map_err(|error| self.io(error))?;
         }
         failpoint!(EDIT_TEMPORARY_WRITTEN);
