@@ -2,7 +2,7 @@
 //!
 //! Invariant: code and escaped brackets have no references.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::definitions::all_labels;
 use super::text::trimmed;
@@ -25,9 +25,13 @@ pub(super) fn footnotes(version: &Version) -> HashMap<String, ByteSpan> {
 /// The labels, with their `^`, of the footnote references at `span`, and of the footnotes that begin there.
 pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
     let nodes = &version.outline().nodes;
-    let parents: HashSet<usize> = nodes.iter().filter_map(|node| node.parent).collect();
+    let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let mut found = Vec::new();
-    for (index, node) in nodes.iter().enumerate() {
+    for (index, node) in nodes.iter().enumerate().skip(first) {
+        if node.bytes.start >= span.end {
+            break;
+        }
+        let is_parent = nodes.get(index + 1).is_some_and(|next| next.parent == Some(index));
         // Text is in headings and in blocks without blocks. A code span does not leave its block.
         let text = match node.kind {
             NodeKind::Section(section) => {
@@ -37,12 +41,10 @@ pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<Byte
             NodeKind::Block(BlockType::Code | BlockType::Html | BlockType::Definition)
             | NodeKind::Root => continue,
             NodeKind::Block(BlockType::Footnote) => node.bytes,
-            NodeKind::Block(_) | NodeKind::Item if parents.contains(&index) => continue,
+            NodeKind::Block(_) | NodeKind::Item if is_parent => continue,
             NodeKind::Block(_) | NodeKind::Item => node.bytes,
         };
-        if span.start <= text.start && text.start < span.end {
-            references_in(version.bytes(), text, &mut found);
-        }
+        references_in(version.bytes(), text, &mut found);
     }
     found.sort_by_key(|label: &ByteSpan| label.start);
     found.dedup();
