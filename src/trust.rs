@@ -3,8 +3,8 @@
 //! Without trust a store may use only the folder that contains it, with the default options. A root outside
 //! that folder, or other options, need the user's consent: given with the command, or recorded before. The
 //! user's trust file lists the recorded consent, one JSON object per line. Reading a store needs no trust
-//! (see `mdsel help store`). Invariant: a trust file that another user could have written is rejected, and
-//! a write replaces the whole file atomically.
+//! (see `mdsel help store`). Invariant: a trust file that others than the owner of its
+//! folder could have written is rejected, and a write replaces the whole file atomically.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -296,8 +296,8 @@ fn rejected(file: &Path, why: &str) -> Error {
     Error::new(ErrorKind::Io, format!("{}: {why}, so the file is rejected", file.display()))
 }
 
-/// The text of the trust file; empty if there is no file. Rejects a file that another user could have
-/// written.
+/// The text of the trust file; empty if there is no file. Rejects a file that others than the owner of its folder
+/// could have written.
 fn read(file: &Path) -> Result<String> {
     use rustix::fs::{Mode, OFlags};
     use std::os::unix::fs::MetadataExt as _;

@@ -231,6 +231,9 @@ impl Walk<'_> {
             let mut failed = |file: &Path, reason| self.skip_rules(file, reason, walked);
             Rules::of_folder(&rules, &folder, &full, &present, &mut failed)
         };
+        let path_below = |name: &[u8]| {
+            if path.is_empty() { name.to_vec() } else { [&path, &b"/"[..], name].concat() }
+        };
         let mut tasks = Vec::new();
         for (name, mut kind) in entries.iter() {
             let is_taken = self.options.takes(Path::new(OsStr::from_bytes(name)));
@@ -241,18 +244,21 @@ impl Walk<'_> {
                 continue;
             }
             if kind == FileType::Unknown {
-                let Ok(stat) = rustix::fs::statat(&*folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
-                    continue;
-                };
-                kind = FileType::from_raw_mode(stat.st_mode);
+                match rustix::fs::statat(&*folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => kind = FileType::from_raw_mode(stat.st_mode),
+                    Err(Errno::NOENT) => continue,
+                    Err(error) => {
+                        walked.fail(&path_below(name), &error.into());
+                        continue;
+                    }
+                }
             }
             if self.is_left_out(&full, name, kind.is_dir(), &rules)
                 || !kind.is_dir() && !is_taken && !is_link_to_folder(&folder, name, kind)
             {
                 continue;
             }
-            let path =
-                if path.is_empty() { name.to_vec() } else { [&path, &b"/"[..], name].concat() };
+            let path = path_below(name);
             if kind.is_dir() {
                 let (parent, rules) = (Arc::clone(&folder), Arc::clone(&rules));
                 tasks.push(FolderToWalk { parent, name: name.to_vec(), path, rules });

@@ -106,14 +106,10 @@ pub fn parse(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, 
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
             let document = toml_edit::Document::parse(text.as_str())
                 .map_err(|error| one_line(error.message()))?;
-            Ok(Some(map_of(document.as_table())))
+            within_limit(Value::Object(map_of(document.as_table())))
         }
         Format::Json => match serde_json::from_str(text).map(|UniqueKeys(value)| value) {
-            Ok(value) if size_of(&value) > limits::MAX_FRONT_MATTER_VALUES => {
-                Err("more values than the limit front-matter-values".to_owned())
-            }
-            Ok(Value::Object(map)) => Ok(Some(map)),
-            Ok(_) => Ok(None),
+            Ok(value) => within_limit(value),
             Err(error) => Err(one_line(&error.to_string())),
         },
         Format::Yaml => match read_yaml(text, |_| true)? {
@@ -296,6 +292,17 @@ fn read_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
     Ok(Value::Null)
 }
 
+/// Returns `value` if it is a mapping, and an error if it has too many values.
+fn within_limit(value: Value) -> Result<Option<Map<String, Value>>, String> {
+    if size_of(&value) > limits::MAX_FRONT_MATTER_VALUES {
+        return Err("more values than the limit front-matter-values".to_owned());
+    }
+    Ok(match value {
+        Value::Object(map) => Some(map),
+        _ => None,
+    })
+}
+
 /// Returns the number of values in `value`, itself included.
 fn size_of(value: &Value) -> usize {
     1 + match value {
@@ -436,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_of_aliases_are_bounded() {
+    fn values_are_bounded_with_aliases_of_aliases() {
         let mut text = String::from("---\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
         for level in 1..12 {
             let alias = format!("*a{}", level - 1);
@@ -445,6 +452,15 @@ mod tests {
         text += "---\n";
         let found = detect(text.as_bytes(), 0).unwrap();
         assert!(found.fault.unwrap().contains("front-matter-values"));
+        let many = "0,".repeat(limits::MAX_FRONT_MATTER_VALUES);
+        for text in [
+            format!("---\na: [{many}]\n---\n"),
+            format!("+++\na = [{many}]\n+++\n"),
+            format!(";;;\n{{\"a\": [{many}0]}}\n;;;\n"),
+        ] {
+            let fault = detect(text.as_bytes(), 0).unwrap().fault.unwrap();
+            assert!(fault.contains("front-matter-values"), "{fault}");
+        }
         let deep = format!("---\na: {}{}\n---\n", "[".repeat(5000), "]".repeat(5000));
         assert!(detect(deep.as_bytes(), 0).unwrap().fault.is_some());
     }

@@ -1,7 +1,7 @@
 //! [`Reader`] over a pinned state of SQLite and the full-text index.
 //!
-//! The index is opened before the snapshot, so the index is never newer than the snapshot. Invariant:
-//! the state of the index affects only the time that an answer takes, and never the answer.
+//! An index that is newer than the snapshot is not used. Invariant: the state of the index affects only the time that
+//! an answer takes, and never the answer.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Searching SQLite and the full-text index together.
 //!
-//! The index is opened before the snapshot, so the index is never newer than the snapshot. A
+//! An index that is newer than the snapshot is not used. A
 //! document that is missing from the index has an id above [`FullText::last_indexed_id`] and is
 //! searched in SQLite. A document in the index that no longer exists is unknown to the snapshot and
 //! is dropped. Invariant: an outdated index costs time but never changes the result.
