@@ -49,12 +49,14 @@ fn a_question_for_a_number_prefers_text_with_one() {
 fn each_wording_counts_by_itself() {
     let place = Place::ingested(&[
         ("answer.md", "# A\n\nA durable object keeps its alarm after a restart.\n"),
-        ("mixed.md", "# B\n\nThe object wakes.\n\nA timer of a durable worker.\n"),
+        ("mixed.md", "# B\n\nThe object wakes.\n\nA timer of a durable box.\n"),
         ("other.md", "# C\n\nA worker wakes the timer of another worker.\n"),
     ]);
-    let query = ["durable object alarm restart", "--also", "worker timer wakes"];
-    let reply = reply(&place, &query);
-    assert_ne!(files(&reply)[0], "mixed", "{reply}");
+    let (one, other) = ("durable object alarm restart", "worker timer wakes");
+    for wordings in [[one, "--also", other], [other, "--also", one]] {
+        let reply = reply(&place, &wordings);
+        assert_eq!(files(&reply), ["answer", "other", "mixed"], "{reply}");
+    }
 }
 
 #[test]

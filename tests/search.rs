@@ -369,6 +369,18 @@ fn a_word_that_one_wording_excludes_is_in_no_hit() {
 }
 
 #[test]
+fn the_first_wording_counts_no_more_than_the_others() {
+    let place = Place::ingested(&[
+        ("a.md", "# Mirror\n\nfolders on linux\n"),
+        ("b.md", "# Sync\n\ndrives on windows\n"),
+    ]);
+    for wordings in [["sync", "--also", "mirror"], ["mirror", "--also", "sync"]] {
+        let found = place.run(&[&["search"], &wordings[..]].concat()).success();
+        assert_eq!(files(&found), ["a.md", "b.md"], "{wordings:?}");
+    }
+}
+
+#[test]
 fn a_folder_filter_searches_all_documents_below_it() {
     let place = Place::new();
     for folder in ["a", "a/b", "ab", "c"] {

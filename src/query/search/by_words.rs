@@ -337,23 +337,22 @@ fn question<'a>(
     terms: &[&QueryTerm],
     wordings: &[Wording],
 ) -> WeightedTerms<'a> {
-    let of_words = |weight_of: &dyn Fn(usize, &Wording) -> f32| {
-        let scaled = wordings.iter().enumerate().flat_map(|(index, one)| {
-            let weight = weight_of(index, one);
+    let of_words = |is_counted: &dyn Fn(usize) -> bool| {
+        let counted = wordings.iter().enumerate().flat_map(|(index, one)| {
+            let weight = if is_counted(index) { 1.0 } else { 0.0 };
             one.rarities.iter().map(move |rarity| rarity * weight)
         });
-        let mut weights: Vec<f32> = scaled.collect();
+        let mut weights: Vec<f32> = counted.collect();
         count_once(terms, &mut weights);
         highlighter.word_weights(&weights)
     };
-    let total: f32 = wordings.iter().map(|one| one.weight).sum();
     let of_each = wordings.iter().enumerate().map(|(index, one)| {
-        let mut weights = of_words(&|other, _| if other == index { 1.0 } else { 0.0 });
+        let mut weights = of_words(&|other| other == index);
         weights.push(if one.asks_for_number { mean(&weights) } else { 0.0 });
-        (one.weight / total, weights)
+        weights
     });
     let of_each = of_each.collect();
-    let mut weights = of_words(&|_, one| one.weight);
+    let mut weights = of_words(&|_| true);
     let asks_for_number = wordings.iter().any(|one| one.asks_for_number);
     let number = asks_for_number.then_some(weights.len());
     weights.extend(number.map(|_| mean(&weights)));

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the order of the sections depends on the store and the queries, and not on the number of
 //! sections requested. The rankings of several queries are combined by reciprocal rank fusion (Cormack
-//! et al., 2009).
+//! et al., 2009), and count the same: the words of the answer may be in any of them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -20,8 +20,6 @@ pub(super) const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
 const FUSED: usize = 200;
 /// Reciprocal rank fusion: a section at `rank` (0-based) scores `1 / (FUSION_RANK + rank)`.
 const FUSION_RANK: f32 = 10.0;
-/// Weight of another wording; the question itself has weight 1.
-const PHRASING: f32 = 0.7;
 
 /// A section that the index ranked.
 pub(super) struct RankedCandidate {
@@ -45,8 +43,6 @@ impl RankedCandidate {
 
 /// The terms of a query in the index.
 pub(super) struct Wording {
-    /// The weight of the query: 1 for the question itself.
-    pub(super) weight: f32,
     /// The inverse document frequency of each term.
     pub(super) rarities: Vec<f32>,
     /// Whether the query asks for a number.
@@ -86,16 +82,14 @@ impl Search<'_> {
         let mut wordings = Vec::new();
         let mut is_complete = true;
         for (index, query) in queries.iter().enumerate() {
-            let weight_of_query = if index == 0 { 1.0 } else { PHRASING };
             let sections = self.sections_of(query, index, filter, FUSED)?;
-            let of_query = sections.wordings.into_iter();
-            wordings.extend(of_query.map(|wording| Wording { weight: weight_of_query, ..wording }));
+            wordings.extend(sections.wordings);
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
             let mut rank = FUSION_RANK;
             for candidate in found {
-                let score = weight_of_query / rank;
+                let score = 1.0 / rank;
                 rank += 1.0;
                 let at = *known.entry(candidate.found.place).or_insert(fused.len());
                 match fused.get_mut(at) {
@@ -159,7 +153,7 @@ impl Search<'_> {
             if is_complete || candidates.len() >= needed || count == MOST_RANKED {
                 candidates.sort_by(RankedCandidate::order);
                 let asks_for_number = query.asks_for_number;
-                let wordings = vec![Wording { weight: 1.0, rarities: weights, asks_for_number }];
+                let wordings = vec![Wording { rarities: weights, asks_for_number }];
                 return Ok(RankedSections { candidates, wordings, is_complete });
             }
             count = count.saturating_mul(4).min(MOST_RANKED);

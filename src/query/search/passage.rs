@@ -29,8 +29,8 @@ pub(super) struct WeightedTerms<'a> {
     pub(super) highlighter: &'a Highlighter,
     /// The weight of each word.
     pub(super) weights: Vec<f32>,
-    /// The weight of each wording of the question, 1 in all, and of each word in it.
-    pub(super) wordings: Vec<(f32, Vec<f32>)>,
+    /// For each wording of the question, the weight of each word in it.
+    pub(super) wordings: Vec<Vec<f32>>,
     /// The term after those of the words, which every text with a number has, if the question asks for one. It weighs
     /// as much as a mean word.
     pub(super) number: Option<usize>,
@@ -74,14 +74,21 @@ impl WeightedTerms<'_> {
         self.weights.get(term).copied().unwrap_or_default()
     }
 
-    /// Returns the weight of the wordings all of whose words are among the sorted `terms`: 0 to 1.
+    /// Returns the mean over the wordings of what `of` returns for the weights of the words of each.
+    #[expect(clippy::cast_precision_loss, reason = "a question has few wordings")]
+    fn mean(&self, of: impl Fn(&[f32]) -> f32) -> f32 {
+        let sum: f32 = self.wordings.iter().map(|words| of(words)).sum();
+        sum / self.wordings.len().max(1) as f32
+    }
+
+    /// Returns the share of the wordings all of whose words are among the sorted `terms`: 0 to 1.
     pub(super) fn within(&self, terms: &[usize]) -> f32 {
         let is_in =
             |(term, weight): (usize, &f32)| *weight == 0.0 || terms.binary_search(&term).is_ok();
-        let named = self.wordings.iter().filter(|(_, words)| {
-            words.iter().any(|weight| *weight > 0.0) && words.iter().enumerate().all(is_in)
-        });
-        named.map(|(weight, _)| weight).sum()
+        self.mean(|words| {
+            let has_words = words.iter().any(|weight| *weight > 0.0);
+            if has_words && words.iter().enumerate().all(is_in) { 1.0 } else { 0.0 }
+        })
     }
 
     /// Returns the distinct terms in `text`, sorted.
@@ -221,11 +228,8 @@ impl Pieces {
     /// of a long question says little. Each wording counts by itself, because no answer has the words of
     /// all.
     pub(super) fn coverage(&self, question: &WeightedTerms<'_>) -> f32 {
-        let squares = question.wordings.iter().map(|(weight, words)| {
-            let share = self.covered(words);
-            weight * share * share
-        });
-        squares.sum::<f32>() + NAMED * question.within(&self.title_terms)
+        let squares = question.mean(|words| self.covered(words).powi(2));
+        squares + NAMED * question.within(&self.title_terms)
     }
 
     /// Returns the share of a query, by the weight of each word, that the titles and the best piece
