@@ -314,6 +314,139 @@ fn a_moved_document_that_would_take_the_name_of_another_leaves_its_links() {
 }
 
 #[test]
+fn a_wikilink_to_a_file_name_follows_the_file_though_its_title_is_the_same() {
+    let links = "[[Setup]] ![[setup.md|x]] [[Setup#Install]] [[Other name]] [[The id]]\n";
+    let place = Place::ingested(&[
+        (
+            "Setup.md",
+            "---\nid: The id\naliases: [Other name]\n---\n# Setup\n\n## Install\n\n[[Setup]]\n",
+        ),
+        ("typed.md", "---\nlinks: [Setup]\n---\n# Typed\n"),
+        ("p.md", links),
+    ]);
+    place.run(&["move", "Setup.md", "docs/Installation.md"]).success();
+    let moved = links.replace("[[Setup", "[[Installation").replace("setup.md", "Installation.md");
+    assert_eq!(text(&place, "p.md"), moved);
+    assert!(text(&place, "docs/Installation.md").ends_with("[[Installation]]\n"));
+    // A title is a name in front matter.
+    assert!(text(&place, "typed.md").contains("links: [Setup]"));
+    // A new file of the old name takes no link over.
+    place.write("Setup.md", "# Setup\n");
+    place.run(&["ingest"]).success();
+    assert_eq!(backlinks(&place, "Setup.md"), [("typed.md".to_owned(), 2)]);
+    assert_eq!(backlinks(&place, "docs/Installation.md").len(), 6);
+}
+
+#[test]
+fn a_short_wikilink_that_would_mean_two_notes_gets_a_folder() {
+    let place = Place::ingested(&[
+        ("z/N.md", "# One\n"),
+        ("z/Q.md", "# Two\n\n## Part\n"),
+        ("p.md", "[[Q]] [[Q#Part]] [[z/Q]] [[One]]\n"),
+    ]);
+    place.run(&["move", "z/Q.md", "a/N.md"]).success();
+    assert_eq!(text(&place, "p.md"), "[[a/N]] [[a/N#Part]] [[a/N]] [[One]]\n");
+    // It stays short where it was short for several notes.
+    place.write("p.md", "[[N#Part]]\n");
+    place.run(&["ingest"]).success();
+    place.run(&["rename", "a/N.md", "Part", "--title", "Piece"]).success();
+    assert_eq!(text(&place, "p.md"), "[[N#Piece]]\n");
+}
+
+#[test]
+fn a_heading_in_a_wikilink_never_becomes_an_anchor() {
+    let note = "# Note\n\n## Beta\n\n### Own\n\n## Alpha\n\n### Part\n";
+    let links = "[[Note#Alpha]] [[Note#Part]] [a](Note.md#alpha) [[Note#Beta]]\n";
+    let place = Place::ingested(&[("Note.md", note), ("p.md", links)]);
+    let rename = ["rename", "Note.md", "Alpha", "--title", "Beta"];
+    let refused = place.run(&rename).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "LINKS", "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("p.md:1 to Note#Alpha"));
+    // The headings above it tell it from another one.
+    place.run(&["rename", "Note.md", "Part", "--title", "Own"]).success();
+    assert_eq!(text(&place, "p.md"), links.replace("[[Note#Part", "[[Note#Alpha#Own"));
+    place.write("p.md", "[[Note#alpha]] [[Note#own-1]] [a](Note.md#alpha)\n");
+    place.run(&["ingest"]).success();
+    place.run(&["rename", "Note.md", "Alpha/Own", "--title", "Beta"]).success();
+    assert_eq!(text(&place, "p.md"), "[[Note#alpha]] [[Note#beta-1]] [a](Note.md#alpha)\n");
+}
+
+#[test]
+fn a_rename_keeps_what_is_no_text_of_the_heading() {
+    let links = "[a](#id) [b](#in-html) [c](#old) [[a#Old]]";
+    for (heading, old, new, written) in [
+        ("## Old {#id}", "Old {#id}", "New", "## New {#id}"),
+        ("## Old {: #id .x }  ##", "Old {: #id .x }", "New", "## New {: #id .x }  ##"),
+        ("## Old {#id}", "Old {#id}", "New {#other}", "## New {#other}"),
+        ("## Old <a id=\"in-html\"></a>", "Old", "New", "## New <a id=\"in-html\"></a>"),
+        ("## <a name='in-html'></a> Old", "Old", "New", "## <a name='in-html'></a> New"),
+        ("Old <!-- omit in toc -->\n---", "Old", "New", "New <!-- omit in toc -->\n---"),
+        ("## `Old` x[^1]", "Old x[^1]", "New x", "## `New` x[^1]"),
+        ("## Old [^none]", "Old [^none]", "New", "## New"),
+        ("## See [it](u.md) here", "See it here", "See it there", "## See [it](u.md) there"),
+        (
+            "## See [it](u.md) here",
+            "See it here",
+            "Look at it, please",
+            "## Look at [it](u.md), please",
+        ),
+        ("## See [it](u.md)", "See it", "Read [that](u.md)", "## Read [that](u.md)"),
+        ("## [1.1.0] - 2020", "1.1.0 - 2020", "1.1.0 - 2021", "## [1.1.0] - 2021"),
+        ("## ![logo](i.png) Old", "logo Old", "logo New", "## ![logo](i.png) New"),
+        ("## `<a id=x>` y", "<a id=x> y", "New", "## New"),
+    ] {
+        let file = |heading: &str| {
+            format!("# A\n\n{heading}\n\n{links}\n\n[1.1.0]: https://x.y\n\n[^1]: Note.\n")
+        };
+        let place = Place::ingested(&[("a.md", &file(heading)), ("u.md", "# U\n")]);
+        let rename = ["rename", "a.md::heading:h2[0]", "--title", new];
+        let answer = place.run(&rename).success().json();
+        let found = text(&place, "a.md");
+        assert!(found.contains(&format!("\n{written}\n")), "{old}: {found}");
+        // What stays keeps the links to it.
+        for kept in ["[a](#id)", "[b](#in-html)"] {
+            assert!(found.contains(kept) || new.contains("{#"), "{found} {answer}");
+        }
+        place.assert_in_step();
+    }
+}
+
+#[test]
+fn a_rename_that_would_lose_a_part_of_the_heading_says_which() {
+    for (heading, new, part) in [
+        ("See [it](u.md) here", "See that here", "[it](u.md)"),
+        ("[1.1.0] - 2020", "1.2.0 - 2021", "[1.1.0]"),
+        ("![logo](i.png) Old", "New", "![logo](i.png)"),
+        ("Old [[u|it]]", "New", "[[u|it]]"),
+        ("Old[^1] and more", "New", "[^1]"),
+        ("Old <a id=\"x\">y</a> z", "New", "<a id=\"x\">"),
+    ] {
+        let file = format!("# A\n\n## {heading}\n\n[1.1.0]: https://x.y\n\n[^1]: Note.\n");
+        let place = Place::ingested(&[("a.md", &file), ("u.md", "# U\n")]);
+        let fault = place.run(&["rename", "a.md::heading:h2[0]", "--title", new]).ends(2).json();
+        assert_eq!(fault["error"]["reason"], "LINKS", "{fault}");
+        let message = fault["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with(&format!("would lose {part} of the heading")), "{message}");
+        let hint = fault["error"]["hint"].as_str().unwrap();
+        assert!(hint.starts_with(&format!("write {part} in the title, too;")), "{hint}");
+        assert_eq!(text(&place, "a.md"), file);
+    }
+}
+
+#[test]
+fn a_wikilink_names_a_heading_without_its_attributes() {
+    let place = Place::ingested(&[
+        ("t.md", "# T\n\n## Foo {#foo-id}\n\n[x](#foo-jd)\n"),
+        ("p.md", "[[t#Foo]] [y](t.md#foo-id)\n"),
+    ]);
+    let found = place.run(&["links", "check"]).json();
+    assert_eq!(found["findings"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["findings"][0]["hint"], "did you mean #foo-id?");
+    place.run(&["rename", "t.md::heading:h2[0]", "--title", "Bar"]).success();
+    assert_eq!(text(&place, "p.md"), "[[t#Bar]] [y](t.md#foo-id)\n");
+}
+
+#[test]
 fn a_killed_move_changes_all_files_or_none() {
     let (before, after, length) = {
         let place = vault();

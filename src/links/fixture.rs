@@ -109,8 +109,13 @@ impl LinkTargets for Fixture {
         headings.or_else(|| AnchorIndex::of_html(&document.html_anchors).node(anchor))
     }
 
-    fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
-        sections::by_headings(&self.at(document).1.outline, headings)
+    fn node_by_headings(
+        &self,
+        document: DocumentId,
+        headings: &[String],
+        is_wikilink: bool,
+    ) -> Option<usize> {
+        sections::by_headings(&self.at(document).1.outline, headings, is_wikilink)
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {

@@ -10,6 +10,24 @@ use crate::markdown::slug::comparable;
 /// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
 /// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
 pub(super) fn place(library: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
+    place_by(library, id, fragment, false)
+}
+
+/// Works like [`place`] for the fragment of a wikilink, which names a heading without the attributes at its end.
+pub(super) fn place_in_note(
+    library: &impl LinkTargets,
+    id: DocumentId,
+    fragment: &str,
+) -> LinkTarget {
+    place_by(library, id, fragment, true)
+}
+
+fn place_by(
+    library: &impl LinkTargets,
+    id: DocumentId,
+    fragment: &str,
+    is_wikilink: bool,
+) -> LinkTarget {
     let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
     let is_block = |part: &&str| part.trim_start().starts_with('^');
     let parts = fragment.split('#').filter(|part| !is_block(part));
@@ -17,7 +35,7 @@ pub(super) fn place(library: &impl LinkTargets, id: DocumentId, fragment: &str) 
     let node = Some(comparable(&decode(fragment)))
         .filter(|_| !is_block(&fragment))
         .and_then(|anchor| library.node_by_anchor(id, &anchor))
-        .or_else(|| library.node_by_headings(id, &headings));
+        .or_else(|| library.node_by_headings(id, &headings, is_wikilink));
     let is_whole = fragment.is_empty()
         || fragment.eq_ignore_ascii_case("top")
         || fragment.split('#').any(|part| is_block(&part))

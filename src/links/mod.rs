@@ -19,8 +19,8 @@ pub mod sections;
 mod site;
 
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
-pub(crate) use path::{folder_of, is_named, join, normalized, split_extension};
-pub use resolve::{resolve, resolve_to_document};
+pub(crate) use path::{folder_of, is_name_of, is_named, join, normalized, split_extension};
+pub use resolve::{is_unique_name, resolve, resolve_to_document};
 pub use site::SiteRoot;
 
 /// The id of a document in the store.
@@ -59,7 +59,12 @@ pub trait LinkTargets {
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize>;
 
     /// Returns the node that [`sections::by_headings`] finds in `document`.
-    fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize>;
+    fn node_by_headings(
+        &self,
+        document: DocumentId,
+        headings: &[String],
+        is_wikilink: bool,
+    ) -> Option<usize>;
 
     /// Returns what exists on disk at `path`.
     fn on_disk(&self, path: &str) -> OnDisk;

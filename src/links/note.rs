@@ -19,8 +19,8 @@ pub(super) type NoteResult = Result<DocumentId, Reason>;
 /// Returns the document that `name` names: by its path or the end of it, its title, its front
 /// matter id, or an alias.
 pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) -> NoteResult {
-    if let Some(id) = by_path(library, source, name)? {
-        return Ok(id);
+    if let Some(found) = by_path(library, source, name)? {
+        return Ok(found.id);
     }
     let folded = fold(name);
     [
@@ -36,6 +36,12 @@ pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) 
     .unwrap_or(Err(Reason::File))
 }
 
+/// Returns whether `name` cannot mean another document than the one that it leads to: it is the whole path of that
+/// document, or no other document has this name.
+pub(super) fn is_unique(library: &impl LinkTargets, source: LinkSource, name: &str) -> bool {
+    by_path(library, source, name).is_ok_and(|found| found.is_none_or(|found| found.is_only))
+}
+
 /// Returns the only document of a list, or `Ambiguous` for several. Returns `None` for an empty
 /// list.
 pub(super) fn only(documents: &[DocumentId]) -> Option<NoteResult> {
@@ -46,11 +52,18 @@ pub(super) fn only(documents: &[DocumentId]) -> Option<NoteResult> {
     }
 }
 
+/// The document that a name means by its path.
+struct FoundByPath {
+    id: DocumentId,
+    /// Whether the name is its whole path, or no other document has the name.
+    is_only: bool,
+}
+
 fn by_path(
     library: &impl LinkTargets,
     source: LinkSource,
     name: &str,
-) -> Result<Option<DocumentId>, Reason> {
+) -> Result<Option<FoundByPath>, Reason> {
     let folder = folder_of(source.path);
     let is_relative = name.starts_with("./") || name.starts_with("../");
     let across = is_relative.then(|| library.across(source.path, name)).flatten();
@@ -86,7 +99,7 @@ fn by_path(
         let is_below = shared == folder.split_terminator('/').count();
         (!is_near(hit), !is_whole(hit), !is_below, Reverse(shared), hit.chars().count(), hit)
     });
-    Ok(best.map(|(id, _)| *id))
+    Ok(best.map(|(id, hit)| FoundByPath { id: *id, is_only: hits.len() == 1 || is_whole(hit) }))
 }
 
 /// Returns the number of leading folders that `one` and `other` have in common.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a joined path is relative to the root, without `.`, `..` and empty components.
 
+use crate::address::namespace::decode;
 use crate::markdown::slug::fold;
 
 /// The extensions that a target may leave out, preferred ones first.
@@ -58,6 +59,17 @@ pub(crate) fn is_named(path: &str, name: &str) -> bool {
     let folded = fold(path);
     let (stem, _) = split_extension(&folded);
     stem.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// Returns whether a wikilink to `name` means the document at `path` by its path or the end of it.
+pub(crate) fn is_name_of(path: &str, name: &str) -> bool {
+    let name = fold(&decode(name));
+    let name = name.trim_start_matches('/');
+    let (stem, extension) = split_extension(name);
+    is_named(path, name)
+        || is_markdown(extension)
+            && fold(split_extension(path).1) == extension
+            && is_named(path, stem)
 }
 
 /// Returns whether `extension` is an extension of Markdown files.

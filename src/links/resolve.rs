@@ -3,8 +3,8 @@
 //! A wikilink or a typed link names a note. A Markdown link is a [relative
 //! reference](super::reference). Invariant: notes are preferred to files of the same name.
 
-use super::fragment::place;
-use super::note::named;
+use super::fragment::place_in_note;
+use super::note::{is_unique, named};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::reference::resolve_reference;
 use super::{Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
@@ -39,6 +39,19 @@ pub fn resolve_to_document(
     resolve_else(library, source, kind, target, |_| LinkTarget::broken(Reason::File))
 }
 
+/// Returns whether a link that names a note cannot mean another note: its name is the whole path of the note, or no
+/// other note has it. True for links of other kinds.
+pub fn is_unique_name(
+    library: &impl LinkTargets,
+    source: LinkSource,
+    kind: &Kind,
+    target: &str,
+) -> bool {
+    let is_name = matches!(kind, Kind::Wikilink | Kind::Embed | Kind::Typed(_));
+    let name = target.split('#').next().unwrap_or_default().trim();
+    !is_name || name.is_empty() || is_unique(library, source, name)
+}
+
 /// Resolves a link. Calls `file_named` with a name that means no document.
 fn resolve_else(
     library: &impl LinkTargets,
@@ -67,7 +80,7 @@ fn resolve_name(
     let (name, fragment) = target.split_once('#').unwrap_or((target, ""));
     let name = name.trim();
     if name.is_empty() {
-        return place(library, source.id, fragment);
+        return place_in_note(library, source.id, fragment);
     }
     let decoded = decode(name);
     let mut readings = vec![(name, fragment)];
@@ -81,7 +94,7 @@ fn resolve_name(
     let mut reason = Reason::File;
     for (name, fragment) in readings {
         match named(library, source, name) {
-            Ok(id) => return place(library, id, fragment),
+            Ok(id) => return place_in_note(library, id, fragment),
             Err(Reason::File) => {}
             Err(other) => reason = other,
         }

@@ -27,8 +27,17 @@ pub struct NewTarget<'a> {
     pub is_whole: bool,
     /// Whether the target has come into the document of the link, so that the link need not name the document.
     pub is_here: bool,
-    /// The title and the anchor of the section, if the link names one.
-    pub section: Option<(&'a str, Option<String>)>,
+    /// The section, if the link names one.
+    pub section: Option<NewSection<'a>>,
+}
+
+/// The section to which a link leads after an edit.
+#[derive(Clone, Debug)]
+pub struct NewSection<'a> {
+    /// The titles of the sections around it, the outermost first, and its own.
+    pub titles: Vec<&'a str>,
+    /// Its anchor; `None` if it has none.
+    pub anchor: Option<String>,
 }
 
 /// Returns the possible targets of `link` in a document of `folder`, the ones that differ least from the old
@@ -120,7 +129,7 @@ fn is_reference(kind: &Kind) -> bool {
 fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<Option<String>> {
     let Some(old) = old else { return vec![None] };
     let mut all = vec![Some(old.to_owned())];
-    let Some((title, anchor)) = &to.section else { return all };
+    let Some(NewSection { titles, anchor }) = &to.section else { return all };
     // A block of a section is named after the section.
     let (headings, block) = match old.find("#^") {
         Some(at) => old.split_at(at),
@@ -130,12 +139,27 @@ fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<O
     let anchor = anchor.as_ref().map(|anchor| format!("{anchor}{block}"));
     // These characters have a meaning in the target of a wikilink.
     let is_mark = |scalar: char| "#|^[]\\".contains(scalar);
-    let words = title.split(|scalar: char| is_mark(scalar) || scalar.is_whitespace());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let heading = format!("{}{block}", words.join(" "));
-    let is_anchor = is_reference || !headings.contains(' ') && headings.contains('-');
-    let names = if is_anchor { [anchor, Some(heading)] } else { [Some(heading), anchor] };
-    for name in names.into_iter().flatten() {
+    let text_of = |title: &&str| {
+        let words = title.split(|scalar: char| is_mark(scalar) || scalar.is_whitespace());
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<String> = titles.iter().map(text_of).collect();
+    // Of equal headings, only the first is found by its own text; the headings above it name another one.
+    let heading = |count: usize| {
+        let texts = texts.get(texts.len() - count..).unwrap_or_default();
+        format!("{}{block}", texts.join("#"))
+    };
+    let headings_above = (2..=texts.len()).map(heading);
+    let own = (!texts.is_empty()).then(|| heading(1));
+    // A reader of wikilinks finds headings by their text, not by an anchor.
+    let names: Vec<String> = if is_reference {
+        anchor.into_iter().chain(own).collect()
+    } else if !headings.contains(' ') && headings.contains('-') {
+        anchor.into_iter().chain(own).chain(headings_above).collect()
+    } else {
+        own.into_iter().chain(headings_above).collect()
+    };
+    for name in names {
         let name = if is_reference { encoded(&name, headings) } else { name };
         all.push(Some(format!("{above}{name}")));
         all.push(Some(name));
@@ -344,17 +368,24 @@ mod tests {
             is_titled: false,
             is_whole: false,
             is_here: false,
-            section: Some(("New title", anchor)),
+            section: Some(NewSection { titles: vec!["Above", "New title"], anchor }),
         };
         for (kind, old, expected) in [
             (Kind::Markdown, "#old", "#new-title"),
             (Kind::Markdown, "b.md#old", "b.md#new-title"),
             (Kind::Wikilink, "#Old", "#New title"),
             (Kind::Wikilink, "b#A#Old", "b#A#New title"),
+            (Kind::Wikilink, "#Old", "#Above#New title"),
+            (Kind::Wikilink, "#old-1", "#new-title"),
             (Kind::Wikilink, "b#Old#^block", "b#New title#^block"),
         ] {
             let all = candidates(&link(kind, old), "", &to, &[]);
             assert!(all.contains(&expected.to_owned()), "{old}: {all:?}");
+            let is_heading = kind == Kind::Wikilink && !old.contains('-');
+            assert!(
+                !is_heading || all.iter().all(|target| !target.contains("new-title")),
+                "{all:?}"
+            );
         }
     }
 

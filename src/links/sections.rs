@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::iter::successors;
 
 use crate::markdown::html_anchors::HtmlAnchor;
-use crate::markdown::outline::{NodeKind, Outline};
+use crate::markdown::outline::{NodeKind, Outline, Section};
 use crate::markdown::slug::{comparable, fold};
 
 /// The nodes of a document that anchors name, by anchor in the form of [`comparable`].
@@ -57,10 +57,23 @@ impl AnchorIndex {
 
 /// Returns the node of the section whose heading is the last of `headings`, and which is below
 /// sections with the other headings, in order, as in `[[Note#Heading#Subheading]]`. All headings
-/// have the form of [`heading_key`].
-pub fn by_headings(outline: &Outline, headings: &[String]) -> Option<usize> {
+/// have the form of [`heading_key`]. If `is_wikilink` and no section has them, attributes at the end of a title need not be
+/// given.
+pub fn by_headings(outline: &Outline, headings: &[String], is_wikilink: bool) -> Option<usize> {
+    let titled = |title: fn(&Section) -> &str| {
+        let keys: Vec<String> = outline.sections.iter().map(|s| heading_key(title(s))).collect();
+        by_keys(outline, &keys, headings)
+    };
+    let has_attributes = |section: &Section| section.title_shown() != section.title;
+    titled(|section| &section.title).or_else(|| {
+        let is_any = is_wikilink && outline.sections.iter().any(has_attributes);
+        is_any.then(|| titled(Section::title_shown)).flatten()
+    })
+}
+
+/// Works like [`by_headings`] for sections whose titles have these `keys`.
+fn by_keys(outline: &Outline, keys: &[String], headings: &[String]) -> Option<usize> {
     let (last, above) = headings.split_last()?;
-    let keys: Vec<String> = outline.sections.iter().map(|s| heading_key(&s.title)).collect();
     let has_title = |node: usize, heading: &String| match outline.nodes.get(node)?.kind {
         NodeKind::Section(index) => keys.get(index).filter(|key| *key == heading),
         _ => None,
@@ -124,6 +137,21 @@ mod tests {
     }
 
     #[test]
+    fn attributes_of_a_heading_name_it_and_are_no_part_of_its_title() {
+        let text =
+            "## Foo {#one}\n\n## Bar {: #two .x }\n\n## Foo\n\n## Set {a, b}\n\n## C {.x #y}\n";
+        let outline = crate::markdown::parse(text.as_bytes()).outline;
+        let index = AnchorIndex::of_headings(&outline);
+        let anchor = |name: &str| section(&outline, index.node(name)?);
+        assert_eq!(["one", "two", "y", "x"].map(anchor), [Some(0), Some(1), Some(4), None]);
+        let heading =
+            |name: &str| section(&outline, by_headings(&outline, &[heading_key(name)], true)?);
+        let found = ["Bar", "C", "Foo", "Foo {#one}", "Set"].map(heading);
+        // A heading with exactly this text is preferred.
+        assert_eq!(found, [Some(1), Some(4), Some(2), Some(0), None]);
+    }
+
+    #[test]
     fn headings_are_found_below_other_headings() {
         let document = crate::markdown::parse(TEXT.as_bytes());
         for (headings, expected) in [
@@ -136,7 +164,7 @@ mod tests {
             (&[], None),
         ] {
             let keys: Vec<_> = headings.iter().map(|heading| heading_key(heading)).collect();
-            let node = by_headings(&document.outline, &keys);
+            let node = by_headings(&document.outline, &keys, false);
             let found = node.and_then(|node| section(&document.outline, node));
             assert_eq!(found, expected, "{headings:?}");
         }

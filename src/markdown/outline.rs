@@ -100,12 +100,21 @@ impl Section {
         self.numbered(self.anchor_number)
     }
 
-    /// Returns the id in the attributes at the end of the title, as in Pandoc, kramdown, mdBook and Docusaurus: `x` of
-    /// `Title {#x}` and of `Title {#x .class}`.
+    /// Returns the id in the attributes at the end of the title, as in Pandoc, kramdown, mdBook, Docusaurus and Python
+    /// Markdown: `x` of `Title {#x}`, of `Title {#x .class}` and of `Title {: #x }`.
     pub fn id_in_title(&self) -> Option<&str> {
-        let (_, attributes) = self.title.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
-        let id = attributes.split_whitespace().next()?;
-        (attributes.starts_with(id) && !id.contains(['{', '}'])).then_some(id)
+        let (_, mut attributes) = split_attributes(&self.title)?;
+        attributes.find_map(|word| word.strip_prefix('#').filter(|id| !id.is_empty()))
+    }
+
+    /// Returns the title without attributes at its end, as a renderer that understands them shows it.
+    pub fn title_shown(&self) -> &str {
+        split_attributes(&self.title).map_or(&self.title, |(text, _)| text)
+    }
+
+    /// Returns the anchor for a new link: the id in its title, or else [`Self::anchor`].
+    pub fn link_anchor(&self) -> Option<String> {
+        self.id_in_title().map(str::to_owned).or_else(|| self.anchor())
     }
 
     /// Returns its part of a section path, unique among its siblings, or `None` if the slug is
@@ -113,6 +122,18 @@ impl Section {
     pub fn path_part(&self) -> Option<String> {
         self.numbered(self.path_number)
     }
+}
+
+/// Splits the text of a heading before the attributes at its end, and returns the words of these: `{#id .class}`, or
+/// `{: #id }`. Returns `None` if it has none.
+pub(crate) fn split_attributes(text: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
+    let (before, inside) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
+    let words = || inside.strip_prefix(':').unwrap_or(inside).split_whitespace();
+    let is_attribute = |word: &str| word.starts_with(['#', '.']) || word.contains('=');
+    let are_all = words().next().is_some_and(|word| word.starts_with(['#', '.']))
+        && words().all(is_attribute)
+        && !inside.contains('}');
+    are_all.then(|| (before.trim_end(), words()))
 }
 
 /// The anchor of a heading in a list or block quote, which does not begin a section.

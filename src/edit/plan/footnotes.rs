@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::definitions::all_labels;
+use super::definitions::{all_labels, key};
 use super::text::trimmed;
 use super::version::Version;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -22,8 +22,14 @@ pub(super) fn footnotes(version: &Version) -> HashMap<String, ByteSpan> {
     found
 }
 
+/// Whether a footnote has the label, which begins with `^`.
+pub(in crate::edit) fn has_footnote(version: &Version, label: &str) -> bool {
+    let label = key(label);
+    all_labels(version).iter().any(|(_, other)| *other == label)
+}
+
 /// The labels, with their `^`, of the footnote references at `span`, and of the footnotes that begin there.
-pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
+pub(in crate::edit) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
     let nodes = &version.outline().nodes;
     let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let mut found = Vec::new();

@@ -10,10 +10,13 @@ use std::rc::Rc;
 use super::new_version::NewVersion;
 use crate::address::namespace::decode;
 use crate::error::Result;
-use crate::links::rewrite::{NewTarget, candidates, rebased, reference_path, relative_path};
-use crate::links::{
-    Kind, Reason, StoredLink, folder_of, is_named, join, normalized, split_extension,
+use crate::links::rewrite::{
+    NewSection, NewTarget, candidates, rebased, reference_path, relative_path,
 };
+use crate::links::{
+    Kind, Reason, StoredLink, folder_of, is_name_of, is_named, join, normalized, split_extension,
+};
+use crate::markdown::outline::Section;
 use crate::markdown::slug::fold;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
@@ -78,6 +81,13 @@ impl LinkTargets<'_> {
         if let (Some(Destination::Place(one)), Some(Destination::Place(other))) = (&one, &other)
             && differs_in_case(new, after, &other.document)
             && !differs_in_case(old, before, &one.document)
+        {
+            return Ok(false);
+        }
+        if let (Some(Destination::Place(one)), Some(Destination::Place(other))) = (&one, &other)
+            && is_file_name(before, &one.document)
+            && !is_file_name(after, &other.document)
+            && !note_name(after).is_empty()
         {
             return Ok(false);
         }
@@ -149,6 +159,7 @@ impl LinkTargets<'_> {
                 rebased(before, &from, &folder).into_iter().collect()
             }
         };
+        let mut first = None;
         for target in proposals {
             let link = StoredLink { target, ..after.clone() };
             let found = if lacks_section { whole(&link) } else { link.clone() };
@@ -162,11 +173,17 @@ impl LinkTargets<'_> {
                     self.is_target(wanted.as_ref(), found.as_ref(), target)?
                 }
             };
-            if is_kept && link.target != after.target {
+            if !is_kept || link.target == after.target {
+                continue;
+            }
+            // A name that no other note had stays such a name.
+            let is_unique = self.after.is_unique_name(new, &link)?;
+            if is_unique || first.is_none() && !self.before.is_unique_name(old, before)? {
                 return Ok(Some(link.target));
             }
+            first.get_or_insert(link.target);
         }
-        Ok(None)
+        Ok(first)
     }
 
     /// Returns whether `other`, the target of a link after the edit, is `one`, its target before it, which was
@@ -291,7 +308,13 @@ impl LinkTargets<'_> {
             is_titled,
             is_whole,
             is_here: id == source.new.stored.id && stored.id != source.old.stored.id,
-            section: section.map(|section| (section.title.as_str(), section.anchor())),
+            section: section.map(|section| NewSection {
+                titles: {
+                    let above = document.tree.sections_above(section.node);
+                    above.into_iter().map(Section::title_shown).collect()
+                },
+                anchor: section.link_anchor(),
+            }),
         };
         Ok(candidates(link, folder_of(from), &to, &self.library.link_roots))
     }
@@ -312,6 +335,19 @@ fn differs_in_case(source: &OpenDocument, link: &StoredLink, to: &OpenDocument) 
     };
     let path = &to.stored.path;
     !is_path(found, path) && is_path(&fold(found), &fold(path))
+}
+
+/// Returns the name of the note in the target of a link.
+fn note_name(link: &StoredLink) -> &str {
+    link.target.split('#').next().unwrap_or_default().trim()
+}
+
+/// Returns whether a wikilink names `document` by its file name, which other readers of wikilinks follow. It stays a
+/// file name, even if the title or an alias of the document is the same text.
+fn is_file_name(link: &StoredLink, document: &OpenDocument) -> bool {
+    let path = &document.stored.path;
+    matches!(link.kind, Kind::Wikilink | Kind::Embed)
+        && [note_name(link), link.target.trim()].into_iter().any(|name| is_name_of(path, name))
 }
 
 /// Returns the link without the part that names a section.

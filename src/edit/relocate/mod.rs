@@ -7,6 +7,7 @@
 
 mod answer;
 mod document;
+mod heading;
 mod link_targets;
 mod new_version;
 mod occurrence;

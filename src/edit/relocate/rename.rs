@@ -1,8 +1,10 @@
 //! Gives a section another title.
 //!
 //! Invariant: only the text of the heading changes. Its marks, blanks and line end stay, and so does the structure of
-//! the document. Code and emphasis stay around the part of the title that is the same.
+//! the document. Code and emphasis stay around the part of the title that is the same. What is no text, or leads
+//! elsewhere, is never lost.
 
+use super::heading::{Parts, links, lost, with_links};
 use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects, not_a_section, section_at};
@@ -11,7 +13,7 @@ use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
-use crate::position::{ByteSpan, LineIndex};
+use crate::position::ByteSpan;
 use crate::query::{DocumentCache, NamedNode};
 
 /// Gives the section at `place` another title.
@@ -44,15 +46,27 @@ pub(super) fn renamed(
         let version = [before, &with_title(heading, written), after].concat();
         Version::read_as(version, Dialect::of(&old.stored.path))
     };
-    let has_title = |version: &Version| {
-        let mut sections = version.outline().sections.iter();
-        sections.any(|section| section.node == node && section.title == title)
-    };
+    let before_edit = Version::read_as(bytes.clone(), Dialect::of(&old.stored.path));
     let text = text_of_heading(heading);
-    let text = heading.get(text.start..text.end).unwrap_or_default();
-    let styled = styled(&String::from_utf8_lossy(text), &section.title, title);
-    let styled = styled.iter().map(|written| with(written)).find(has_title);
-    let version = styled.unwrap_or_else(|| with(title));
+    let at = ByteSpan::new(start + text.start, start + text.end);
+    let text = String::from_utf8_lossy(heading.get(text.start..text.end).unwrap_or_default());
+    let parts = Parts::of(&text, &before_edit);
+    let around = parts.around(title);
+    let shown = around.title(title);
+    let is_same = |version: &Version, expected: Option<&str>| {
+        let mut sections = version.outline().sections.iter();
+        let found = sections.find(|section| section.node == node);
+        found.is_some_and(|section| expected.is_none_or(|title| section.title == title))
+            && lost(&before_edit, at, version, after.len()).is_empty()
+    };
+    let mut written = styled(parts.text, parts.title(&section.title), title);
+    written.extend(with_links(&before_edit, at, title));
+    // Only a title with the link itself may give a link another text.
+    let links = links(&before_edit, at);
+    written.retain(|written| links.iter().all(|link| written.contains(link)));
+    let styled = written.iter().map(|written| with(&around.text(written)));
+    let styled = styled.into_iter().find(|version| is_same(version, Some(&shown)));
+    let version = styled.unwrap_or_else(|| with(&around.text(title)));
     let address = found.address();
     if !is_same_structure(old.tree.outline(), version.outline(), node) {
         let message = format!("{address}: {title:?} would not be the title of that section alone");
@@ -60,17 +74,23 @@ pub(super) fn renamed(
             .with_reason("CHANGES_OUTSIDE")
             .with_hint("escape what begins a block or an anchor, or choose another title"));
     }
-    let before_edit = Version::read_as(bytes.clone(), Dialect::of(&old.stored.path));
+    let lost = lost(&before_edit, at, &version, after.len());
+    if let Some(first) = lost.first() {
+        let message = format!("{address}: {title:?} would lose {} of the heading", lost.join(", "));
+        let replace = shell_path(&format!("{address}?part=heading"));
+        return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
+            format!(
+                "write {first} in the title, too; to drop it, replace the heading: `mdsel replace {replace}`"
+            ),
+        ));
+    }
     let others = old.tree.outline().sections.iter().filter(|section| section.node != node);
     let others =
         others.flat_map(|other| renumbered(&before_edit, other.node, &version, other.node));
     let renumbered = others.collect();
     let version = NewVersion::new(library, &old, &old.stored.path, version)?;
-    let lines = LineIndex::new(&bytes).lines(ByteSpan::new(start, section.heading_end));
-    let stored = library.reader.links(&old.stored)?.links;
-    let kept = stored.iter().filter(|link| !(lines.start..=lines.end).contains(&link.line)).count();
-    if version.links().links.len() != kept {
-        let message = format!("{address}: {title:?} has a link");
+    if version.links().links.len() > library.reader.links(&old.stored)?.links.len() {
+        let message = format!("{address}: {title:?} has a link that the heading has not");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             format!(
                 "replace the heading instead: `mdsel replace {}`",
@@ -103,13 +123,10 @@ fn with_title(heading: &[u8], title: &str) -> Vec<u8> {
 }
 
 /// Returns the texts that a heading with the text `written` and the title `old` may have for the title `new`, if only a
-/// part of the title differs and the text has code or emphasis, but nothing that leads elsewhere.
+/// part of the title differs and the text has code, emphasis or links.
 fn styled(written: &str, old: &str, new: &str) -> Vec<String> {
     let is_mark = |scalar: char| "`*_~\\&<[".contains(scalar);
-    if !written.contains(['`', '*', '_'])
-        || written.contains(['[', '<', '!'])
-        || new.contains(is_mark)
-    {
+    if !written.contains(['`', '*', '_', '[', '<']) || new.contains(is_mark) {
         return Vec::new();
     }
     let (before, middle) = (common_words(old, new, false), common_words(old, new, true));

@@ -133,9 +133,14 @@ pub(crate) fn names(document: &OpenDocument, links: &Outgoing, bytes: &[u8]) -> 
     let anchors = anchors.map(|anchor| format!("#{anchor}"));
     let headings = outline.sections.iter().filter_map(|section| {
         let above = document.tree.sections_above(section.node);
-        let titles: Vec<&str> = above.iter().map(|section| section.title.as_str()).collect();
-        (!titles.is_empty()).then(|| titles.join("\n"))
+        (!above.is_empty()).then(|| {
+            let titles = |title: fn(&Section) -> &str| {
+                above.iter().map(|section| title(section)).collect::<Vec<_>>().join("\n")
+            };
+            [titles(|section| &section.title), titles(Section::title_shown)]
+        })
     });
+    let headings = headings.flatten();
     let sections = &document.markup.sections;
     let marked =
         (0..sections.len()).map(|section| format!("ldmd:{}", document.markup.name(section)));

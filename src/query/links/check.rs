@@ -188,7 +188,8 @@ fn anchor(document: &OpenDocument, target: &str) -> Option<String> {
         return None;
     }
     let sections = &document.tree.outline().sections;
-    let anchors = sections.iter().take(limits::MAX_SECTIONS_COMPARED).filter_map(Section::anchor);
+    let sections = sections.iter().take(limits::MAX_SECTIONS_COMPARED);
+    let anchors = sections.filter_map(Section::link_anchor);
     let similar = most_similar(anchor, anchors.collect::<Vec<_>>());
     similar.first().map(|anchor| format!("did you mean #{anchor}?"))
 }

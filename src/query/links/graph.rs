@@ -336,6 +336,17 @@ impl<'a> Graph<'a> {
         Ok(offset)
     }
 
+    /// Returns whether a link of `document` cannot mean another note; see [`links::is_unique_name`].
+    pub(crate) fn is_unique_name(
+        &self,
+        document: &OpenDocument,
+        link: &StoredLink,
+    ) -> Result<bool> {
+        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
+        let is_unique = links::is_unique_name(&self.targets, source, &link.kind, &link.target);
+        self.targets.check().map(|()| is_unique)
+    }
+
     /// Returns the target of a link of `document`, or `None` for a link to another site or protocol.
     pub(crate) fn follow(
         &self,

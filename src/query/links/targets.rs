@@ -177,9 +177,14 @@ impl links::LinkTargets for Targets<'_> {
         })
     }
 
-    fn node_by_headings(&self, document: DocumentId, headings: &[String]) -> Option<usize> {
+    fn node_by_headings(
+        &self,
+        document: DocumentId,
+        headings: &[String],
+        is_wikilink: bool,
+    ) -> Option<usize> {
         let document = self.or_keep_error(self.open(document))?;
-        sections::by_headings(document.tree.outline(), headings)
+        sections::by_headings(document.tree.outline(), headings, is_wikilink)
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {
