@@ -446,6 +446,45 @@ fn a_wikilink_names_a_heading_without_its_attributes() {
     assert_eq!(text(&place, "p.md"), "[[t#Bar]] [y](t.md#foo-id)\n");
 }
 
+/// A change log of `count` releases with equal sections, and a document with a link to one of them.
+fn change_log(count: usize) -> Place {
+    let mut log = "# Log\n".to_owned();
+    for number in (0..count).rev() {
+        log.push_str(&format!("\n## 1.0.{number}\n\n### Patch Changes\n\n- x\n"));
+    }
+    let link = format!("[p](log.md#patch-changes-{})\n", count - 5);
+    Place::ingested(&[("log.md", &log), ("p.md", &link)])
+}
+
+#[test]
+fn the_answer_lists_some_renumbered_sections_and_those_with_links_first() {
+    let place = change_log(300);
+    let content = "## 1.0.300\n\n### Patch Changes\n\n- new\n";
+    let insert = ["insert", "log.md", "1.0.299", "--position", "before", "--content", content];
+    let is_linked_first = |answer: &Value, from: &str| {
+        assert_eq!(answer["renumbered"].as_array().unwrap().len(), 20);
+        assert_eq!(answer["renumbered"][0]["from"], from, "{answer}");
+        assert!(answer["renumbered_total"].as_u64().unwrap() >= 299, "{answer}");
+    };
+    let lines = place.run(&[&insert[..], &["-f", "text"]].concat()).success().text();
+    assert!(lines.contains("renumbered: #patch-changes-295 is now #patch-changes-296"), "{lines}");
+    assert!(lines.lines().count() < 30 && lines.contains(" more\n"), "{lines}");
+    let place = change_log(300);
+    is_linked_first(&place.run(&insert).success().json(), "#patch-changes-295");
+    // A budget shortens the list, and the edit is made.
+    let place = change_log(300);
+    let short = place.run(&[&insert[..], &["--max-chars", "500"]].concat()).success().json();
+    assert!(short["renumbered"].as_array().is_none_or(|all| all.len() < 20), "{short}");
+    assert_eq!((&short["truncated"], &short["renumbered_total"]), (&json!(true), &json!(300)));
+    let place = change_log(300);
+    let rename = ["rename", "log.md::heading:h3[0]", "--title", "Other"];
+    let short = place.run(&[&rename[..], &["--max-chars", "600"]].concat()).success().json();
+    assert_eq!((&short["truncated"], &short["renumbered_total"]), (&json!(true), &json!(299)));
+    let place = change_log(300);
+    is_linked_first(&place.run(&rename).success().json(), "#patch-changes-295");
+    assert_eq!(text(&place, "p.md"), "[p](log.md#patch-changes-294)\n");
+}
+
 #[test]
 fn a_killed_move_changes_all_files_or_none() {
     let (before, after, length) = {

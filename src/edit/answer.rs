@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use super::plan::Renumbered;
 use super::{Done, EditReport};
 use crate::address::AddressError;
 use crate::error::Warning;
+use crate::limits;
 use crate::query::{List, Outcome};
 
 /// The report of the edits, or why none was made.
@@ -22,6 +24,8 @@ pub struct EditAnswer {
     /// The maximum length of each old content and of the diff, in Unicode scalars: 0 to leave them out, `None` for no
     /// limit.
     pub most_chars: Option<usize>,
+    /// The maximum number of renumbered sections that are listed for each edit.
+    pub most_renumbered: usize,
     /// The diff, and the length of the longest text that can be shortened, in Unicode scalars. They are made when they
     /// are asked for. The parts of an answer that are tried for a budget share them.
     diff: Arc<OnceLock<Vec<u8>>>,
@@ -42,6 +46,7 @@ impl EditAnswer {
             is_batch,
             is_dry_run,
             most_chars: None,
+            most_renumbered: limits::MAX_RENUMBERED_SHOWN,
             diff: Arc::default(),
             longest: Arc::default(),
         }
@@ -90,9 +95,23 @@ impl EditAnswer {
         })
     }
 
-    /// Whether an old content or the diff is shortened.
+    /// The renumbered sections of an edit that are listed.
+    pub(crate) fn renumbered<'a>(&self, done: &'a Done) -> &'a [Renumbered] {
+        let all = done.effects.renumbered.as_slice();
+        all.get(..self.most_renumbered).unwrap_or(all)
+    }
+
+    /// The number of renumbered sections in the longest list of an answer without a limit.
+    fn most_listed(&self) -> usize {
+        let edits = self.report.iter().flat_map(|report| &report.done);
+        let counts = edits.map(|done| done.effects.renumbered.len());
+        counts.max().unwrap_or(0).min(limits::MAX_RENUMBERED_SHOWN)
+    }
+
+    /// Whether an old content, the diff or a list of renumbered sections is shorter than in an answer without a limit.
     pub(crate) fn is_cut(&self) -> bool {
         self.most_chars.is_some_and(|most| self.longest() > most)
+            || self.most_renumbered < self.most_listed()
     }
 }
 
@@ -158,7 +177,8 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-/// The only item of the list is the old contents and the diff, which are shortened if they do not fit the budget.
+/// The only item of the list is the old contents and the diff, which are shortened if they do not fit the budget. Then
+/// the lists of renumbered sections are, too.
 impl List for EditAnswer {
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.faults.iter_mut().map(|fault| &mut fault.message).collect()
@@ -177,11 +197,13 @@ impl List for EditAnswer {
     }
 
     fn sizes_of_first(&self) -> usize {
-        self.longest() + 1
+        self.longest() + self.most_listed() + 1
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
-        self.most_chars = size.checked_sub(1);
+        let most = size.saturating_sub(1);
+        self.most_renumbered = most.min(self.most_listed());
+        self.most_chars = Some(most - self.most_renumbered);
         true
     }
 }

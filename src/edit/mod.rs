@@ -24,17 +24,18 @@ pub use relocate::{
     Relocation, RewrittenLink, SectionRelocation, relocate,
 };
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::address::namespace::encode;
+use crate::address::namespace::{decode, encode};
 use crate::address::{AddressError, AddressResult, FaultCode};
 use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
+use crate::markdown::slug::comparable;
 use crate::query::library::OpenDocument;
 use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
@@ -167,6 +168,10 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
         check_hash(&documents, expected)?;
     }
     let affected = affected_links(&library, &documents, &done)?;
+    for one in &mut done {
+        let links = affected.broken.iter().chain(&affected.redirected);
+        linked_first(&mut one.effects.renumbered, links.map(|link| link.target.as_str()));
+    }
     warnings.extend(done.iter().flat_map(|done| done.warnings.iter().cloned()));
     let file = |document: &EditedDocument| EditedFile {
         file: document.original.stored.path.clone(),
@@ -256,6 +261,16 @@ fn affected_links(
         }
     });
     affected_by(library, &versions.collect::<Vec<_>>())
+}
+
+/// Moves the sections to the front whose old anchors the targets of these links name.
+fn linked_first<'a>(renumbered: &mut [Renumbered], targets: impl Iterator<Item = &'a str>) {
+    let fragment = |target: &'a str| Some(comparable(&decode(target.split_once('#')?.1)));
+    let named: HashSet<String> = targets.filter_map(fragment).collect();
+    renumbered.sort_by_key(|one| {
+        let anchor = one.from.strip_prefix('#');
+        !anchor.is_some_and(|anchor| named.contains(&comparable(anchor)))
+    });
 }
 
 /// Returns the anchors of sections before several edits of a document, with those after all of them.

@@ -7,6 +7,7 @@ use super::super::answer::first_lines;
 use super::{RelocateEffects, RelocateReport, RewrittenLink};
 use crate::address::AddressError;
 use crate::error::Warning;
+use crate::limits;
 use crate::query::node::short_hash;
 use crate::query::{List, Outcome};
 
@@ -87,7 +88,7 @@ impl RelocateAnswer {
             rewritten_links: report.links(),
             files: report.files.iter().map(file).collect(),
             files_omitted: 0,
-            effects: report.effects.clone(),
+            effects: report.effects.listing(limits::MAX_RENUMBERED_SHOWN),
             dry_run: is_dry_run,
             diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
             truncated: false,
@@ -144,13 +145,18 @@ impl List for RelocateAnswer {
         first
     }
 
-    /// Only the diff can be cut.
+    /// Only the diff and the list of renumbered sections can be cut, the diff first.
     fn sizes_of_first(&self) -> usize {
-        self.diff.as_ref().map_or(0, |diff| diff.chars().count())
+        let diff = self.diff.as_ref().map_or(0, |diff| diff.chars().count());
+        diff + self.effects.renumbered.len()
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
-        self.raw = first_lines(&self.raw, size).to_vec();
+        let listed = self.effects.renumbered.len();
+        if size <= listed {
+            self.effects = self.effects.listing(size.saturating_sub(1));
+        }
+        self.raw = first_lines(&self.raw, size.saturating_sub(listed)).to_vec();
         self.diff = self.diff.is_some().then(|| String::from_utf8_lossy(&self.raw).into_owned());
         self.truncated = true;
         true

@@ -26,6 +26,7 @@ use super::hint::hash_conflict;
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::AddressResult;
 use crate::edit::answer::{diff, quoted};
+use crate::edit::linked_first;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
@@ -160,6 +161,9 @@ pub struct RelocateEffects {
     /// Sections whose number changes because a section with an equal title was added or removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub renumbered: Vec<Renumbered>,
+    /// The number of these sections, if not all are listed.
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
+    pub renumbered_total: usize,
     /// Labels of definitions in the moved section that also stay where they were, because other text uses them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept_definitions: Vec<String>,
@@ -208,7 +212,7 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         },
         Relocation::MoveSection(section) => moved_section(&library, section)?,
     };
-    let Plan { mut versions, moved, section, from, to, effects } = match planned {
+    let Plan { mut versions, moved, section, from, to, mut effects } = match planned {
         Ok(plan) => plan,
         Err(fault) => return Ok(Err(fault)),
     };
@@ -235,6 +239,8 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     files.retain(|file| file.from != file.file || file.before != file.after);
     let roots = reader.roots();
     files.iter().try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
+    let rewritten = files.iter().flat_map(|file| &file.links).map(|link| link.from.as_str());
+    linked_first(&mut effects.renumbered, rewritten);
     let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
     let mut report = RelocateReport { operation, from, to, files, effects, warnings };
@@ -308,6 +314,18 @@ fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Resu
     }
     let found = short_hash(spans.first().map_or(file.before.as_slice(), part));
     Err(hash_conflict(&file.from, &found, expected))
+}
+
+impl RelocateEffects {
+    /// Returns the effects with at most `most` renumbered sections.
+    fn listing(&self, most: usize) -> Self {
+        let mut effects = self.clone();
+        if effects.renumbered.len() > most {
+            effects.renumbered_total = effects.renumbered_total.max(effects.renumbered.len());
+            effects.renumbered.truncate(most);
+        }
+        effects
+    }
 }
 
 impl RelocateReport {

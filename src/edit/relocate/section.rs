@@ -95,6 +95,7 @@ pub(super) fn moved_section(
     let labels = moved.new_labels.into_iter();
     let effects = RelocateEffects {
         renumbered: moved.renumbered,
+        renumbered_total: 0,
         kept_definitions: moved.kept_definitions,
         copied_definitions: moved.copied_definitions,
         new_labels: labels.map(|(from, to)| NewLabel { from, to }).collect(),

@@ -30,9 +30,9 @@ fn line(done: &Done) -> String {
 }
 
 /// Returns a line for each side effect of an edit.
-fn side_effects(done: &Done) -> impl Iterator<Item = String> {
+fn side_effects(answer: &edit::EditAnswer, done: &Done) -> impl Iterator<Item = String> {
     let kept = kept_definitions(&done.effects.kept_definitions);
-    kept.chain(renumbered(&done.effects.renumbered))
+    kept.chain(renumbered(answer.renumbered(done), done.effects.renumbered.len()))
 }
 
 /// Returns a line for each definition that was kept.
@@ -40,26 +40,30 @@ pub(super) fn kept_definitions(labels: &[String]) -> impl Iterator<Item = String
     labels.iter().map(|label| format!("  kept definition: [{label}]"))
 }
 
-/// Returns a line for each section that has another number.
-pub(super) fn renumbered(sections: &[Renumbered]) -> impl Iterator<Item = String> {
-    sections.iter().map(|one| format!("  renumbered: {} is now {}", one.from, one.to))
+/// Returns a line for each of these sections that have another number, and one for those that are not listed, of `total`.
+pub(super) fn renumbered(sections: &[Renumbered], total: usize) -> impl Iterator<Item = String> {
+    let more = total.saturating_sub(sections.len());
+    let more = (more > 0).then(|| format!("  renumbered: {more} more"));
+    let lines = sections.iter();
+    lines.map(|one| format!("  renumbered: {} is now {}", one.from, one.to)).chain(more)
 }
 
 /// Returns a line for each edit, followed by those of its side effects, and then those of links that lead elsewhere.
 fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
         let edits = report.done.iter();
-        let edits = edits.flat_map(|done| std::iter::once(line(done)).chain(side_effects(done)));
+        let edits =
+            edits.flat_map(|done| std::iter::once(line(done)).chain(side_effects(answer, done)));
         edits.chain(changed_links(report))
     })
 }
 
 /// Returns the lines that a diff does not tell: side effects, and links that lead elsewhere.
 fn beside_the_diff(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
-    answer
-        .report
-        .iter()
-        .flat_map(|report| report.done.iter().flat_map(side_effects).chain(changed_links(report)))
+    answer.report.iter().flat_map(|report| {
+        let edits = report.done.iter().flat_map(|done| side_effects(answer, done));
+        edits.chain(changed_links(report))
+    })
 }
 
 /// Returns a line for each link of another document that no longer leads to its place.

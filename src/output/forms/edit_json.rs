@@ -182,9 +182,12 @@ pub(crate) struct Changes<'a> {
     /// The link definitions that were kept because other text uses them.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     kept_definitions: &'a [String],
-    /// The sections whose anchor has another number now.
+    /// The sections whose anchor or path has another number now, those first to which links lead; at most 20.
     #[serde(skip_serializing_if = "<[Renumbered]>::is_empty")]
     renumbered: &'a [Renumbered],
+    /// The number of these sections, if not all are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renumbered_total: Option<usize>,
     /// The old content contains bytes that are not UTF-8.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lossy: bool,
@@ -245,7 +248,9 @@ impl<'a> Changes<'a> {
             removed_sections: &done.effects.removed_sections,
             reparented: &done.effects.reparented,
             kept_definitions: &done.effects.kept_definitions,
-            renumbered: &done.effects.renumbered,
+            renumbered: answer.renumbered(done),
+            renumbered_total: Some(done.effects.renumbered.len())
+                .filter(|total| *total > answer.renumbered(done).len()),
             lossy: has_old && std::str::from_utf8(&done.old_content).is_err(),
             stripped_heading: done.effects.stripped_heading,
             unchanged: done.effects.is_noop,

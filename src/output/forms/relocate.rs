@@ -37,7 +37,8 @@ fn side_effects(effects: &RelocateEffects) -> Vec<String> {
     let labels = effects.new_labels.iter();
     let labels = labels.map(|one| format!("  label: [{}] is now [{}]", one.from, one.to));
     let kept = kept_definitions(&effects.kept_definitions);
-    kept.chain(copied).chain(labels).chain(renumbered(&effects.renumbered)).collect()
+    let renumbered = renumbered(&effects.renumbered, effects.renumbered_total);
+    kept.chain(copied).chain(labels).chain(renumbered).collect()
 }
 
 impl Answer for RelocateAnswer {
