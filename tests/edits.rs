@@ -77,6 +77,49 @@ fn answers_have_the_documented_fields() {
 }
 
 #[test]
+fn the_whole_document_keeps_its_final_line_end() {
+    for (old, new) in [("# A\n", "# B\n"), ("# A\r\n", "# B\r\n"), ("# A", "# B"), ("", "# B")] {
+        let place = Place::ingested(&[("doc.md", old)]);
+        let replace = ["replace", "doc.md::*", "--content", "# B", "--allow-drop"];
+        place.run(&replace).success();
+        assert_eq!(text(&place), new);
+    }
+}
+
+#[test]
+fn text_in_place_of_a_code_block_or_of_several_cells_is_refused() {
+    let file = "# A\n\n```sh\nrun\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n| c |\n|---|\n| 3 |\n";
+    let place = Place::ingested(&[("doc.md", file)]);
+    let replace = |address: &str, content: &str, flags: &[&str]| {
+        place.run(&[&["replace", address, "--content", content], flags].concat())
+    };
+    let code = "doc.md::block:code[0]";
+    let fault = replace(code, "walk", &[]).ends(2).json();
+    assert_eq!(fault["error"]["reason"], "NOT_CODE", "{fault}");
+    let hint = fault["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("the line ```sh,") && hint.contains("--allow-change"), "{hint}");
+    replace(code, "```sh\nwalk\n```", &[]).success();
+    assert_eq!(text(&place), file.replace("run", "walk"));
+    replace(code, "walk", &["--allow-change"]).success();
+    let file = file.replace("```sh\nrun\n```", "walk");
+    assert_eq!(text(&place), file);
+    let row = "doc.md::block:table[0]/row[0]";
+    for fault in [
+        replace(row, "junk", &[]),
+        replace(row, "a \\| b", &[]),
+        place.run(&["insert", row, "--content", "3, z"]),
+    ] {
+        let fault = fault.ends(2).json();
+        assert_eq!(fault["error"]["reason"], "NOT_A_ROW", "{fault}");
+        assert!(fault["error"]["hint"].as_str().unwrap().contains("`| text | text |`"), "{fault}");
+    }
+    place.run(&["insert", row, "--content", "3 | z"]).success();
+    replace("doc.md::block:table[1]/row[0]", "4", &[]).success();
+    let file = file.replace("| 1 | 2 |\n", "| 1 | 2 |\n3 | z\n").replace("| 3 |", "4");
+    assert_eq!(text(&place), file);
+}
+
+#[test]
 fn a_phrase_that_occurs_once_is_replaced_in_its_place() {
     let file = "# A\n\nOne two.\n\n> - three [f](x.md)\n> - four\n\n## B\n\nOne two.\n";
     let place = Place::ingested(&[("a.md", file), ("x.md", "# X\n"), ("y.md", "# Y\n")]);

@@ -68,6 +68,10 @@ impl RefusedEdit<'_> {
             Refusal::TooManyCells { .. } => {
                 "write a pipe inside a cell as \\|, or give fewer cells".to_owned()
             }
+            Refusal::NotARow { columns } => {
+                format!("write the row with its pipes, as in `|{}`", " text |".repeat(*columns))
+            }
+            Refusal::NotCode => self.code(),
             Refusal::NotATask => format!("list the tasks with `mdsel tasks --under {document}`"),
             Refusal::NotInPlace(_) => format!(
                 "list the keys with `mdsel meta --under {document}`, or edit the whole front matter with \
@@ -194,6 +198,19 @@ impl RefusedEdit<'_> {
             }
             _ => "pass --position before or after".to_owned(),
         }
+    }
+
+    /// The hint for content that is no code block.
+    fn code(&self) -> String {
+        let text = self.file.get(self.place.span().start..).unwrap_or_default();
+        let line = text.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+        let fence = String::from_utf8_lossy(line).trim().to_owned();
+        let form = if fence.starts_with("```") || fence.starts_with("~~~") {
+            format!("begin the content with the line {fence}, and end it with the closing line")
+        } else {
+            "indent each line of the content by four spaces".to_owned()
+        };
+        format!("{form}, replace a phrase with --old, or pass --allow-change to make it text")
     }
 
     fn part(&self) -> String {

@@ -234,6 +234,8 @@ fn row_text(table: &Table, content: &[u8]) -> Result<String, Refusal> {
         Err(Refusal::EmptyContent)
     } else if cells > columns {
         Err(Refusal::TooManyCells { cells, columns })
+    } else if columns > 1 && !text.replace("\\|", "").contains('|') {
+        Err(Refusal::NotARow { columns })
     } else {
         Ok(text)
     }

@@ -20,7 +20,7 @@ use super::{
 use crate::markdown;
 use crate::markdown::front_matter::detect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, trim_line_end};
 
 /// Computes the splice for `request` at `target` in the version `old` of a file, and the version that it
 /// produces.
@@ -65,6 +65,7 @@ pub fn plan(
             return planner.replace_document(converted(content, line_end));
         }
         Operation::Replace { content, scope, keep_heading } => {
+            planner.refuse_bare_code(content)?;
             drafter.replace(target, content, scope, keep_heading)?
         }
         Operation::Insert { content, position, relevel } => {
@@ -228,6 +229,21 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// Refuses text in place of a code block: the lines of code without fences would be parsed as text.
+    fn refuse_bare_code(&self, content: &[u8]) -> Result<(), Refusal> {
+        let is_code = |node: &Node| node.kind == NodeKind::Block(BlockType::Code);
+        let is_target = matches!(self.target, EditTarget::Node(node)
+            if self.node(node).is_some_and(is_code));
+        if !is_target || content.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let content = markdown::parse_as(content, self.old.document().dialect);
+        if content.outline.nodes.iter().any(is_code) {
+            return Ok(());
+        }
+        self.unless_allowed(Refusal::NotCode)
+    }
+
     fn unless_allowed(&self, refusal: Refusal) -> Result<(), Refusal> {
         if refusal.is_allowed(self.allow) { Ok(()) } else { Err(refusal) }
     }
@@ -356,9 +372,13 @@ impl Planner<'_> {
     }
 
     /// Replaces all of the file except a byte order mark. The content keeps its blank lines and its final line
-    /// end.
-    fn replace_document(&self, content: Vec<u8>) -> Result<Plan, Refusal> {
+    /// end, and gets one if the file has one.
+    fn replace_document(&self, mut content: Vec<u8>) -> Result<Plan, Refusal> {
         let at = ByteSpan::new(self.old.floor(), self.old.bytes().len());
+        let is_ended = |text: &[u8]| trim_line_end(text).len() < text.len();
+        if is_ended(slice(self.old.bytes(), at)) && !content.is_empty() && !is_ended(&content) {
+            content.extend_from_slice(self.line_end);
+        }
         if self.is_same(at, &content) {
             return Ok(Plan { splice: self.noop(at), version: self.old.clone() });
         }

@@ -120,6 +120,15 @@ pub enum Refusal {
         /// The number of columns of the table.
         columns: usize,
     },
+    /// Content without pipes would be the first cell of a row, and the other cells would be empty.
+    #[error("the row has no |, and the table has {}", width(*columns))]
+    NotARow {
+        /// The number of columns of the table.
+        columns: usize,
+    },
+    /// The place is a code block, and the content has none.
+    #[error("the place is a code block, and the content would be text")]
+    NotCode,
     /// The place is not a task.
     #[error("the list item is not a task")]
     NotATask,
@@ -236,6 +245,8 @@ impl Refusal {
             Self::NotMarkdown(_) => "NOT_MARKDOWN",
             Self::LineEnd => "LINE_END",
             Self::TooManyCells { .. } => "TOO_MANY_CELLS",
+            Self::NotARow { .. } => "NOT_A_ROW",
+            Self::NotCode => "NOT_CODE",
             Self::NotATask => "NOT_A_TASK",
             Self::NotInPlace(_) => "NOT_IN_PLACE",
             Self::OpenFence { .. } | Self::LeavesOpen { .. } => "OPEN_FENCE",
@@ -262,7 +273,7 @@ impl Refusal {
                 allow.escape
             }
             Self::Duplicate { .. } => allow.duplicate,
-            Self::ChangesOutside { .. } | Self::BreaksMarkup { .. } => allow.change,
+            Self::ChangesOutside { .. } | Self::BreaksMarkup { .. } | Self::NotCode => allow.change,
             _ => false,
         }
     }
