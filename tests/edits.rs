@@ -120,6 +120,79 @@ fn text_in_place_of_a_code_block_or_of_several_cells_is_refused() {
 }
 
 #[test]
+fn the_error_of_an_edit_of_a_whole_document_names_the_command_that_may_be_meant() {
+    let file = "# Top\n\ntext\n\n## Sub\n\nsub\n";
+    let place = Place::ingested(&[("doc.md", file), ("bare.md", "text\n")]);
+    let hint = |command: &[&str]| {
+        let fault = place.run(command).ends(2).json();
+        fault["error"]["hint"].as_str().unwrap().to_owned()
+    };
+    let commands = |hint: &str| -> Vec<String> {
+        hint.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let appended = hint(&["insert", "doc.md", "--content", "x"]);
+    assert_eq!(commands(&appended), ["mdsel insert 'doc.md::*' --position last_child"]);
+    let title = hint(&["rename", "doc", "--title", "New top"]);
+    let rename = "mdsel rename 'doc.md::heading:h1[0]' --title 'New top'";
+    assert_eq!(commands(&title), [rename, "mdsel move doc.md PATH"]);
+    for address in ["doc.md::*", "doc.md::root"] {
+        assert_eq!(hint(&["rename", address, "--title", "New top"]), title);
+    }
+    assert_eq!(
+        commands(&hint(&["rename", "bare.md", "--title", "x"])),
+        ["mdsel move bare.md PATH"]
+    );
+    let emptied = hint(&["delete", "doc.md"]);
+    assert_eq!(emptied, hint(&["delete", "doc.md::*"]));
+    assert!(commands(&emptied)[0].starts_with("mdsel replace 'doc.md::*' --content ''"));
+    let insert = ["insert", "doc.md::*", "--position", "last_child", "--content", "end"];
+    place.run(&insert).success();
+    assert_eq!(text(&place), format!("{file}\nend\n"));
+    place.run(&["rename", "doc.md::heading:h1[0]", "--title", "New top"]).success();
+    assert!(text(&place).starts_with("# New top\n"));
+}
+
+#[test]
+fn the_error_of_a_line_of_a_batch_shows_the_form_of_its_operation() {
+    let place = doc();
+    for (line, code, message, hint) in [
+        ("not json", "USAGE", "it is not JSON", "\"operation\":\"replace\""),
+        (r#"{"operation":"x","section":"One"}"#, "USAGE", "no operation is called \"x\"", ""),
+        (r#"{"operation":"set","content":"b"}"#, "USAGE", "section", "\"section\":KEY"),
+        (r#"{"operation":"set","key":"a"}"#, "USAGE", "key", "\"section\":KEY"),
+        (r#"{"operation":"done"}"#, "USAGE", "section", "DOC:LINE"),
+        (r#"{"operation":"set","section":"k"}"#, "EDIT_REFUSED", "no content", "\"section\":KEY"),
+        (
+            r#"{"operation":"replace","section":"One"}"#,
+            "EDIT_REFUSED",
+            "no content",
+            "\"content\":\"\"",
+        ),
+    ] {
+        place.write("batch.jsonl", line);
+        let fault = place.run(&["edit", "doc.md", "--batch", "batch.jsonl"]).ends(2).json();
+        let error = &fault["error"];
+        let of = |key: &str| error[key].as_str().unwrap();
+        assert_eq!(of("code"), code, "{fault}");
+        assert!(of("message").starts_with("line 1 of the batch: "), "{fault}");
+        assert!(of("message").contains(message) && of("hint").contains(hint), "{fault}");
+        assert!(
+            !of("message").contains("`rename`") && !of("hint").contains("--content"),
+            "{fault}"
+        );
+    }
+}
+
+#[test]
+fn the_answer_of_a_deletion_says_that_definitions_in_its_lines_stay() {
+    let file = "# A\n\n[x]\n\n## B\n\ntext\n\n[x]: https://x.y\n";
+    let place = Place::ingested(&[("doc.md", file)]);
+    let deleted = place.run(&["delete", "doc.md", "B", "-f", "text"]).success().text();
+    assert!(deleted.contains("deleted lines 5-9, but not all definitions\n"), "{deleted}");
+    assert_eq!(text(&place), "# A\n\n[x]\n\n[x]: https://x.y\n");
+}
+
+#[test]
 fn a_phrase_that_occurs_once_is_replaced_in_its_place() {
     let file = "# A\n\nOne two.\n\n> - three [f](x.md)\n> - four\n\n## B\n\nOne two.\n";
     let place = Place::ingested(&[("a.md", file), ("x.md", "# X\n"), ("y.md", "# Y\n")]);

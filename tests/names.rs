@@ -191,6 +191,27 @@ fn candidates_can_be_chosen_in_every_format() {
 }
 
 #[test]
+fn equal_sections_of_a_change_log_have_different_suggestions() {
+    let log =
+        "# Log\n\n## [1.1.0] - 2020\n\n### Added\n\n- x\n\n## [1.0.0] - 2019\n\n### Added\n\n- y\n";
+    let place = Place::ingested(&[("log.md", log)]);
+    let read = |path: &str| place.run(&["read", "log.md", path, "-f", "raw"]);
+    assert_eq!(read("1.0.0/Added").success().text(), "### Added\n\n- y\n");
+    let insert = ["insert", "log.md", "1.0.0/Added", "--content", "- z"];
+    let fault = place.run(&insert).ends(1).json();
+    let suggestions = &fault["unresolved_selectors"][0]["suggestions"];
+    assert_eq!(*suggestions, serde_json::json!(["log.md::heading:h3[1]"]));
+    let fault = place.run(&["insert", "log.md", "1.0.0/Addd", "--content", "- z", "-f", "text"]);
+    let lines = fault.ends(1);
+    let lines = lines.text() + &lines.stderr;
+    let [first, second] = [
+        "log.md::heading:h3[1]  Log / [1.0.0] - 2019 / Added (line 11)",
+        "log.md::heading:h3[0]  Log / [1.1.0] - 2020 / Added (line 5)",
+    ];
+    assert!(lines.find(first).unwrap() < lines.find(second).unwrap(), "{lines}");
+}
+
+#[test]
 fn edits_accept_a_whole_document_only_by_its_explicit_address() {
     let place = proposals();
     let only = place.run(&["replace", "eip-1", "--content", "x"]).ends(2).json();

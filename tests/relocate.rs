@@ -486,6 +486,21 @@ fn the_answer_lists_some_renumbered_sections_and_those_with_links_first() {
 }
 
 #[test]
+fn a_path_that_ends_with_a_slash_is_a_folder_to_move_into() {
+    let files = [("n/a.md", "# A\n"), ("docs/x.md", "[a](../n/a.md)\n"), ("b.md", "# B\n")];
+    let place = Place::ingested(&files);
+    let fault = place.run(&["move", "n/a.md", "docs"]).ends(2).json();
+    assert_eq!(fault["error"]["reason"], "EXISTS", "{fault}");
+    assert!(fault["error"]["hint"].as_str().unwrap().contains("`mdsel move n/a.md docs/`"));
+    place.run(&["move", "n/a.md", "docs/"]).success();
+    assert_eq!(text(&place, "docs/x.md"), "[a](a.md)\n");
+    // The folder need not be there, and may be seen from the current one.
+    place.run(&["move", "b.md", "./new/deep/"]).success();
+    assert_eq!(text(&place, "new/deep/b.md"), "# B\n");
+    assert_eq!(place.run(&["move", "b.md", "new/deep/"]).success().json()["rewritten_links"], 0);
+}
+
+#[test]
 fn a_killed_move_changes_all_files_or_none() {
     let (before, after, length) = {
         let place = vault();

@@ -123,10 +123,7 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
     let mut edits = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let origin = format!("line {number} of the batch");
-        let mut line: BatchLine = serde_json::from_str(line).map_err(|error| {
-            Error::new(ErrorKind::Usage, format!("{origin}: {error}"))
-                .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}")
-        })?;
+        let mut line = BatchLine::parse(line).map_err(|error| error.in_part(&origin))?;
         let addresses = if arguments.document.is_some() { Vec::new() } else { line.addresses() };
         rewrite_all(global, addresses).map_err(|error| error.in_part(&origin))?;
         let edit = line.into_edit(origin.clone(), arguments.options.fuzzy);

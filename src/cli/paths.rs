@@ -88,7 +88,9 @@ pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
         return Ok(path.to_owned());
     }
     let roots = store::open(global, &store::store(global)?, Purpose::Read)?.roots();
-    Ok(roots.containing(&canonical(&store::current_folder()?.join(path))?)?.1)
+    let found = roots.containing(&canonical(&store::current_folder()?.join(path))?)?.1;
+    let is_folder = path.ends_with('/') && !found.is_empty() && !found.ends_with('/');
+    Ok(if is_folder { found + "/" } else { found })
 }
 
 /// Returns whether an address begins with a path relative to the current folder, or an absolute

@@ -4,11 +4,13 @@
 //! does not have.
 
 use super::change::Operation;
-use super::plan::{Change, EditScope, FrontMatterProblem, Refusal, is_line_start};
-use crate::error::{Error, ErrorKind, shell_path};
+use super::plan::{Change, EditScope, FrontMatterProblem, Position, Refusal, is_line_start};
+use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
+use crate::query::library::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::{DocumentCache, documents};
 
 /// Returns `CONFLICT`: the document at `path` has the hash `found`, not `expected`.
 pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
@@ -17,6 +19,61 @@ pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
             "read it again with `mdsel read {} --refresh -f json`",
             shell_path(path)
         ))
+}
+
+/// Returns `error`. If it says that `text` names a whole document, its hint becomes that of `hint`, if any.
+pub(super) fn of_whole_document(
+    library: &DocumentCache<'_>,
+    error: Error,
+    text: &str,
+    hint: impl Fn(&OpenDocument) -> Option<String>,
+) -> Result<Error> {
+    if error.reason() != Some("WHOLE_DOCUMENT") {
+        return Ok(error);
+    }
+    let Ok(stored) = documents::one(library, text)? else { return Ok(error) };
+    let hint = hint(&*library.open(&stored)?);
+    Ok(error.map_hints(|other| hint.clone().unwrap_or_else(|| other.to_owned())))
+}
+
+/// Returns what to do instead of an edit of a whole document; `None` if the edit of its whole text may be meant.
+pub(super) fn instead_of_whole(document: &OpenDocument, operation: &Operation) -> Option<String> {
+    let whole = shell_path(&document.address("*"));
+    match operation {
+        Operation::Insert { position, .. } => {
+            let (place, position) = match position {
+                Position::FirstChild => ("beginning", "first_child"),
+                _ => ("end", "last_child"),
+            };
+            Some(format!(
+                "name a section, or insert at the {place} of the document with \
+                 `mdsel insert {whole} --position {position}`"
+            ))
+        }
+        Operation::Delete { .. } => Some(format!(
+            "empty the file with `mdsel replace {whole} --content '' --allow-drop`; or delete the file, and run \
+             `mdsel ingest`"
+        )),
+        Operation::Mark { .. } => Some(format!(
+            "list the tasks with `mdsel tasks --under {}`",
+            shell_path(&document.namespace)
+        )),
+        Operation::Replace { .. } | Operation::ReplaceText { .. } | Operation::Key(_) => None,
+    }
+}
+
+/// Returns what to do instead of giving a whole document the title `title`.
+pub(super) fn instead_of_title(document: &OpenDocument, title: &str) -> String {
+    let move_it =
+        format!("move the file with `mdsel move {} PATH`", shell_path(&document.namespace));
+    match document.tree.outline().sections.iter().find(|section| section.level == 1) {
+        Some(section) => format!(
+            "rename its first heading with `mdsel rename {} --title {}`, or {move_it}",
+            shell_path(&document.address_of(section.node)),
+            shell_word(title)
+        ),
+        None => format!("name a section, or {move_it}"),
+    }
 }
 
 /// The edit that was refused.
@@ -187,11 +244,9 @@ impl RefusedEdit<'_> {
                     ),
                 }
             }
-            (Operation::Delete { .. }, _) => format!(
-                "empty the file with `mdsel replace {} --content '' --allow-drop`; or \
-                 delete the file, and run `mdsel ingest`",
-                shell_path(&format!("{document}::*")),
-            ),
+            (Operation::Delete { .. }, _) => {
+                instead_of_whole(&self.place.document, self.operation).unwrap_or_default()
+            }
             (_, Target::Document) => "pass --position first_child or last_child".to_owned(),
             (_, Target::FrontMatter) => {
                 format!("pass --position after, or replace {document}::@frontmatter")

@@ -50,7 +50,7 @@ pub struct BatchLine {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "String")]
 enum OperationName {
     Replace,
     Insert,
@@ -71,7 +71,58 @@ impl OperationName {
     }
 }
 
+impl TryFrom<String> for OperationName {
+    type Error = String;
+
+    fn try_from(name: String) -> std::result::Result<Self, String> {
+        Ok(match name.as_str() {
+            "replace" => Self::Replace,
+            "insert" => Self::Insert,
+            "delete" => Self::Delete,
+            "done" => Self::Done,
+            "open" => Self::Open,
+            "set" => Self::Set,
+            "unset" => Self::Unset,
+            "add" => Self::Add,
+            "rename" => Self::Rename,
+            "move" => Self::Move,
+            _ => {
+                return Err(format!(
+                    "no operation is called {name:?}: use replace, insert, delete, done, open, set, unset or add; \
+                     rename and move stand alone"
+                ));
+            }
+        })
+    }
+}
+
+/// Returns the form of a line with this operation.
+fn form_of(operation: &str) -> &'static str {
+    match operation {
+        "set" | "add" => {
+            r#"write {"operation":"set","section":KEY,"content":VALUE}: the key is the section, and add adds to a list"#
+        }
+        "unset" => r#"write {"operation":"unset","section":KEY}"#,
+        "done" | "open" => r#"write {"operation":"done","section":"DOC:LINE"}, or "open""#,
+        "delete" => r#"write {"operation":"delete","section":...}"#,
+        _ => r#"write {"operation":"replace","section":...,"content":...}"#,
+    }
+}
+
 impl BatchLine {
+    /// Parses a line of a batch.
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| {
+            let line: Option<serde_json::Value> = serde_json::from_str(text).ok();
+            let message = match &line {
+                Some(_) => error.to_string(),
+                None => format!("it is not JSON: {error}"),
+            };
+            let operation = line.as_ref().and_then(|line| line.get("operation")?.as_str());
+            Error::new(ErrorKind::Usage, message).with_hint(form_of(operation.unwrap_or_default()))
+        })
+    }
+
     /// Returns an error if a key has no meaning for the operation: an edit that ignores it is another edit than the
     /// one that was meant.
     fn check_keys(&self) -> Result<()> {
@@ -132,7 +183,9 @@ impl BatchLine {
                 }),
                 None => {
                     let what = "the new path of a document; a section needs the address to move to as `to`";
-                    let (document, path) = (self.section.clone(), content(what)?);
+                    let whole = document.filter(|_| self.section == "*");
+                    let document = whole.unwrap_or(&self.section).clone();
+                    let path = content(what)?;
                     if document.contains("::") && !document.ends_with("::*") {
                         let message = "only a document is moved to a path";
                         return Err(Error::new(ErrorKind::Usage, message)
@@ -174,6 +227,14 @@ impl BatchLine {
         let scope = if self.no_children { EditScope::Own } else { EditScope::Subtree };
         let allow = self.allow();
         let content = self.content.map(String::into_bytes);
+        let given = |content| {
+            checked_content(content, true).map_err(|error| {
+                error.map_hints(|_| match self.operation {
+                    OperationName::Set | OperationName::Add => form_of("set").to_owned(),
+                    _ => r#"give it as "content"; "content":"" empties the place"#.to_owned(),
+                })
+            })
+        };
         let operation = match (self.operation, content) {
             (OperationName::Rename | OperationName::Move, _) => {
                 return Err(usage("rename and move change several files, so they stand alone")
@@ -190,7 +251,7 @@ impl BatchLine {
             (OperationName::Open, None) => Operation::Mark { is_done: false },
             (OperationName::Unset, None) => Operation::Key(Change::Unset(self.section.clone())),
             (OperationName::Set | OperationName::Add, content) => {
-                let content = checked_content(content, true)?;
+                let content = given(content)?;
                 let value = value_of(&String::from_utf8_lossy(&content));
                 let key = self.section.clone();
                 Operation::Key(match self.operation {
@@ -199,16 +260,16 @@ impl BatchLine {
                 })
             }
             (OperationName::Replace, content) if self.old.is_some() => {
-                let content = content.map_or_else(|| checked_content(None, true), Ok)?;
+                let content = content.map_or_else(|| given(None), Ok)?;
                 Operation::replace_text(self.old.unwrap_or_default(), content, scope)?
             }
             (OperationName::Replace, content) => Operation::Replace {
-                content: checked_content(content, true)?,
+                content: given(content)?,
                 scope,
                 keep_heading: !self.no_keep_heading,
             },
             (OperationName::Insert, content) => Operation::Insert {
-                content: checked_content(content, true)?,
+                content: given(content)?,
                 position: self.position.unwrap_or(Position::After),
                 relevel: self.relevel,
             },

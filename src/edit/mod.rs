@@ -44,7 +44,7 @@ use crate::query::{DocumentCache, NamedNode, locate_for_edit, named, names_docum
 use crate::store::{Purpose, Store};
 use change::Current;
 use files::{FileChange, OldFile};
-use hint::hash_conflict;
+use hint::{hash_conflict, instead_of_whole, of_whole_document};
 use plan::Renumbered;
 
 /// A request to edit documents.
@@ -302,7 +302,13 @@ fn places(
         let given = edit.document.as_ref().or(request.document.as_ref());
         let is_address = given.is_none() && names_document(library, &edit.section)?;
         let document = given.cloned().or(before.clone()).filter(|_| !is_address);
-        let mut found = named(library, document.as_deref(), &edit.section, edit.is_fuzzy)?;
+        let mut found = match named(library, document.as_deref(), &edit.section, edit.is_fuzzy) {
+            Ok(found) => found,
+            Err(error) => {
+                let hint = |document: &OpenDocument| instead_of_whole(document, &edit.operation);
+                return Err(of_whole_document(library, error, &edit.section, hint)?);
+            }
+        };
         // The text before `::`, `#` or `:` may be a part of a title.
         if is_address
             && before.is_some()

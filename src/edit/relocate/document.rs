@@ -1,4 +1,4 @@
-//! Gives a document another path.
+//! Gives a document another path, or puts it into another folder.
 //!
 //! Invariant: the new path is one that an ingest takes, and nothing is there.
 
@@ -8,7 +8,7 @@ use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects};
 use crate::edit::plan::Version;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
@@ -44,6 +44,10 @@ pub(super) fn moved(
     path: &str,
 ) -> Result<Plan> {
     let path = path.strip_prefix("./").unwrap_or(path);
+    let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
+    // A path that ends with a slash is a folder, as for `mv`.
+    let in_folder = path.strip_suffix('/').map(|folder| format!("{folder}/{name}"));
+    let path = in_folder.as_deref().unwrap_or(path);
     let reader = library.reader;
     let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);
     if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
@@ -51,6 +55,12 @@ pub(super) fn moved(
         return Err(refused(ErrorKind::OutsideRoot, message, "name a file below the root"));
     }
     let roots = reader.roots();
+    if roots.file(path).is_dir() {
+        let (document, folder) = (shell_path(&stored.path), shell_path(&format!("{path}/")));
+        let hint = format!("move it into the folder with `mdsel move {document} {folder}`");
+        return Err(refused(ErrorKind::EditRefused, format!("{path} is a folder"), &hint)
+            .with_reason("EXISTS"));
+    }
     if let Some(reason) = roots.excluded(&store.own_files(), path) {
         let message = format!("{path} would not be ingested: {reason}");
         return Err(refused(ErrorKind::EditRefused, message, "choose another path")

@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::files::{self, FileChange, OldFile};
-use super::hint::hash_conflict;
+use super::hint::{hash_conflict, instead_of_title, of_whole_document};
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::AddressResult;
 use crate::edit::answer::{diff, quoted};
@@ -31,6 +31,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
+use crate::query::library::OpenDocument;
 use crate::query::node::{has_hash, short_hash};
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named};
@@ -158,7 +159,8 @@ pub struct NewLabel {
 /// The effects of a relocation outside the place, and on labels.
 #[derive(Clone, Debug, Default, schemars::JsonSchema, serde::Serialize)]
 pub struct RelocateEffects {
-    /// Sections whose number changes because a section with an equal title was added or removed.
+    /// Sections whose number changes because a section with an equal title was added or removed, those first to which
+    /// links lead. An answer lists at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub renumbered: Vec<Renumbered>,
     /// The number of these sections, if not all are listed.
@@ -201,9 +203,13 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     let library = DocumentCache::new(&*reader);
     let planned = match &request.relocation {
         Relocation::Rename { document, section, title, is_fuzzy } => {
-            match named(&library, document.as_deref(), section, *is_fuzzy)? {
-                Ok(place) => renamed(&library, &place, title, *is_fuzzy)?,
-                Err(fault) => Err(fault),
+            match named(&library, document.as_deref(), section, *is_fuzzy) {
+                Ok(Ok(place)) => renamed(&library, &place, title, *is_fuzzy)?,
+                Ok(Err(fault)) => Err(fault),
+                Err(error) => {
+                    let hint = |document: &OpenDocument| Some(instead_of_title(document, title));
+                    return Err(of_whole_document(&library, error, section, hint)?);
+                }
             }
         }
         Relocation::Move { document, path } => match documents::one(&library, document)? {

@@ -9,11 +9,13 @@ use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects, not_a_section, section_at};
 use crate::address::AddressResult;
+use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
+use crate::query::resolved_node::Target;
 use crate::query::{DocumentCache, NamedNode};
 
 /// Gives the section at `place` another title.
@@ -34,7 +36,10 @@ pub(super) fn renamed(
         Err(fault) => return Ok(Err(fault)),
     };
     let Some((node, section)) = section_at(&found) else {
-        return Err(not_a_section(&found));
+        let error = not_a_section(&found);
+        let is_part = matches!(found.target, Target::Node(node) if node > 0);
+        let instead = || instead_of_title(&found.document, title);
+        return Err(error.map_hints(|hint| if is_part { hint.to_owned() } else { instead() }));
     };
     let section = section.clone();
     let whole = found.span();

@@ -17,7 +17,12 @@ fn line(done: &Done) -> String {
         _ if done.effects.is_noop => "unchanged".to_owned(),
         EditCommand::Insert => format!("inserted at line {}", done.new_lines.start),
         EditCommand::Delete => {
-            format!("deleted lines {}-{}", done.old_lines.start, done.old_lines.end)
+            let kept = if done.effects.kept_definitions.is_empty() {
+                ""
+            } else {
+                ", but not all definitions"
+            };
+            format!("deleted lines {}-{}{kept}", done.old_lines.start, done.old_lines.end)
         }
         _ if done.new_lines.end < done.new_lines.start => {
             format!("removed lines {}-{}", done.old_lines.start, done.old_lines.end)

@@ -21,6 +21,8 @@ pub(super) enum Tier {
     /// The text is the titles of the innermost sections.
     TitlePathSuffix,
     /// The text is a part of the title or slug. If a title begins with the text and a `(`, only such titles are meant.
+    /// Else the text is the title of the section after parts of the titles of the sections around it, as in
+    /// `1.1.0/Added` for a change log.
     Substring,
 }
 
@@ -157,12 +159,24 @@ impl SectionPath {
                 if !functions.is_empty() {
                     return functions;
                 }
-                nodes(&|section| {
+                let parts = nodes(&|section| {
                     section.titles().any(|text| comparable(text).contains(&self.title))
                         || self
                             .slug
                             .as_ref()
                             .is_some_and(|slug| comparable(&section.slug()).contains(slug))
+                });
+                if !parts.is_empty() || self.is_one_part() {
+                    return parts;
+                }
+                let has_part = |section: &Section, part: &PathPart| {
+                    let mut titles = section.titles();
+                    !part.text.is_empty()
+                        && titles.any(|text| comparable(text).contains(&part.text))
+                };
+                nodes(&|section| {
+                    self.parts.last().is_some_and(|last| last.is_title_of(section))
+                        && self.matches(tree, section, false, &has_part)
                 })
             }
         }
@@ -250,6 +264,8 @@ mod tests {
         assert_eq!(first_tier("Twins/Twin"), found(TitlePath, &["heading:h2[2]", "heading:h2[3]"]));
         assert_eq!(first_tier("twins/twin"), found(SlugPath, &["heading:h2[2]"]));
         assert_eq!(first_tier("Twins/twin-1"), found(TitlePath, &["heading:h2[3]"]));
+        assert_eq!(first_tier("quire/Functional/Auth"), found(Substring, auth));
+        assert_eq!(first_tier("quire/Functional/uth"), None);
         assert_eq!(first_tier("nothing"), None);
         assert_eq!(first_tier("/"), None);
     }

@@ -3,6 +3,7 @@
 //! Invariant: each suggestion is an address that resolves in the same store. The work is limited,
 //! whatever the size of the store and the document.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::address::suggest::most_similar;
@@ -12,7 +13,8 @@ use crate::address::{
 };
 use crate::error::Result;
 use crate::limits;
-use crate::markdown::outline::BlockType;
+use crate::markdown::outline::{BlockType, Section};
+use crate::markdown::slug::comparable;
 use crate::store::{Lookup, StoredDocument};
 
 use super::locate::locate;
@@ -109,23 +111,43 @@ pub(super) fn similar_places(
     steps: &[Step],
 ) -> Vec<Suggestion> {
     let tree = &document.tree;
-    let text = text.rsplit('/').next().unwrap_or(text);
+    let (above, text) = text.rsplit_once('/').unwrap_or(("", text));
     let sections = || tree.outline().sections.iter().take(limits::MAX_SECTIONS_COMPARED);
     let titles: Vec<&str> = sections().map(|section| section.title.as_str()).collect();
     let similar = most_similar(text, titles);
-    let addresses = similar
-        .into_iter()
-        .flat_map(|title| sections().filter(move |section| section.title == title))
-        .map(|section| {
-            let (scope, address) =
-                (StepScope::Node(section.node), document.address_of(section.node));
-            let address = match tree.follow_from(scope, steps, 1) {
-                Ok(_) if !steps.is_empty() => format!("{address}/{}", joined(steps)),
-                _ => address,
-            };
-            let title = Some(section.title.clone()).filter(|title| !title.is_empty());
-            Suggestion { address, title }
-        });
+    let of_title = |title| sections().filter(move |section| section.title == title);
+    let mut similar: Vec<&Section> = similar.into_iter().flat_map(of_title).collect();
+    // Those below a section with the name before the last slash come first.
+    let parent = comparable(above.rsplit('/').next().unwrap_or_default().trim());
+    let is_below = |section: &Section| {
+        let above = tree.sections_above(section.node);
+        let titles = above.iter().rev().skip(1).flat_map(|section| section.titles());
+        !parent.is_empty() && titles.into_iter().any(|title| comparable(title).contains(&parent))
+    };
+    similar.sort_by_key(|section| !is_below(section));
+    let counts = similar.iter().fold(HashMap::new(), |mut counts, section| {
+        *counts.entry(section.title.as_str()).or_insert(0) += 1;
+        counts
+    });
+    // Equal titles differ by the titles above them.
+    let shown = |section: &Section| {
+        if counts.get(section.title.as_str()).is_none_or(|count| *count < 2) {
+            return section.title.clone();
+        }
+        let above = tree.sections_above(section.node);
+        let path: Vec<&str> = above.iter().map(|section| section.title.as_str()).collect();
+        let line = tree.node(section.node).map_or(1, |node| node.lines.start);
+        format!("{} (line {line})", path.join(" / "))
+    };
+    let addresses = similar.into_iter().map(|section| {
+        let (scope, address) = (StepScope::Node(section.node), document.address_of(section.node));
+        let address = match tree.follow_from(scope, steps, 1) {
+            Ok(_) if !steps.is_empty() => format!("{address}/{}", joined(steps)),
+            _ => address,
+        };
+        let title = Some(shown(section)).filter(|title| !title.is_empty());
+        Suggestion { address, title }
+    });
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
 }
 
