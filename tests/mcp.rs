@@ -589,6 +589,33 @@ fn a_server_uses_the_options_of_the_last_ingest() {
 }
 
 #[test]
+fn an_edit_that_renumbers_many_sections_fits_in_a_reply() {
+    let release = |number: usize| format!("\n## 1.0.{number}\n\n### Patch Changes\n\n- x\n");
+    let log: String = (0..400).rev().map(release).collect();
+    let place = Place::ingested(&[("log.md", &format!("# Log\n{log}"))]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let insert = json!({ "operation": "insert", "document": "log.md", "section": "1.0.399",
+        "position": "before", "content": release(400) });
+    let rename =
+        json!({ "operation": "rename", "section": "log.md::heading:h3[0]", "content": "New" });
+    for edit in [insert, rename] {
+        let answer = server.json("edit", &json!({ "edits": [edit] }));
+        assert_eq!(answer["renumbered"].as_array().unwrap().len(), 20);
+        assert_eq!(answer["renumbered_total"], 400);
+    }
+}
+
+#[test]
+fn the_whole_document_of_a_call_is_moved() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "[a](a.md)\n")]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let edit = json!({ "operation": "move", "section": "*", "content": "docs/c.md" });
+    let answer = server.json("edit", &json!({ "document": "a.md", "edits": [edit] }));
+    assert_eq!(answer["new_selector"], "docs/c.md::*");
+    assert!(place.join("docs/c.md").exists() && !place.join("a.md").exists());
+}
+
+#[test]
 fn a_reply_says_that_an_interrupted_edit_was_finished() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     tampered(

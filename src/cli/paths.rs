@@ -89,7 +89,7 @@ pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
     }
     let roots = store::open(global, &store::store(global)?, Purpose::Read)?.roots();
     let found = roots.containing(&canonical(&store::current_folder()?.join(path))?)?.1;
-    let is_folder = path.ends_with('/') && !found.is_empty() && !found.ends_with('/');
+    let is_folder = path.ends_with('/') && !found.ends_with('/');
     Ok(if is_folder { found + "/" } else { found })
 }
 

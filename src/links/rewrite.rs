@@ -379,9 +379,9 @@ mod tests {
             (Kind::Wikilink, "#old-1", "#new-title"),
             (Kind::Wikilink, "b#Old#^block", "b#New title#^block"),
         ] {
+            let is_heading = kind == Kind::Wikilink && !old.contains('-');
             let all = candidates(&link(kind, old), "", &to, &[]);
             assert!(all.contains(&expected.to_owned()), "{old}: {all:?}");
-            let is_heading = kind == Kind::Wikilink && !old.contains('-');
             assert!(
                 !is_heading || all.iter().all(|target| !target.contains("new-title")),
                 "{all:?}"

@@ -459,8 +459,10 @@ mod tests {
             assert_eq!(changed(TABLE, detail), Ok(TABLE.replacen(from, to, 1)), "{detail:?}");
         }
         assert_eq!(changed(TABLE, Detail::DeleteRow(place(0))), Err(Refusal::NoSuchPosition));
-        let broken = changed(TABLE, Detail::Row(place(1), b"# heading"));
+        let broken = changed(TABLE, Detail::Row(place(1), b"# a | b"));
         assert!(matches!(broken, Err(Refusal::ChangesOutside { .. })), "{broken:?}");
+        let bare = changed(TABLE, Detail::Row(place(1), b"a \\| b"));
+        assert_eq!(bare, Err(Refusal::NotARow { columns: 2 }));
         let last = "| a |\n|---|\n| 1 |";
         let inserted = changed(last, Detail::InsertRow(table(last, 1), false, b"| 2 |"));
         assert_eq!(inserted, Ok(format!("{last}\n| 2 |")));

@@ -207,10 +207,19 @@ fn replace_accepts_the_root_blocks_and_items() {
             replace("```\nd\n```"),
             "# A\n\np\n\n```\nd\n```\nq\n",
         ),
-        ("# A\n\np\n\n```\nc\n```\nq\n", "code", replace("x"), "# A\n\np\n\nx\n\nq\n"),
         ("- a\n- b\n- c\n", "item 1", replace("- x\n  y\n"), "- a\n- x\n  y\n- c\n"),
         ("- a\n\n  p\n\n- b\n", "paragraph 1", replace("  x\n"), "- a\n\n  x\n\n- b\n"),
     ]);
+}
+
+#[test]
+fn text_replaces_a_code_block_only_if_changes_are_allowed() {
+    let file = b"# A\n\np\n\n```\nc\n```\nq\n";
+    let code = target(&parse(file).outline, "code");
+    assert_eq!(planned(file, code, replace("x"), Allow::default()), Err(Refusal::NotCode));
+    let allow = Allow { change: true, ..Allow::default() };
+    let splice = planned(file, code, replace("x"), allow).unwrap();
+    assert_eq!(apply(file, &splice), b"# A\n\np\n\nx\n\nq\n");
 }
 
 #[test]

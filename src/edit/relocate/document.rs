@@ -46,7 +46,10 @@ pub(super) fn moved(
     let path = path.strip_prefix("./").unwrap_or(path);
     let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
     // A path that ends with a slash is a folder, as for `mv`.
-    let in_folder = path.strip_suffix('/').map(|folder| format!("{folder}/{name}"));
+    let in_folder = path.strip_suffix('/').map(|folder| match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    });
     let path = in_folder.as_deref().unwrap_or(path);
     let reader = library.reader;
     let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);

@@ -11,8 +11,8 @@ use crate::edit::plan::{Version, footnote_references, has_footnote};
 use crate::markdown::outline::split_attributes;
 use crate::position::ByteSpan;
 
-/// Matches an element without content, or a comment.
-const EMPTY_HTML: &str = r"(?:<a(?:\s[^<>]*)?>\s*</a>|<span(?:\s[^<>]*)?>\s*</span>|<a\s[^<>]*/>|<!--(?:[^-]|-[^-])*-->)";
+/// Matches an element without content, or a comment of HTML or MDX.
+const EMPTY_HTML: &str = r"(?:<a(?:\s[^<>]*)?>\s*</a>|<span(?:\s[^<>]*)?>\s*</span>|<a\s[^<>]*/>|<!--(?:[^-]|-[^-])*-->|\{/\*[^*]*\*/\})";
 
 /// Matches a tag with an attribute, or a comment.
 const HTML: &str = r"(?i)<[a-z][^<>]*=[^<>]*>|<!--(?:[^-]|-[^-])*-->";
@@ -126,10 +126,11 @@ fn shown(parts: &str) -> String {
     patterns().map_or_else(String::new, |known| known.tag.replace_all(parts, "").into_owned())
 }
 
-/// Returns the title with the links of the heading at `heading` around their texts; `None` if it lacks one of them.
+/// Returns the title with the links of the heading at `heading` around their texts; `None` if it lacks one of them, or
+/// may have links itself.
 pub(super) fn with_links(version: &Version, heading: ByteSpan, title: &str) -> Option<String> {
     let links = links(version, heading);
-    if links.is_empty() {
+    if links.is_empty() || title.contains('[') {
         return None;
     }
     let mut text = String::new();
