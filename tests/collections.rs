@@ -303,6 +303,30 @@ fn links_lead_to_the_same_files_on_disk_after_a_move_into_another_collection() {
 }
 
 #[test]
+fn links_lead_as_the_files_lie_if_there_are_only_collections() {
+    let place = Place::with(&[
+        ("one/z.md", "# Z\n\n[n](../two/n.md) [p](../p.md) ![i](../two/i.png)\n"),
+        ("two/n.md", "# N\n"),
+        ("two/i.png", ""),
+        ("p.md", "# P\n"),
+    ]);
+    let run = |arguments: &[&str]| place.run(arguments);
+    run(&["ingest", "--collection", "a", "one"]).success();
+    run(&["ingest", "--collection", "b", "two"]).success();
+    let check = run(&["links", "check"]).ends(1).json();
+    let findings = check["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{check}");
+    // The file is in no collection.
+    assert_eq!((&findings[0]["code"], &findings[0]["line"]), (&json!("UNCHECKED"), &json!(3)));
+    let into = run(&["links", "list", "b/n.md", "--direction", "in"]).success().json();
+    assert_eq!(into["edges"].as_array().unwrap().len(), 1, "{into}");
+    run(&["move", "a/z.md", "b/z.md"]).success();
+    // A path may lead out of the folder and back.
+    let moved = "# Z\n\n[n](../two/n.md) [p](../p.md) ![i](../two/i.png)\n";
+    assert_eq!(std::fs::read_to_string(place.join("two/z.md")).unwrap(), moved);
+}
+
+#[test]
 fn each_root_of_a_store_from_somebody_else_must_be_accepted() {
     let place = project();
     let stranger = Place::new();

@@ -43,17 +43,18 @@ impl Disk {
             root: root.clone(),
             ..OpenRoot::default()
         };
-        Self { roots: roots.iter().map(open).collect() }
+        Self { roots: roots.with_documents().map(open).collect() }
     }
 
-    /// Returns what is at `path`, which has no `.` and `..`; "" is the root without a name.
+    /// Returns what is at `path`, which has no `.` and `..`; "" is the root without a name, and the name of a
+    /// collection is its root. Nothing is outside of the roots.
     pub(crate) fn at(&self, path: &str) -> OnDisk {
         let first = path.split_once('/').map_or(path, |(first, _)| first);
-        let named = self.roots.iter().find(|root| !first.is_empty() && root.root.name == first);
-        match named.or(self.roots.first()) {
+        let root_of = |name| self.roots.iter().find(|root| root.root.name == name);
+        match root_of(first).or_else(|| root_of("")) {
             Some(root) if path == root.root.name && root.opened.is_some() => OnDisk::Folder,
             Some(root) => root.at(root.root.below(path)),
-            None => OnDisk::Unknown,
+            None => OnDisk::Missing,
         }
     }
 

@@ -13,7 +13,7 @@ use super::paths::{collection_folder, is_really_below, relative};
 use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, shell_word};
-use crate::links::{SiteRoot, folder_of, normalized};
+use crate::links::{SiteRoot, folder_of, join, normalized};
 
 /// A folder of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Root {
 pub struct Roots {
     /// The folder without a name comes first, then the collections by name.
     all: Vec<Root>,
+    /// Whether only the files of collections are documents. The folder without a name may be above theirs.
+    only_collections: bool,
 }
 
 impl Root {
@@ -69,7 +71,10 @@ impl Roots {
             folder: collection_folder(&collection.root, store, folder),
             options: collection.options.clone(),
         });
-        Self { all: std::iter::once(unnamed).chain(collections).collect() }
+        Self {
+            all: std::iter::once(unnamed).chain(collections).collect(),
+            only_collections: options.only_collections,
+        }
     }
 
     /// Returns the folder of the document at `path`, and the path relative to it.
@@ -120,18 +125,21 @@ impl Roots {
     }
 
     /// Returns the path of the document or file to which the relative path `link` of the document at `source` leads on
-    /// disk. Returns `None` if that is not below another one of the folders.
+    /// disk. Returns `None` if that is below none of the folders, or if the path stays in the folder of the source.
     pub(crate) fn across(&self, source: &str, link: &str) -> Option<String> {
         if self.collections().is_empty() || link.starts_with('/') {
             return None;
         }
-        let (here, _) = self.of(source);
+        let (here, below) = self.of(source);
+        // It may lead out of the folder and back.
+        let leaves = join(folder_of(below), link).is_none();
+        let is_other = |root: &Root| leaves || root.name != here.name;
         let full = normalized(folder_of(&self.on_disk(source)?), link);
-        let path = self.iter().filter(|root| root.name != here.name).find_map(|root| {
+        let path = self.with_documents().filter(|root| is_other(root)).find_map(|root| {
             let folder = normalized("", root.folder.to_str()?);
             Some(root.path_of(full.strip_prefix(&folder)?.strip_prefix('/')?))
         })?;
-        (self.of(&path).0.name != here.name).then_some(path)
+        is_other(self.of(&path).0).then_some(path)
     }
 
     /// Reads the regular file at `path`, of at most `most` bytes. Follows no symbolic link below the folder.
@@ -200,6 +208,11 @@ impl Roots {
     /// Returns the collections, by name.
     pub(crate) fn collections(&self) -> &[Root] {
         self.all.get(1..).unwrap_or_default()
+    }
+
+    /// Returns the folders whose files are documents: all, or the collections.
+    pub(crate) fn with_documents(&self) -> impl Iterator<Item = &Root> {
+        self.iter().filter(|root| !root.name.is_empty() || !self.only_collections)
     }
 
     /// Returns all folders.

@@ -89,7 +89,7 @@ pub trait LinkTargets {
     }
 
     /// Returns the path of the document or file to which the relative path `link` of the document at `source` leads on
-    /// disk. Returns `None` if that is not below the root of another collection.
+    /// disk. Returns `None` if that is below no root, or if the path stays below the root of the source.
     fn across(&self, _source: &str, _link: &str) -> Option<String> {
         None
     }

@@ -84,7 +84,7 @@ fn problem(
     let reason = match to {
         Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => return None,
         Destination::Attachment { path, .. } => {
-            let why = match library.disk().at("") {
+            let why = match library.disk().at(&library.roots.of(path).0.name) {
                 OnDisk::Folder => "its path has a symbolic link or cannot be read",
                 _ => "the root of the store is not on this disk",
             };
