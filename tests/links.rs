@@ -229,6 +229,35 @@ fn site_roots_define_where_site_links_lead() {
 }
 
 #[test]
+fn links_of_a_site_leave_out_the_numbers_that_order_its_files() {
+    let place = Place::with(&[
+        (
+            "docs/index.md",
+            "[a](/docs/agents/loop#Two)\n[b](/docs/agents)\n[c](/docs/twice)\n[d](/docs/none)\n\
+             [e](agents/loop)\n",
+        ),
+        ("docs/03-agents/index.mdx", "# Agents\n"),
+        ("docs/03-agents/04-loop.mdx", "# Loop\n\n## Two\n"),
+        ("docs/01-twice.md", "# One\n"),
+        ("docs/02-twice.md", "# Other\n"),
+    ]);
+    place.run(&["ingest", "--site-root", "docs=/docs"]).success();
+    let broken = ["3 BROKEN_FILE", "4 BROKEN_FILE", "5 BROKEN_FILE"];
+    assert_eq!(problems(&place, "docs/index.md"), broken);
+    let into = |document: &str| {
+        let list = ["links", "list", document, "--direction", "in"];
+        edges(&place.run(&list).success().json())
+    };
+    let loops = ["docs/index.md::root related docs/03-agents/04-loop.mdx::heading:h2[0] inline"];
+    assert_eq!(into("docs/03-agents/04-loop.mdx"), loops);
+    assert_eq!(into("docs/03-agents/index.mdx").len(), 1);
+    place.run(&["move", "docs/03-agents/04-loop.mdx", "docs/03-agents/05-cycle.mdx"]).success();
+    let index = std::fs::read_to_string(place.join("docs/index.md")).unwrap();
+    assert!(index.starts_with("[a](/docs/agents/cycle#Two)\n"), "{index}");
+    assert_eq!(problems(&place, "docs/index.md"), broken);
+}
+
+#[test]
 fn a_node_has_the_title_and_a_summary_of_its_document() {
     let place = Place::ingested(&[
         (

@@ -144,6 +144,27 @@ fn every_reading_command_takes_a_bare_name() {
 }
 
 #[test]
+fn a_name_without_the_number_that_orders_files_is_suggested() {
+    let place = Place::ingested(&[
+        ("docs/01-generate-text.mdx", "# A\n"),
+        ("docs/03-agents/04-loop-control.mdx", "# B\n"),
+        ("docs/gettext.md", "# C\n"),
+    ]);
+    for (name, expected) in [
+        ("generate-text", "docs/01-generate-text.mdx::*"),
+        ("loop-control", "docs/03-agents/04-loop-control.mdx::*"),
+        ("agents/loop-control.mdx", "docs/03-agents/04-loop-control.mdx::*"),
+        ("genrate-text", "docs/01-generate-text.mdx::*"),
+    ] {
+        for command in ["toc", "select"] {
+            let json = place.run(&[command, name]).json();
+            let fault = &json["unresolved_selectors"][0];
+            assert_eq!(fault["suggestions"][0], expected, "{command} {name}: {json}");
+        }
+    }
+}
+
+#[test]
 fn a_name_of_several_documents_is_ambiguous_and_an_exact_title_wins_over_a_part() {
     let place = Place::ingested(&[
         ("a/guide.md", "# First\n"),

@@ -526,6 +526,24 @@ fn a_killed_move_changes_all_files_or_none() {
     eprintln!("{count} kills of a move; {made} were made");
 }
 
+#[test]
+fn a_move_warns_of_links_that_lead_nowhere_and_end_in_its_name() {
+    let place = Place::ingested(&[
+        ("pino/docs/redaction.md", "# R\n"),
+        ("pino/a.md", "[a](/docs/redaction.md) [b](/docs/redaction) [c](docs/redaction.md)\n"),
+        ("x/other.md", "[o](/x/gone.md)\n"),
+    ]);
+    let answer = place.run(&["move", "pino/docs/redaction.md", "pino/docs/hiding.md"]).success();
+    let answer = answer.json();
+    let warning = &answer["warnings"][0];
+    assert_eq!(warning["code"], "UNRESOLVED_LINKS", "{answer}");
+    let message = warning["message"].as_str().unwrap();
+    assert!(message.starts_with("2 unresolved links end in the name \"redaction\""), "{message}");
+    assert!(message.contains("pino/a.md:1 to /docs/redaction.md"), "{message}");
+    let answer = place.run(&["move", "x/other.md", "x/none.md"]).success().json();
+    assert!(answer.get("warnings").is_none_or(|it| it == &json!([])), "{answer}");
+}
+
 /// The findings of `links check` by file, line and code.
 fn findings(place: &Place) -> Vec<(String, u64, String)> {
     let answer = place.run(&["links", "check", "--limit", "0"]).json();

@@ -1,6 +1,6 @@
 //! A library of a few documents, for tests.
 
-use super::path::split_extension;
+use super::path::{split_extension, unordered};
 use super::{
     DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason, SiteRoot, resolve,
     sections::{self, AnchorIndex},
@@ -101,6 +101,10 @@ impl LinkTargets for Fixture {
 
     fn documents_with_alias(&self, alias: &str) -> Vec<DocumentId> {
         self.with("alias", alias)
+    }
+
+    fn documents_unordered(&self, path: &str) -> Vec<DocumentId> {
+        self.which(|other, _| unordered(other) == path && fold(split_extension(other).0) != path)
     }
 
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {

@@ -19,7 +19,9 @@ pub mod sections;
 mod site;
 
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
-pub(crate) use path::{folder_of, is_name_of, is_named, join, normalized, split_extension};
+pub(crate) use path::{
+    folder_of, is_name_of, is_named, join, normalized, split_extension, unordered, without_order,
+};
 pub use resolve::{is_unique_name, resolve, resolve_to_document};
 pub use site::SiteRoot;
 
@@ -76,6 +78,12 @@ pub trait LinkTargets {
     /// Returns the folders in which links that begin with `/` are resolved, in addition to the
     /// root.
     fn site_roots(&self) -> &[SiteRoot];
+
+    /// Returns the documents with a number that orders files or folders in their path, if [`unordered`] paths of
+    /// theirs are `path`.
+    fn documents_unordered(&self, _path: &str) -> Vec<DocumentId> {
+        Vec::new()
+    }
 
     /// Returns the names of the collections: the first components of the paths of documents that are not below the
     /// root.

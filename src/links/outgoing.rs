@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::path::{folder_of, join, split_extension};
+use super::path::{folder_of, join, split_extension, without_order};
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use crate::address::namespace::decode;
@@ -163,7 +163,9 @@ impl Outgoing {
         let (whole, _) = split_extension(path);
         let stem = fold(last(whole));
         if INDEX_NAMES.iter().any(|name| fold(name) == stem) {
-            keys.push(hash("link", &fold(last(folder_of(path)))));
+            let folder = fold(last(folder_of(path)));
+            keys.push(hash("link", without_order(&folder)));
+            keys.push(hash("link", &folder));
         }
         // A link names the folder of a site by the path at which it is served.
         let of_folder = |site: &&SiteRoot| {
@@ -171,6 +173,8 @@ impl Outgoing {
         };
         let sites = sites.iter().filter(of_folder);
         keys.extend(sites.map(|site| hash("link", &fold(last(&site.prefix)))));
+        // A link to a file of a web site may leave out the numbers that order files and folders.
+        keys.push(hash("link", without_order(&stem)));
         keys.push(hash("link", &stem));
         unique(keys)
     }

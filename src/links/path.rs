@@ -53,6 +53,23 @@ pub(crate) fn split_extension(path: &str) -> (&str, &str) {
     }
 }
 
+/// Returns the name of a file or folder without the number that orders it, which generators of web sites leave out:
+/// `install` for `01-install`. A number before another one is part of a date or of a version, and stays.
+pub(crate) fn without_order(name: &str) -> &str {
+    let after = name.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let rest = after.trim_start_matches(['-', '_', '.', ' ']);
+    let is_ordered = after.len() < name.len() && rest.len() < after.len();
+    let is_name = rest.starts_with(|first: char| !first.is_ascii_digit());
+    if is_ordered && is_name { rest } else { name }
+}
+
+/// Returns the folded `path` without extension and without the numbers that order its files and folders.
+pub(crate) fn unordered(path: &str) -> String {
+    let folded = fold(path);
+    let parts: Vec<&str> = split_extension(&folded).0.split('/').map(without_order).collect();
+    parts.join("/")
+}
+
 /// Returns whether the folded `path` without extension is `name`, or ends in `/` and `name`. This is the rule of
 /// [`super::LinkTargets::documents_named`].
 pub(crate) fn is_named(path: &str, name: &str) -> bool {
@@ -95,6 +112,22 @@ mod tests {
             ("a", "c/", Some("a/c")),
         ] {
             assert_eq!(join(folder, path).as_deref(), expected, "{folder} {path}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_orders_names_is_not_part_of_them() {
+        for (name, expected) in [
+            ("01-install.md", "install.md"),
+            ("01_install", "install"),
+            ("1. Install", "Install"),
+            ("2024-01-31-news", "2024-01-31-news"),
+            ("7.0-notes", "7.0-notes"),
+            ("404", "404"),
+            ("3d-models", "3d-models"),
+            ("install-01", "install-01"),
+        ] {
+            assert_eq!(without_order(name), expected);
         }
     }
 

@@ -86,10 +86,19 @@ pub(super) fn resolve_reference(
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);
     }
+    if let Some(found) = readings.iter().find_map(|joined| on_disk(library, joined)) {
+        return found;
+    }
+    // Generators of web sites leave out the numbers that order files and folders.
+    let mut ordered: Vec<DocumentId> = Vec::new();
+    for name in sites.iter().flat_map(|joined| names(joined)) {
+        ordered.extend(library.documents_unordered(&fold(&name)));
+    }
+    if let [only] = ordered.as_slice() {
+        return place(library, *only, &decode(fragment));
+    }
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
-    let nothing = if is_of_site { Reason::Site } else { Reason::File };
-    let found = readings.iter().find_map(|joined| on_disk(library, joined));
-    found.unwrap_or(LinkTarget::broken(nothing))
+    LinkTarget::broken(if is_of_site { Reason::Site } else { Reason::File })
 }
 
 /// Returns what exists on disk at the path `joined`, or a Markdown file of that name that is not in

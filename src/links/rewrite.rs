@@ -3,7 +3,7 @@
 //! Invariant: the candidates are only proposals. The caller takes the first one that [`super::resolve()`]
 //! resolves to the target, so a wrong proposal is never written.
 
-use super::path::{folder_of, is_markdown, normalized, split_extension};
+use super::path::{folder_of, is_markdown, normalized, split_extension, without_order};
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
@@ -200,7 +200,14 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
                     "" => Some(path.as_str()),
                     folder => path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')),
                 };
-                all.extend(below.map(|below| format!("{}/{}", site.prefix, encoded(below, old))));
+                let Some(below) = below else { continue };
+                // The numbers that order files and folders are left out where they were.
+                let parts =
+                    |path: &str| path.split('/').map(without_order).collect::<Vec<_>>().join("/");
+                if parts(&decoded) == decoded && parts(below) != below {
+                    all.push(format!("{}/{}", site.prefix, encoded(&parts(below), old)));
+                }
+                all.push(format!("{}/{}", site.prefix, encoded(below, old)));
             }
             all.push(format!("/{}", encoded(path, old)));
         } else {

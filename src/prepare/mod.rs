@@ -236,10 +236,13 @@ pub(crate) fn name_bounds(name: &str) -> (String, String) {
     (key, end)
 }
 
-/// Returns the bounds of the keys that begin with the first character of that of `path`: at least the first, and less
-/// than the second.
+/// Returns the bounds of the keys that begin with the first character of that of `path`, or with a digit if that is a
+/// digit: at least the first, and less than the second.
 pub(crate) fn like_name_bounds(path: &str) -> (String, String) {
     let first: String = name_key(split_extension(path).0).chars().take(1).collect();
+    if first.starts_with(|first: char| first.is_ascii_digit()) {
+        return ("0".to_owned(), ":".to_owned());
+    }
     let end = format!("{first}\u{10FFFF}");
     (first, end)
 }

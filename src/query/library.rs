@@ -15,10 +15,10 @@ use crate::cancellation::Cancellation;
 use crate::corpus::{Disk, FolderHandle, Root, Roots};
 use crate::error::{Result, Warning};
 use crate::ldmd::Markup;
-use crate::links::SiteRoot;
+use crate::links::{SiteRoot, unordered, without_order};
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
-use crate::store::{Purpose, Reader, Store, StoredDocument};
+use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
 
 /// A document and its structure.
 #[derive(Debug)]
@@ -126,6 +126,8 @@ pub struct DocumentCache<'a> {
     cancellation: Cancellation,
 }
 
+    /// The documents with ordered names; see [`Self::unordered`].
+    ordered: OnceCell<HashMap<String, Vec<i64>>>,
 impl<'a> DocumentCache<'a> {
     /// Returns a cache without open documents.
     pub fn new(reader: &'a dyn Reader) -> Self {
@@ -146,6 +148,7 @@ impl<'a> DocumentCache<'a> {
             cancellation: Cancellation::current(),
         }
     }
+            ordered: OnceCell::new(),
 
     /// Returns the files below the root, as they are on disk now.
     pub(super) fn disk(&self) -> &Disk {
@@ -155,6 +158,21 @@ impl<'a> DocumentCache<'a> {
     /// Opens a document, or returns it from the cache.
     pub fn open(&self, stored: &StoredDocument) -> Result<Rc<OpenDocument>> {
         if let Some(open) = self.open.borrow().get(&stored.id) {
+    /// Returns the ids of the documents whose paths have a number that orders files or folders, and are the folded
+    /// `path` without extension and without such numbers. The paths of all documents are read once.
+    pub(super) fn unordered(&self, path: &str) -> Result<Vec<i64>> {
+        if self.ordered.get().is_none() {
+            let mut ordered: HashMap<String, Vec<i64>> = HashMap::new();
+            for StoredDocument { id, path, .. } in self.reader.all(&Lookup::All)? {
+                if path.split('/').any(|part| without_order(part) != part) {
+                    ordered.entry(unordered(&path)).or_default().push(id);
+                }
+            }
+            drop(self.ordered.set(ordered));
+        }
+        Ok(self.ordered.get().and_then(|ordered| ordered.get(path)).cloned().unwrap_or_default())
+    }
+
             return Ok(Rc::clone(open));
         }
         self.cancellation.check()?;

@@ -92,7 +92,7 @@ pub enum Lookup<'a> {
     /// case, or ends with `/` and one of them.
     Names(&'a [&'a str]),
     /// The documents whose file names begin with the first character of the last component of this
-    /// name, at most [`crate::limits::MAX_NAMESPACES_COMPARED`].
+    /// name, or with any digit if that is one, at most [`crate::limits::MAX_NAMESPACES_COMPARED`].
     LikeName(&'a str),
     /// The documents that have a section whose title, path part or anchor is one of these texts.
     Titles(&'a [&'a str]),

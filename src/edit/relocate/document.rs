@@ -8,12 +8,15 @@ use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects};
 use crate::edit::plan::Version;
-use crate::error::{Error, ErrorKind, Result, shell_path};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
+use crate::links::{Outgoing, Reason, StoredLink, link_keys, split_extension};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
+use crate::query::links::EdgeFilter;
+use crate::query::links::graph::{Destination, Graph};
 use crate::query::resolved_node::Target;
-use crate::store::{Store, StoredDocument};
+use crate::store::{Lookup, Store, StoredDocument};
 
 /// Returns where the nodes of a document are after the same bytes were parsed as another dialect. A node begins where
 /// it began, or is gone.
@@ -84,4 +87,49 @@ pub(super) fn moved(
     let moved = same_places(&old, version.document());
     let versions = vec![version];
     Ok(Plan { versions, moved, section: None, from, to, effects: RelocateEffects::default() })
+}
+
+/// Returns a warning about links that lead nowhere and end in the name of the document `stored`, if no other document
+/// has that name. They may be meant to lead to it, and a move leaves them as they are.
+pub(super) fn unresolved_links(
+    library: &DocumentCache<'_>,
+    stored: &StoredDocument,
+) -> Result<Option<Warning>> {
+    let (stem, _) = split_extension(&stored.path);
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let reader = library.reader;
+    if reader.all(&Lookup::Names(&[name]))?.len() > 1 {
+        return Ok(None);
+    }
+    let keys = Outgoing::default().target_keys(&stored.path, &[]);
+    let graph = Graph::new(library, EdgeFilter::default());
+    let mut unresolved = Vec::new();
+    for source in reader.all(&Lookup::LinkKeys(&keys))? {
+        let mut links = reader.links(&source)?.links;
+        links.retain(|link| link_keys(&source.path, link).iter().any(|key| keys.contains(key)));
+        let document = library.open(&source)?;
+        for link in links {
+            let to = graph.follow(&document, &link)?;
+            if matches!(to, Some(Destination::Broken(Reason::File | Reason::Site))) {
+                unresolved.push((source.path.clone(), link));
+            }
+        }
+    }
+    let Some((file, link)) = unresolved.first() else { return Ok(None) };
+    let links = match unresolved.len() {
+        1 => "1 unresolved link ends".to_owned(),
+        count => format!("{count} unresolved links end"),
+    };
+    let is_of_site = unresolved.iter().any(|(_, link)| link.target.starts_with('/'));
+    let next = if is_of_site {
+        "`mdsel ingest --site-root FOLDER` says where links that begin with / lead"
+    } else {
+        "`mdsel links check` lists them"
+    };
+    let StoredLink { line, target, .. } = link;
+    let message = format!(
+        "{links} in the name {name:?}, such as {file}:{line} to {target}, and no link that leads nowhere is \
+         rewritten; {next}"
+    );
+    Ok(Some(Warning::new("UNRESOLVED_LINKS", message)))
 }

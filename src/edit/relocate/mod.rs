@@ -36,7 +36,7 @@ use crate::query::node::{has_hash, short_hash};
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named};
 use crate::store::{Lookup, Purpose, Reader, Store};
-use document::moved;
+use document::{moved, unresolved_links};
 use link_targets::MovedPlaces;
 use new_version::NewVersion;
 use relink::relink;
@@ -224,6 +224,9 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     };
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
+        if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {
+            warnings.extend(unresolved_links(&library, &version.old.stored)?);
+        }
         versions = relink(&library, versions, &moved)?;
         if !request.is_refresh {
             let documents = reader.all(&Lookup::All)?;

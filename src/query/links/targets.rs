@@ -168,6 +168,15 @@ impl links::LinkTargets for Targets<'_> {
         self.documents_called(NameKind::Alias, alias)
     }
 
+    fn documents_unordered(&self, path: &str) -> Vec<DocumentId> {
+        let mut documents = self.or_keep_error(self.library.unordered(path));
+        documents.retain(|document| self.changed(*document).is_none());
+        let changed = self.changed.iter().map(|changed| &changed.document.stored);
+        let is_meant = |stored: &&StoredDocument| links::unordered(&stored.path) == path;
+        documents.extend(changed.filter(is_meant).map(|stored| stored.id));
+        documents
+    }
+
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
         let document = self.or_keep_error(self.open(document))?;
         let anchors = self.anchors_of(document);

@@ -13,6 +13,7 @@ use crate::address::{
 };
 use crate::error::Result;
 use crate::limits;
+use crate::links::without_order;
 use crate::markdown::outline::{BlockType, Section};
 use crate::markdown::slug::comparable;
 use crate::store::{Lookup, StoredDocument};
@@ -183,27 +184,37 @@ pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<St
     unique(sections.map(|section| document.address_of_ldmd(section)).collect())
 }
 
-/// Returns the addresses of the documents whose names are similar to `name`.
+/// Returns the addresses of the documents whose names are similar to `name`, with or without the numbers that order
+/// them.
 pub(in crate::query) fn similar_documents(
     library: &DocumentCache<'_>,
     name: &str,
 ) -> Result<Vec<String>> {
     let components = name.split('/').count();
-    let has_extension = name.rsplit('/').next().is_some_and(|file| file.contains('.'));
-    let shortened: Vec<(String, String)> = library
-        .reader
-        .all(&Lookup::LikeName(name))?
-        .into_iter()
-        .map(|StoredDocument { path, .. }| {
-            let parts: Vec<&str> = path.split('/').collect();
-            let tail = parts.get(parts.len().saturating_sub(components)..).unwrap_or_default();
-            let mut tail = tail.join("/");
-            if !has_extension {
-                tail = tail.rsplit_once('.').map(|(stem, _)| stem.to_owned()).unwrap_or(tail);
-            }
-            (tail, path)
-        })
-        .collect();
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let has_extension = file.contains('.');
+    let mut documents = library.reader.all(&Lookup::LikeName(name))?;
+    if !file.starts_with(|first: char| first.is_ascii_digit()) {
+        documents.extend(library.reader.all(&Lookup::LikeName("0"))?);
+    }
+    let mut shortened: Vec<(String, String)> = Vec::with_capacity(documents.len());
+    for StoredDocument { path, .. } in documents {
+        let parts: Vec<&str> = path.split('/').collect();
+        let tail = parts.get(parts.len().saturating_sub(components)..).unwrap_or_default();
+        let named = |tail: String| match tail.rsplit_once('.') {
+            Some((stem, _)) if !has_extension => stem.to_owned(),
+            _ => tail,
+        };
+        let tails = [
+            tail.join("/"),
+            tail.iter().map(|part| without_order(part)).collect::<Vec<_>>().join("/"),
+        ];
+        let [tail, unordered] = tails.map(named);
+        if unordered != tail {
+            shortened.push((unordered, path.clone()));
+        }
+        shortened.push((tail, path));
+    }
     let similar = most_similar(name, shortened.iter().map(|(tail, _)| tail.as_str()));
     let paths = similar
         .into_iter()

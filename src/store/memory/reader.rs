@@ -15,12 +15,12 @@ use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::Markup;
 use crate::limits;
-use crate::links::{Outgoing, split_extension};
+use crate::links::Outgoing;
 use crate::markdown::contents::Table;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
-use crate::prepare::{name_key, title_keys};
+use crate::prepare::{like_name_bounds, name_key, title_keys};
 use crate::store::reader::folder_beginning;
 use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, RankedSection, Ranking, Reader,
@@ -76,7 +76,8 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
         Lookup::FolderPrefix(name) => folder_beginning(path, name).is_some(),
         Lookup::Names(names) => names.iter().any(|name| key.starts_with(&name_key(name))),
         Lookup::LikeName(name) => {
-            key.chars().next() == name_key(split_extension(name).0).chars().next()
+            let (start, end) = like_name_bounds(name);
+            (&start..&end).contains(&key)
         }
         Lookup::Titles(texts) => title_keys.as_ref().is_some_and(|keys| {
             texts.iter().any(|text| title_keys::holds(keys, &title_keys::needle(text)))
