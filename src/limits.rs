@@ -127,6 +127,8 @@ limits! {
         "bytes of a word that are indexed; a longer word is found by its beginning";
     MAX_WORDS = 500, "max-words", "words of a page of select unless --max-words is given";
     LIST_LIMIT = 50, "list-limit", "items of a list unless --limit is given";
+    MAX_REPEATED_SHOWN = 10, "repeated-shown",
+        "problems that `links check` names with the number of their places";
     MAX_ADDRESS_BYTES = 4096, "address-bytes", "bytes of one address";
     MAX_ADDRESSES = 10_000, "addresses", "addresses, or names of documents, in one command or call";
     MAX_FILTERS = 1000, "filters", "globs, tags, places and types that filter one search";

@@ -258,6 +258,49 @@ fn links_of_a_site_leave_out_the_numbers_that_order_its_files() {
 }
 
 #[test]
+fn a_check_lists_the_first_problems_and_those_of_most_places() {
+    let place = Place::with(&[("z.md", "[x](one.md)\n")]);
+    for name in 0..60 {
+        place.write(&format!("d/{name:02}.md"), format!("[a](gone.md)\n[b](no{name}.md)\n"));
+    }
+    place.run(&["ingest"]).success();
+    let check = place.run(&["links", "check"]).ends(1).json();
+    assert_eq!(check["findings"].as_array().unwrap().len(), 50);
+    assert_eq!((&check["total"], &check["truncated"]), (&json!(121), &json!(true)));
+    let repeated = check["repeated"].as_array().unwrap();
+    assert_eq!((repeated.len(), &repeated[0]["count"]), (1, &json!(60)), "{check}");
+    assert_eq!(repeated[0]["file"], "d/00.md");
+    let all = place.run(&["links", "check", "--limit", "0"]).ends(1).json();
+    assert_eq!(all["findings"].as_array().unwrap().len(), 121);
+    assert!(all.get("total").is_none() && all.get("repeated").is_none(), "{all}");
+    let next = check["next"].as_str().unwrap();
+    let rest = place.run(&["links", "check", "--after", next, "--limit", "0"]).ends(1).json();
+    assert_eq!(rest["findings"].as_array().unwrap().len(), 71);
+    let text = place.run(&["links", "check", "--limit", "1", "-f", "text"]).ends(1).text();
+    assert!(text.contains("60 times: d/00.md:1: BROKEN_FILE: \"gone.md\""), "{text}");
+    assert!(text.contains("1 of 121 problems are listed"), "{text}");
+}
+
+#[test]
+fn a_link_without_a_target_is_called_what_the_check_calls_it() {
+    let place = Place::with(&[("a.md", "[x](../out.md) [y](none.md) [z](left.md)\n")]);
+    place.run(&["ingest"]).success();
+    place.write("left.md", "# Left\n");
+    let text = place.run(&["links", "list", "a.md", "-f", "text"]).success().text();
+    for expected in ["../out.md (unchecked)", "none.md (broken)", "left.md (not in the store)"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn several_links_between_two_places_are_one_line_of_a_tree() {
+    let place = Place::ingested(&[("a.md", "[x](b.md)\n\n[y](b.md)\n"), ("b.md", "# B\n")]);
+    let text = place.run(&["links", "tree", "a.md", "-f", "text"]).success().text();
+    assert_eq!(text.matches("related").count(), 1, "{text}");
+    assert!(text.contains("inline x2\n"), "{text}");
+}
+
+#[test]
 fn a_node_has_the_title_and_a_summary_of_its_document() {
     let place = Place::ingested(&[
         (

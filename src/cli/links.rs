@@ -19,7 +19,7 @@ read_commands! {
     LinksCommand {
         /// List the links of a place
         List(Lazy<LinksListArgs>),
-        /// List what links lead to from a place, hop by hop
+        /// List what links lead to from a place and to it, hop by hop
         Tree(Lazy<LinksTreeArgs>),
         /// Find the shortest path of links between two places
         Path(Lazy<LinksPathArgs>),
@@ -137,11 +137,8 @@ pub(super) struct LinksCheckArgs {
     pub(super) documents: Vec<String>,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
-    /// List at most N problems; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    pub(super) list: ListArgs,
 }
 
 impl QueryArguments for LinksListArgs {
@@ -225,10 +222,16 @@ impl QueryArguments for LinksCheckArgs {
         Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
-        let after = self.after.cursor()?;
+    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
+        let after = self.list.after.cursor()?;
+        let is_continued = after.is_some();
         let findings = check::check(library, &self.documents, &self.filter.request(), after)?;
-        Ok(findings.at_most(self.limit))
+        // A budget is for the list itself.
+        Ok(if is_continued || global.max_chars.is_some() {
+            findings.at_most(self.list.limit)
+        } else {
+            findings.summarized(self.list.limit)
+        })
     }
 
     fn status(findings: &Findings) -> Status {

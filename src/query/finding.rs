@@ -1,5 +1,8 @@
 //! The problems that a check found, each with its location and a way to repair it.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,6 +11,7 @@ use super::filter::NO_DOCUMENT;
 use super::page::{self, shorten};
 use super::{List, Page};
 use crate::address::AddressError;
+use crate::limits;
 
 /// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -27,11 +31,27 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
+/// A problem that several places have.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct RepeatedFinding {
+    /// The number of places.
+    pub count: usize,
+    /// The problem at the first of them.
+    #[serde(flatten)]
+    pub first: Finding,
+}
+
 /// The problems that a check found.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Findings {
     /// The problems, in the order of documents and then of lines.
     pub findings: Vec<Finding>,
+    /// The total number of problems, including those of former answers; only if some are left out.
+    #[serde(rename = "total", skip_serializing_if = "Option::is_none")]
+    pub shown_total: Option<usize>,
+    /// The problems that the most places have, only if some are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<RepeatedFinding>,
     /// Warnings, the cursor, and the documents that could not be checked.
     #[serde(flatten)]
     pub page: Page,
@@ -52,7 +72,7 @@ impl Findings {
         page.unresolved_selectors = unresolved_selectors;
         let total = findings.len();
         findings.drain(..page.part.start().min(total));
-        Self { findings, page, total }
+        Self { findings, shown_total: None, repeated: Vec::new(), page, total }
     }
 
     /// Returns whether a part of what was asked for was not checked.
@@ -66,6 +86,27 @@ impl Findings {
     pub fn at_most(self, limit: usize) -> Self {
         let count = self.findings.len().min(most(limit));
         if count < self.findings.len() { self.first(count) } else { self }
+    }
+
+    /// Keeps at most `limit` problems, like [`Self::at_most`]. Adds those that the most places have.
+    #[must_use]
+    pub fn summarized(self, limit: usize) -> Self {
+        let mut places: HashMap<(&str, &str), (usize, usize)> = HashMap::new();
+        for (index, finding) in self.findings.iter().enumerate() {
+            let (_, count) = places.entry((finding.code, &finding.message)).or_insert((index, 0));
+            *count += 1;
+        }
+        let mut places: Vec<(usize, usize)> =
+            places.into_values().filter(|(_, count)| *count > 1).collect();
+        places.sort_by_key(|(index, count)| (Reverse(*count), *index));
+        let repeated = |(index, count): &(usize, usize)| {
+            let first = self.findings.get(*index)?.clone();
+            Some(RepeatedFinding { count: *count, first })
+        };
+        let repeated =
+            places.iter().take(limits::MAX_REPEATED_SHOWN).filter_map(repeated).collect();
+        let answer = self.at_most(limit);
+        if answer.shown_total.is_some() { Self { repeated, ..answer } } else { answer }
     }
 }
 
@@ -85,9 +126,13 @@ impl List for Findings {
 
     fn first(&self, count: usize) -> Self {
         match self.findings.get(..count) {
-            Some(first) if count < self.findings.len() => {
-                Self { findings: first.to_vec(), page: self.page.ended(count), total: self.total }
-            }
+            Some(first) if count < self.findings.len() => Self {
+                findings: first.to_vec(),
+                shown_total: Some(self.total),
+                repeated: self.repeated.clone(),
+                page: self.page.ended(count),
+                total: self.total,
+            },
             _ => self.clone(),
         }
     }

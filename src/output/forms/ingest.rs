@@ -10,7 +10,7 @@ use super::super::{Answer, Footer, json as strict, ldmd};
 use super::value;
 use crate::ingest::{ChangeKind, IngestReport};
 use crate::query::List;
-use crate::query::finding::{Finding, Findings};
+use crate::query::finding::{Finding, Findings, RepeatedFinding};
 
 /// The items are changes, then skipped files, then warnings. Cutting the list does not change the
 /// counts.
@@ -151,11 +151,20 @@ fn facts(object: &Value) -> Vec<(&str, String)> {
 
 impl Answer for Findings {
     fn rows(&self) -> Vec<Value> {
-        self.findings.iter().map(value).collect()
+        let mut rows: Vec<Value> = self.findings.iter().map(value).collect();
+        rows.extend(self.repeated.iter().map(|repeated| json!({ "repeated": repeated })));
+        rows.extend(self.shown_total.iter().map(|total| json!({ "total": total })));
+        rows
     }
 
     fn rest(&self) -> Footer<'_> {
-        Footer::of(&self.page)
+        let mut footer = Footer::of(&self.page);
+        footer.notes = self.repeated.iter().map(repeated_line).collect();
+        footer.notes.extend(
+            self.shown_total
+                .map(|total| format!("{} of {total} problems are listed", self.findings.len())),
+        );
+        footer
     }
 
     fn text(&self, writer: &mut TextWriter) {
@@ -187,6 +196,12 @@ impl Answer for Findings {
             self.findings.iter().map(|finding| line(finding, finding.hint.as_deref())),
         )
     }
+}
+
+/// Returns a problem that several places have, with their number and the first of them.
+fn repeated_line(repeated: &RepeatedFinding) -> String {
+    let RepeatedFinding { count, first } = repeated;
+    format!("{count} times: {}", line(first, None))
 }
 
 /// Returns a problem as compilers print it: location, code, message and hint.

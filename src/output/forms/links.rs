@@ -21,11 +21,19 @@ use crate::query::links::{Edge, LinkNode, source_word};
 use crate::query::resolved_node::ResolvedNode;
 use crate::schema::json_as;
 
+/// Returns the target of an edge as it is written, and why it leads to no place, in the words of `links check`.
+fn without_target(edge: &Edge) -> String {
+    let why = match edge.to.broken_word() {
+        Some("outside" | "site") => "unchecked",
+        Some("not_in_store") => "not in the store",
+        _ => "broken",
+    };
+    format!("{} ({why})", edge.link.target)
+}
+
 /// Returns an edge on one line.
 fn line(edge: &Edge) -> String {
-    let to = edge
-        .target()
-        .map_or_else(|| format!("{} (broken)", edge.link.target), ResolvedNode::address);
+    let to = edge.target().map_or_else(|| without_target(edge), ResolvedNode::address);
     line_between(edge, &edge.from.address(), &to)
 }
 
@@ -56,7 +64,7 @@ fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String 
     match edge.target().map(ResolvedNode::address) {
         Some(to) if to == root && !is_from_root => {}
         Some(to) => line += &format!(" -> {to}{}", title_of(&to)),
-        None => line += &format!(" -> {} (broken)", edge.link.target),
+        None => line += &format!(" -> {}", without_target(edge)),
     }
     let kind = &edge.link.kind;
     match kind.relation() {
@@ -212,8 +220,17 @@ impl Answer for walk::LinkWalkAnswer {
             writer
                 .piece(Style::Heading, format_args!("{indent}{}", node.title))
                 .line(Style::Faint, format_args!("  {}", node.selector));
-            for walked in edges {
-                writer.line(Style::Plain, format_args!("{indent}  - {}", walked_line(walked)));
+            // Several links of one document lead to the same place.
+            let mut lines: Vec<(String, usize)> = Vec::new();
+            for line in edges.iter().map(walked_line) {
+                match lines.iter_mut().find(|(other, _)| *other == line) {
+                    Some((_, count)) => *count += 1,
+                    None => lines.push((line, 1)),
+                }
+            }
+            for (line, count) in lines {
+                let times = if count > 1 { format!(" x{count}") } else { String::new() };
+                writer.line(Style::Plain, format_args!("{indent}  - {line}{times}"));
             }
         }
     }

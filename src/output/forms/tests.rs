@@ -292,7 +292,13 @@ fn problems(text: &str) -> Findings {
         line: Some(3),
         hint: Some(text.to_owned()),
     };
-    Findings { findings: vec![finding.clone(), finding], page: page(text), total: 2 }
+    Findings {
+        findings: vec![finding.clone(), finding],
+        page: page(text),
+        total: 2,
+        shown_total: None,
+        repeated: Vec::new(),
+    }
 }
 
 fn map(text: &str) -> Map<String, Value> {
