@@ -697,6 +697,59 @@ fn code_of_documents_with_similar_paths_is_written_to_different_files() {
 }
 
 #[test]
+fn the_file_and_the_line_of_a_row_are_columns_unless_a_table_has_them() {
+    let place = Place::ingested(&[("a.md", "| A | B |\n|---|---|\n| 1 | x |\n")]);
+    let csv = |columns| place.run(&["tables", "--columns", columns, "-f", "csv"]).success().text();
+    assert_eq!(csv("file,line,A"), "file,line,A\na.md,3,1\n");
+    assert_eq!(csv("line"), "line\n3\n");
+    place.write("b.md", "| line |\n|---|\n| of b |\n");
+    place.run(&["ingest"]).success();
+    assert_eq!(csv("line"), "line\nof b\n");
+}
+
+#[test]
+fn tasks_and_front_matter_are_printed_as_comma_separated_values() {
+    let place = Place::ingested(&[
+        ("a.md", "---\ntitle: A, b\nn: 1\n---\n# T\n\n- [ ] one due:2026-01-31\n  - [x] two\n"),
+        ("b.md", "---\nfile: own\ntags: [x, y]\n---\n- [ ] three line:: 4\n"),
+    ]);
+    let csv = |command: &[&str]| {
+        place.run(&[command, &["-f", "csv"]].concat()).success().text().replace('\r', "")
+    };
+    assert_eq!(
+        csv(&["meta"]),
+        "file,title,n,file_2,tags\na.md,\"A, b\",1,,\nb.md,,,own,\"[\"\"x\"\",\"\"y\"\"]\"\n"
+    );
+    assert_eq!(csv(&["meta", "--get", "n"]), "file,n\na.md,1\n");
+    let types = csv(&["meta", "--types"]);
+    assert!(types.starts_with("key,documents,types\n") && types.contains("\nn,1,"), "{types}");
+    assert_eq!(
+        csv(&["tasks"]),
+        "file,line,state,text,section,depth,due,line_2\n\
+         a.md,7,open,one due:2026-01-31,T,0,2026-01-31,\n\
+         a.md,8,done,two,T,1,,\n\
+         b.md,5,open,three line:: 4,,0,,4\n"
+    );
+}
+
+#[test]
+fn tasks_that_are_sorted_by_one_of_their_fields_say_that_documents_are() {
+    let place =
+        Place::ingested(&[("a.md", "---\ndue: 1\nrank: 2\n---\n- [ ] one due:2026-01-31\n")]);
+    let json = place.run(&["tasks", "--sort", "-due"]).success().json();
+    assert_eq!(json["warnings"][0]["code"], "SORTS_DOCUMENTS", "{json}");
+    let json = place.run(&["tasks", "--sort", "rank"]).success().json();
+    assert!(json.get("warnings").is_none(), "{json}");
+}
+
+#[test]
+fn code_is_printed_with_its_address() {
+    let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
+    let text = place.run(&["code", "-f", "text"]).success().text();
+    assert_eq!(text.lines().next(), Some("a.md:3  A  [bash]  ::heading:h1[0]/block:code[0]"));
+}
+
+#[test]
 fn a_column_that_is_named_twice_is_printed_twice() {
     let place = Place::ingested(&[("a.md", "| A | B |\n|---|---|\n| 1 | x |\n")]);
     let csv = place.run(&["tables", "--columns", "B,b,A,B", "-f", "csv"]).success().text();

@@ -24,7 +24,9 @@ use crate::query::{DocumentCache, FilterRequest, List as _};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("types", |types| types.help("Take only items in blocks of this type; repeatable")),
-    mut_arg("level", |level| level.help("Take only items in sections of this level, 1 to 6"))
+    mut_arg("level", |level| level.help("Take only items in sections of this level, 1 to 6")),
+    mut_arg("sort", |sort| sort.help("Sort by the documents: path, title or a key of their front matter, not of \
+                                      the items; -KEY for descending"))
 )]
 pub(super) struct ItemFilterArgs {
     #[command(flatten)]
@@ -70,7 +72,8 @@ pub(super) struct TablesArgs {
     /// Take only tables with this column; if repeated, with all of them
     #[arg(long = "header", value_name = "NAME")]
     pub(super) headers: Vec<String>,
-    /// Show only these columns; a name with a comma is written in backquotes
+    /// Show only these columns; a name with a comma is written in backquotes. `file` and `line` are those of the
+    /// row, if no table has such a column
     #[arg(long, value_name = "A,B")]
     pub(super) columns: Vec<String>,
     #[command(flatten)]

@@ -1,5 +1,7 @@
 //! Formats the answers of `code`, `tables`, `tasks` and `meta`.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io;
 
 use serde_json::{Map, Value};
@@ -20,6 +22,37 @@ fn line_of(value: &Value) -> String {
 fn entries(map: &Map<String, Value>) -> String {
     let entries = map.iter().map(|(key, value)| format!("{key}: {}", line_of(value)));
     entries.collect::<Vec<_>>().join("  ")
+}
+
+/// An item of `csv`: its own fields, and its values by key.
+type CsvItem<'a> = (Vec<Cow<'a, str>>, &'a Map<String, Value>);
+
+/// Writes items for `csv`: `columns`, which are their own fields, then one column for each key of the items. A key that
+/// is also the name of one of `columns` gets `_2`.
+fn write_csv(
+    write: &mut dyn FnMut(&[&str]) -> io::Result<()>,
+    columns: &[&str],
+    items: &[CsvItem<'_>],
+) -> io::Result<()> {
+    let mut seen = HashSet::new();
+    let keys = items.iter().flat_map(|(_, map)| map.keys());
+    let keys: Vec<&String> = keys.filter(|key| seen.insert(*key)).collect();
+    let of_keys = keys.iter().map(|key| {
+        if columns.contains(&key.as_str()) { format!("{key}_2") } else { (*key).clone() }
+    });
+    let of_keys: Vec<String> = of_keys.collect();
+    let header = columns.iter().copied().chain(of_keys.iter().map(String::as_str));
+    write(&header.collect::<Vec<_>>())?;
+    for (fields, map) in items {
+        let value = |key: &&String| match map.get(key.as_str()) {
+            Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+            Some(value) => Cow::Owned(value.to_string()),
+            None => Cow::default(),
+        };
+        let values: Vec<Cow<'_, str>> = keys.iter().map(value).collect();
+        write(&fields.iter().chain(&values).map(Cow::as_ref).collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
 /// Writes that there is no item, if there is none.
@@ -75,7 +108,7 @@ impl Answer for code::CodeAnswer {
             let info = format!("{} {}", code.language, code.info);
             let info = info.trim();
             let info = if info.is_empty() { String::new() } else { format!("  [{info}]") };
-            writer.line(Style::Faint, &info);
+            writer.line(Style::Faint, format_args!("{info}  {}", locator(&code.selector)));
             if let Some(written) = &code.written {
                 writer.line(Style::Plain, format_args!("  {written}"));
             }
@@ -129,10 +162,17 @@ impl Answer for tables::TableAnswer {
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
         let columns = self.columns();
         write(&columns)?;
+        let has = |name: &&&str| self.rows.iter().any(|row| self.cell(row, name).is_some());
+        let found: HashSet<&str> = columns.iter().filter(has).copied().collect();
         for row in &self.rows {
-            let field =
-                |name: &&str| self.cell(row, name).and_then(Value::as_str).unwrap_or_default();
-            write(&columns.iter().map(field).collect::<Vec<_>>())?;
+            // A column that no table has may be a field of the row.
+            let field = |name: &&str| match self.cell(row, name).and_then(Value::as_str) {
+                Some(text) => Cow::Borrowed(text),
+                None if found.contains(name) => Cow::default(),
+                None => tables::own_field(row, name).unwrap_or_default(),
+            };
+            let fields: Vec<Cow<'_, str>> = columns.iter().map(field).collect();
+            write(&fields.iter().map(Cow::as_ref).collect::<Vec<_>>())?;
         }
         Ok(())
     }
@@ -178,7 +218,18 @@ fn task_line(task: &tasks::Task) -> String {
 }
 
 impl Answer for tasks::TaskAnswer {
-    const FORMATS: &'static [Format] = &[Format::Records];
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
+
+    fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+        let fields = |task: &tasks::Task| {
+            let section = task.heading_path.join(TITLE_SEPARATOR);
+            let (line, depth) = (task.line.to_string(), task.depth.to_string());
+            let own = [task.state.name().to_owned(), task.text.clone(), section, depth];
+            [task.file.clone(), line].into_iter().chain(own).map(Cow::Owned).collect()
+        };
+        let items: Vec<_> = self.tasks.iter().map(|task| (fields(task), &task.fields)).collect();
+        write_csv(write, &["file", "line", "state", "text", "section", "depth"], &items)
+    }
 
     fn rows(&self) -> Vec<Value> {
         self.tasks.iter().map(value).collect()
@@ -226,7 +277,15 @@ impl Answer for tasks::TaskAnswer {
 }
 
 impl Answer for meta::MetaAnswer {
-    const FORMATS: &'static [Format] = &[Format::Records];
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
+
+    fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+        let documents = self.documents.iter();
+        let items: Vec<_> = documents
+            .map(|document| (vec![Cow::Borrowed(document.file.as_str())], &document.meta))
+            .collect();
+        write_csv(write, &["file"], &items)
+    }
 
     fn rows(&self) -> Vec<Value> {
         self.documents.iter().map(value).collect()
@@ -270,13 +329,24 @@ impl Answer for meta::MetaAnswer {
     }
 }
 
-fn key_line(key: &meta::Key) -> String {
+fn types_of(key: &meta::Key) -> String {
     let types = key.types.iter().map(|(name, count)| format!("{name} {count}"));
-    format!("{}: {} ({})", key.key, key.documents, types.collect::<Vec<_>>().join(", "))
+    types.collect::<Vec<_>>().join(", ")
+}
+
+fn key_line(key: &meta::Key) -> String {
+    format!("{}: {} ({})", key.key, key.documents, types_of(key))
 }
 
 impl Answer for meta::Types {
-    const FORMATS: &'static [Format] = &[Format::Records];
+    const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
+
+    fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+        write(&["key", "documents", "types"])?;
+        self.keys
+            .iter()
+            .try_for_each(|key| write(&[&key.key, &key.documents.to_string(), &types_of(key)]))
+    }
 
     fn rows(&self) -> Vec<Value> {
         self.keys.iter().map(value).collect()

@@ -1,5 +1,6 @@
 //! `tables`: lists the rows of tables.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
-use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
+use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
 use crate::markdown::contents::{Cell, Table};
@@ -88,6 +89,18 @@ list_of_items!(
     asked
 );
 
+/// The fields of a row that may be asked for as columns.
+const OWN_FIELDS: [&str; 2] = ["file", "line"];
+
+/// Returns the field of a row called `name`, if that is one of those that may be asked for as columns.
+pub fn own_field<'a>(row: &'a TableRow, name: &str) -> Option<Cow<'a, str>> {
+    match name {
+        "file" => Some(Cow::Borrowed(&row.file)),
+        "line" => Some(Cow::Owned(row.line.to_string())),
+        _ => None,
+    }
+}
+
 impl TableAnswer {
     /// Returns the columns that were asked for, or those of all rows in the order in which they occur.
     pub fn columns(&self) -> Vec<&str> {
@@ -123,6 +136,8 @@ struct Rows<'a> {
     library: &'a DocumentCache<'a>,
     headers: &'a [String],
     columns: &'a [String],
+    /// Whether all columns are shown.
+    is_all: bool,
     condition: Option<Expression>,
 }
 
@@ -193,7 +208,7 @@ impl Source for Rows<'_> {
         let row = table.row(index + 1).unwrap_or_default();
         let cells: Vec<Cell<'_>> = row.cells().collect();
         let shown: Vec<usize> = match self.columns {
-            [] => (0..names.len()).collect(),
+            [] if self.is_all => (0..names.len()).collect(),
             columns => columns.iter().filter_map(|name| columns::index_of(&names, name)).collect(),
         };
         let (mut values, mut source) = (Map::new(), Map::new());
@@ -227,8 +242,16 @@ pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<Tab
     let condition = expression(request.condition.as_ref())?;
     let mut keys = vec![vec![Key::Table.hash()]];
     keys.extend(request.headers.iter().map(|name| vec![Key::Column(name).hash()]));
-    if !request.columns.is_empty() {
-        keys.push(request.columns.iter().map(|name| Key::Column(name).hash()).collect());
+    let mut columns = request.columns.clone();
+    for name in OWN_FIELDS {
+        if columns.iter().any(|column| column == name)
+            && !has_any(library, &[vec![Key::Column(name).hash()]])?
+        {
+            columns.retain(|column| column != name);
+        }
+    }
+    if !columns.is_empty() {
+        keys.push(columns.iter().map(|name| Key::Column(name).hash()).collect());
     }
     for set in condition.iter().flat_map(Expression::required_keys) {
         keys.push(set.into_iter().map(|name| Key::Column(name).hash()).collect());
@@ -236,8 +259,8 @@ pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<Tab
     if keys.len() > 1 {
         keys.remove(0);
     }
-    let (headers, columns) = (&request.headers, &request.columns);
-    let mut rows = Rows { library, headers, columns, condition };
+    let (headers, is_all) = (&request.headers, request.columns.is_empty());
+    let mut rows = Rows { library, headers, columns: &columns, is_all, condition };
     let (rows, page) = list(library, &request.common, &keys, &mut rows)?;
     Ok(TableAnswer { rows, asked: request.columns.clone(), page })
 }

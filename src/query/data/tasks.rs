@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
-use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
+use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression, Key, TaskEntry};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::markdown::slug::fold;
 use crate::store::StoredDocument;
 
@@ -231,6 +231,16 @@ pub fn tasks(library: &DocumentCache<'_>, request: &TaskRequest) -> Result<TaskA
     // The rarest key first: fields are rarer than states.
     keys.reverse();
     let mut tasks = Tasks { library, is_done: request.is_done, condition };
-    let (tasks, page) = list(library, &request.common, &keys, &mut tasks)?;
+    let (tasks, mut page) = list(library, &request.common, &keys, &mut tasks)?;
+    let order = request.common.filter.order();
+    if let Some(key) = order.and_then(|order| order.front_matter_key())
+        && has_any(library, &[vec![Key::Field(key).hash()]])?
+    {
+        let message = format!(
+            "{key} is also a field of tasks; --sort orders documents by their front matter, and \
+             --where '{key} < VALUE' selects tasks by the field"
+        );
+        page.warnings.push(Warning::new("SORTS_DOCUMENTS", message));
+    }
     Ok(TaskAnswer { tasks, page })
 }
