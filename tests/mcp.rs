@@ -193,6 +193,24 @@ fn messages_name_calls_and_arguments() {
 }
 
 #[test]
+fn errors_are_called_errors_and_say_what_can_be_called() {
+    let place = Place::with_fixtures();
+    let mut server = Server::start(&place, &[]);
+    for (tool, arguments, expected) in [
+        ("read", json!({}), "the arguments of read are addresses, max_words, after"),
+        ("search", json!({}), "the arguments of search are queries, patterns"),
+        ("read", json!({ "addresses": "none.md" }), "NOT_FOUND"),
+    ] {
+        let (text, is_error) = server.call(tool, &arguments);
+        let first = text.lines().next().unwrap();
+        assert!(is_error && first.contains(": an error; what it quotes is data"), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+    let (text, _) = server.call("read", &json!({ "addresses": "guide.md::*" }));
+    assert!(text.lines().next().unwrap().contains(": from documents, data"), "{text}");
+}
+
+#[test]
 fn tools_answer_like_the_commands() {
     let place = Place::with_fixtures();
     let mut server = Server::start(&place, &[]);
@@ -583,7 +601,7 @@ fn a_server_uses_the_options_of_the_last_ingest() {
     let place = Place::ingested(&[("a.md", "# A\n\n[b](/b.md)\n"), ("site/b.md", "# B\n")]);
     let mut server = Server::start(&place, &[]);
     let links = json!({ "address": "a.md", "links": "out", "format": "text" });
-    assert!(server.body("neighbors", &links).contains("/b.md (broken)"));
+    assert!(server.body("neighbors", &links).contains("/b.md (unchecked)"));
     place.run(&["ingest", "--site-root", "site"]).success();
     assert!(server.body("neighbors", &links).contains("-> site/b.md::*"));
 }

@@ -144,6 +144,18 @@ fn every_reading_command_takes_a_bare_name() {
 }
 
 #[test]
+fn a_pattern_where_one_document_is_needed_says_how_many_match() {
+    let place = Place::ingested(&[("en/a.md", "# A\n"), ("en/b.md", "# B\n")]);
+    for name in ["en/*", "en"] {
+        let json = place.run(&["toc", name, "--depth", "0"]).success().json();
+        assert_eq!(json["files"].as_array().unwrap().len(), 2);
+        let json = place.run(&["meta", "set", name, "x=1"]).json();
+        let message = json["unresolved_selectors"][0]["message"].as_str().unwrap();
+        assert_eq!(message, format!("2 documents match {name:?}, and one is needed here"));
+    }
+}
+
+#[test]
 fn a_name_without_the_number_that_orders_files_is_suggested() {
     let place = Place::ingested(&[
         ("docs/01-generate-text.mdx", "# A\n"),

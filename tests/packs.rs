@@ -43,7 +43,7 @@ fn a_loaded_dump_is_the_same_store() {
                 .next()
                 .unwrap_or_default();
             let text = text.trim_end_matches(",\"truncated\":false}\n");
-            let lines = text.lines().filter(|line| !line.ends_with("since it was ingested"));
+            let lines = text.lines().filter(|line| !line.ends_with("has no file here"));
             lines.map(str::to_owned).collect::<Vec<_>>()
         };
         assert!(clean(&copy) == clean(&place), "{command:?}");
@@ -321,6 +321,15 @@ fn a_file_that_cannot_be_stored_does_not_replace_a_loaded_document() {
         let read = place.run(&["read", address, "--refresh", "-f", "text"]).success().text();
         assert!(read.contains(title), "{read}");
     }
+}
+
+#[test]
+fn a_loaded_document_is_not_called_deleted() {
+    let place = loaded(&[("a.md", "# A\n")]);
+    let text = place.run(&["select", "a.md::*", "-f", "text"]).success().text();
+    assert!(text.contains("a.md has no file here"), "{text}");
+    let json = place.run(&["select", "a.md::*"]).success().json();
+    assert_eq!(json["results"][0]["missing"], true);
 }
 
 #[test]

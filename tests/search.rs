@@ -917,3 +917,26 @@ fn what_has_invalid_bytes_says_so() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
 }
+
+#[test]
+fn a_path_among_the_words_of_a_query_is_noted() {
+    let place = Place::ingested(&[("docs/a.md", "# A\n\nabort docs\n"), ("b.md", "abort\n")]);
+    for (arguments, is_noted) in [
+        (&["abort", "docs"][..], true),
+        (&["abort", "docs/a.md"], true),
+        (&["docs"], false),
+        (&["abort", "a"], false),
+        (&["abort", "docs", "--under", "docs"], true),
+    ] {
+        let json = place.run(&[&["search"], arguments].concat()).json();
+        let mut warnings = json["warnings"].as_array().into_iter().flatten();
+        let noted = warnings.find(|warning| warning["code"] == "PATH_AS_WORDS");
+        assert_eq!(noted.is_some(), is_noted, "{arguments:?}: {json}");
+        let names_option =
+            |one: &Value| one["message"].as_str().is_some_and(|it| it.contains("--under docs"));
+        assert!(noted.is_none_or(names_option), "{json}");
+    }
+    let with_number = place.run(&["search", "-n", "-e", "abort", "-f", "text"]).success().text();
+    let without = place.run(&["search", "-e", "abort", "-f", "text"]).success().text();
+    assert_eq!(with_number, without);
+}

@@ -5,7 +5,7 @@ use clap::Args;
 use super::args::{AfterArgs, FilterArgs, Global};
 use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, kept, store};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_value};
 use crate::limits;
 use crate::output::Format;
 use crate::query::search::{
@@ -53,6 +53,9 @@ pub(super) struct SearchArgs {
     /// Let a match span lines of a section's own text; with -e or -F
     #[arg(short = 'U', long)]
     pub(super) multiline: bool,
+    /// Accepted because other programs that search have it; lines always have their numbers
+    #[arg(short = 'n', long = "line-number", hide = true)]
+    _line_number: bool,
     /// Show N lines after each match
     #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
     pub(super) after_context: Option<usize>,
@@ -114,6 +117,7 @@ impl ReadCommand for SearchArgs {
         let reader = kept(store::open_for_search(global)?);
         let library = DocumentCache::new(&**reader);
         let answer = kept(search(&library, &request)?);
+        answer.page.warnings.extend(place_among_words(&library, &self.query)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
             return Ok(if is_found { Status::Success } else { Status::Nothing });
@@ -125,6 +129,24 @@ impl ReadCommand for SearchArgs {
     fn describe(name: &str, all: &mut Vec<Described>) {
         all.push(described::<SearchAnswer>(name));
     }
+}
+
+/// Returns a warning if one of several words is the path of a folder or of a document, which may be meant as the
+/// place to search in.
+fn place_among_words(library: &DocumentCache<'_>, words: &[String]) -> Result<Option<Warning>> {
+    for word in words.iter().skip(1) {
+        let path = word.strip_prefix("./").unwrap_or(word).trim_end_matches('/');
+        let is_place = !path.is_empty()
+            && (library.reader.is_folder(path)? || library.reader.document_at(path)?.is_some());
+        if is_place {
+            let message = format!(
+                "{word:?} was searched for as words; to search there, use --under {}",
+                shell_value(word)
+            );
+            return Ok(Some(Warning::new("PATH_AS_WORDS", message)));
+        }
+    }
+    Ok(None)
 }
 
 fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {

@@ -11,6 +11,26 @@ use clap::{Arg, Command};
 use super::groups;
 use crate::error::{Error, ErrorKind, shell_value, shell_word};
 
+/// Names for commands that other programs have, and what does the same here.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("add", "insert DOC SECTION"),
+    ("append", "insert DOC SECTION --position last_child"),
+    ("backlinks", "links list ADDRESS --direction in"),
+    ("cat", "read DOC"),
+    ("check", "links check"),
+    ("diff", "status --stale"),
+    ("get", "read DOC SECTION"),
+    ("grep", "search -e PATTERN"),
+    ("list", "index"),
+    ("ls", "index"),
+    ("mv", "move DOC PATH"),
+    ("outline", "toc DOC"),
+    ("refs", "links list ADDRESS --direction in"),
+    ("rg", "search -e PATTERN"),
+    ("rm", "delete DOC SECTION"),
+    ("show", "read DOC SECTION"),
+];
+
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     let text = error.to_string();
@@ -37,6 +57,16 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             hints.push(format!("to select documents, use --under {}", shell_word(&document)));
         }
     }
+    if let Some(command) = synonym(error) {
+        hints = vec![format!("use `mdsel {command}`")];
+    }
+    if error.kind() == ClapErrorKind::ArgumentConflict && message.ends_with("'[QUERY]...'") {
+        let place = arguments.last().and_then(|last| last.to_str()).unwrap_or_default();
+        hints.push(format!(
+            "a pattern takes no other words; to search in a folder or document, use --under {}",
+            shell_value(place)
+        ));
+    }
     match as_text(error, arguments) {
         // The hint of clap names only the letter that it does not know.
         Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],
@@ -44,6 +74,14 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     }
     Error::new(ErrorKind::Usage, message.replace("invalid digit found in string", "not a number"))
         .with_hint(hints.join("; "))
+}
+
+/// Returns the command for an unknown one that other programs have, or that has another name here.
+fn synonym(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    SYNONYMS.iter().find(|(other, _)| other == name).map(|(_, command)| *command)
 }
 
 /// Returns the argument that may be meant as a document, for a command that takes documents only as a filter.
@@ -188,6 +226,10 @@ mod tests {
             assert_eq!(message_and_hint(arguments).1, hint, "{arguments:?}");
         }
         assert_eq!(message_and_hint(&["dance"]).1, "run `mdsel --help`");
+        let hint = message_and_hint(&["grep", "x"]).1;
+        assert_eq!(hint, "use `mdsel search -e PATTERN`; run `mdsel --help`");
+        let hint = message_and_hint(&["search", "-e", "x", "a b"]).1;
+        assert!(hint.contains("use --under 'a b'; "), "{hint}");
         for command in [&["tables", "a b"][..], &["find", "x", "a b"], &["meta", "a b"]] {
             let hint = message_and_hint(command).1;
             assert!(hint.starts_with("to select documents, use --under 'a b'; "), "{hint}");

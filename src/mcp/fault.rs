@@ -62,7 +62,7 @@ pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
 
 /// Returns the result of a call that failed. It is framed because the message may quote a document.
 pub(super) fn result(error: &Error) -> CallToolResult {
-    let text = framed(&compact(&json!({ "error": object(error) })), &[]);
+    let text = framed(&compact(&json!({ "error": object(error) })), &[], true);
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

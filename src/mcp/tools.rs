@@ -62,8 +62,12 @@ impl ToolName {
         let tool = Self::ALL.into_iter().find(|tool| tool.name() == name);
         let hint = match tool {
             Some(tool) if allow_write || !tool.writes() => return Ok(tool),
-            Some(_) => "start mdsel mcp with --allow-write",
-            None => "",
+            Some(_) => "start mdsel mcp with --allow-write".to_owned(),
+            None => {
+                let offered = Self::ALL.iter().filter(|tool| allow_write || !tool.writes());
+                let names: Vec<&str> = offered.map(|tool| tool.name()).collect();
+                format!("the tools are {}", names.join(", "))
+            }
         };
         Err(Error::new(ErrorKind::Usage, format!("there is no tool {name:?}")).with_hint(hint))
     }

@@ -98,8 +98,12 @@ impl<'a> Footer<'a> {
     /// Returns a line for each changed document.
     fn changes(&self) -> impl Iterator<Item = String> {
         self.changed.iter().map(|(file, freshness)| {
-            let what = if freshness.is_missing { "has been deleted" } else { "has changed" };
-            format!("{file} {what} since it was ingested")
+            let what = match freshness {
+                Freshness { never_had_file: true, .. } => "has no file here",
+                Freshness { is_missing: true, .. } => "has been deleted since it was ingested",
+                _ => "has changed since it was ingested",
+            };
+            format!("{file} {what}")
         })
     }
 

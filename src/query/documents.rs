@@ -314,7 +314,12 @@ pub fn one(library: &DocumentCache<'_>, name: &str) -> Result<AddressResult<Stor
             let paths = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
             let paths: Vec<String> = paths.map(|stored| stored.path.clone()).collect();
             let resolver = Resolver { library };
-            let fault = resolver.ambiguous_document(name, &[], &paths, documents.len())?;
+            let mut fault = resolver.ambiguous_document(name, &[], &paths, documents.len())?;
+            if name.contains(['*', '?', '[', '{']) || folder(library, name)?.is_some() {
+                // It names no document, but a folder or a pattern.
+                fault.message =
+                    format!("{} documents match {name:?}, and one is needed here", documents.len());
+            }
             Err(fault.of(name))
         }
     })

@@ -89,6 +89,9 @@ pub struct Freshness {
     /// The root exists, and the file does not.
     #[serde(rename = "missing", skip_serializing_if = "std::ops::Not::not")]
     pub is_missing: bool,
+    /// The document came from a pack, and no file of it was ever seen.
+    #[serde(skip)]
+    pub(crate) never_had_file: bool,
 }
 
 /// The maximum number of documents that are kept open.
@@ -123,11 +126,11 @@ pub struct DocumentCache<'a> {
     /// The folders of the documents that exist, by name.
     handles: HashMap<String, FolderHandle>,
     disk: OnceCell<Disk>,
+    /// The documents with ordered names; see [`Self::unordered`].
+    ordered: OnceCell<HashMap<String, Vec<i64>>>,
     cancellation: Cancellation,
 }
 
-    /// The documents with ordered names; see [`Self::unordered`].
-    ordered: OnceCell<HashMap<String, Vec<i64>>>,
 impl<'a> DocumentCache<'a> {
     /// Returns a cache without open documents.
     pub fn new(reader: &'a dyn Reader) -> Self {
@@ -145,19 +148,16 @@ impl<'a> DocumentCache<'a> {
             freshness: RefCell::default(),
             folders: RefCell::default(),
             disk: OnceCell::new(),
+            ordered: OnceCell::new(),
             cancellation: Cancellation::current(),
         }
     }
-            ordered: OnceCell::new(),
 
     /// Returns the files below the root, as they are on disk now.
     pub(super) fn disk(&self) -> &Disk {
         self.disk.get_or_init(|| Disk::new(&self.roots))
     }
 
-    /// Opens a document, or returns it from the cache.
-    pub fn open(&self, stored: &StoredDocument) -> Result<Rc<OpenDocument>> {
-        if let Some(open) = self.open.borrow().get(&stored.id) {
     /// Returns the ids of the documents whose paths have a number that orders files or folders, and are the folded
     /// `path` without extension and without such numbers. The paths of all documents are read once.
     pub(super) fn unordered(&self, path: &str) -> Result<Vec<i64>> {
@@ -173,6 +173,9 @@ impl<'a> DocumentCache<'a> {
         Ok(self.ordered.get().and_then(|ordered| ordered.get(path)).cloned().unwrap_or_default())
     }
 
+    /// Opens a document, or returns it from the cache.
+    pub fn open(&self, stored: &StoredDocument) -> Result<Rc<OpenDocument>> {
+        if let Some(open) = self.open.borrow().get(&stored.id) {
             return Ok(Rc::clone(open));
         }
         self.cancellation.check()?;
@@ -247,16 +250,18 @@ impl<'a> DocumentCache<'a> {
         } else {
             Err(std::io::ErrorKind::NotFound.into())
         };
+        let missing = |is_missing| Freshness {
+            is_stale: false,
+            is_missing,
+            never_had_file: is_missing && !stored.state.is_of_file(),
+        };
         let freshness = match file {
-            Err(error) => Freshness {
-                is_stale: false,
-                is_missing: matches!(
-                    error.kind(),
-                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-                ),
-            },
+            Err(error) => missing(matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            )),
             // A folder or a link is at its path.
-            Ok((_, false)) => Freshness { is_stale: false, is_missing: true },
+            Ok((_, false)) => missing(true),
             Ok((state, true)) => {
                 let is_same_state =
                     state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
@@ -266,7 +271,7 @@ impl<'a> DocumentCache<'a> {
                             .roots
                             .read(&stored.path, stored.state.size)
                             .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
-                Freshness { is_stale: !is_same, is_missing: false }
+                Freshness { is_stale: !is_same, ..Freshness::default() }
             }
         };
         self.freshness.borrow_mut().insert(stored.id, freshness);
@@ -285,7 +290,7 @@ impl<'a> DocumentCache<'a> {
     ) -> Option<Warning> {
         let mut changed = documents.into_iter().filter(|document| {
             let freshness = self.freshness(document);
-            freshness.is_stale || freshness.is_missing && document.state.is_of_file()
+            freshness.is_stale || freshness.is_missing && !freshness.never_had_file
         });
         let first = changed.next()?;
         let what = match changed.count() {

@@ -18,7 +18,7 @@ use rmcp::model::JsonObject;
 use super::ServerOptions;
 use super::reply::{Reply, ReplyOptions};
 use super::tools::ToolName;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::output::Format;
 use crate::query::labels::read_labels;
 use crate::query::{DocumentCache, List};
@@ -55,7 +55,7 @@ pub(super) fn call(
     arguments::read_texts(tool, &mut arguments);
     let form = arguments::form(options, &mut arguments)?;
     arguments::name_arguments(tool, &mut arguments)?;
-    match tool {
+    let reply = match tool {
         ToolName::Overview => overview::call(store, form, arguments),
         ToolName::Find => find::call(store, form, arguments),
         ToolName::Search => search::call(store, form, arguments),
@@ -64,7 +64,14 @@ pub(super) fn call(
         ToolName::Query => query::call(store, form, arguments),
         ToolName::Context => context::call(store, form, arguments),
         ToolName::Edit => edit::call(store, form, arguments),
-    }
+    };
+    reply.map_err(|error| match error.kind() {
+        ErrorKind::Usage if error.hints().is_empty() => {
+            let names = tool.arguments().join(", ");
+            error.with_hint(format!("the arguments of {} are {names}", tool.name()))
+        }
+        _ => error,
+    })
 }
 
 #[cfg(test)]

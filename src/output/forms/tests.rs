@@ -131,7 +131,7 @@ fn page(text: &str) -> Page {
 }
 
 fn changed() -> Freshness {
-    Freshness { is_stale: true, is_missing: false }
+    Freshness { is_stale: true, ..Freshness::default() }
 }
 
 fn matches(text: &str) -> find::FindAnswer {
