@@ -211,6 +211,18 @@ fn errors_are_called_errors_and_say_what_can_be_called() {
 }
 
 #[test]
+fn an_edit_of_a_file_that_is_not_in_the_store_names_refresh() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    place.write("new.md", "# New\n");
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let edit = json!({ "operation": "replace", "section": "new.md::New", "content": "text" });
+    let (text, is_error) = server.call("edit", &json!({ "edits": [edit] }));
+    assert!(is_error && text.contains("repeat the call with refresh to add it"), "{text}");
+    let (text, is_error) = server.call("edit", &json!({ "edits": [edit], "refresh": true }));
+    assert!(!is_error, "{text}");
+}
+
+#[test]
 fn tools_answer_like_the_commands() {
     let place = Place::with_fixtures();
     let mut server = Server::start(&place, &[]);

@@ -156,6 +156,19 @@ fn a_pattern_where_one_document_is_needed_says_how_many_match() {
 }
 
 #[test]
+fn a_budget_keeps_the_first_suggestions() {
+    let files: Vec<String> =
+        (0..5).map(|name| format!("some/long/folder/generate-{name}.md")).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|path| (path.as_str(), "# A\n")).collect();
+    let place = Place::ingested(&files);
+    let whole = place.run(&["toc", "generate", "-f", "text"]).ends(1).text();
+    assert_eq!(whole.matches("::*").count(), 5, "{whole}");
+    let cut = place.run(&["toc", "generate", "-f", "text", "--max-chars", "170"]).ends(1).text();
+    assert!(cut.chars().count() <= 170 && cut.matches("::*").count() == 2, "{cut}");
+    assert!(cut.ends_with("truncated\n"), "{cut}");
+}
+
+#[test]
 fn a_name_without_the_number_that_orders_files_is_suggested() {
     let place = Place::ingested(&[
         ("docs/01-generate-text.mdx", "# A\n"),

@@ -9,6 +9,7 @@ use std::io;
 
 use super::Rendered;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::markdown::words::measure;
 use crate::query::List;
 
@@ -124,6 +125,14 @@ impl<Answer: List> Fitting<'_, Answer> {
         }
         if let Some(part) = parts.part_of(first)? {
             return Ok(Some(part));
+        }
+        // A few suggestions for an address that names nothing are better than none.
+        let with_fewer = self.largest(limits::MAX_CANDIDATES_SHOWN, |most| {
+            let mut fewer = first.clone();
+            fewer.page_mut()?.keep_suggestions(most).then_some(fewer)
+        })?;
+        if with_fewer.is_some() {
+            return Ok(with_fewer);
         }
         match parts.try_render(brief)? {
             Some(rendered) => Ok(Some(rendered)),

@@ -73,6 +73,20 @@ impl Page {
         faults.chain(self.warnings.iter_mut().map(|warning| &mut warning.message))
     }
 
+    /// Keeps at most `most` suggestions and candidates of each unresolved address. Returns whether it left out any.
+    pub(crate) fn keep_suggestions(&mut self, most: usize) -> bool {
+        let mut is_cut = false;
+        for fault in &mut self.unresolved_selectors {
+            is_cut |= fault.suggestions.len().max(fault.candidates.len()) > most;
+            fault.suggestions.truncate(most);
+            let mut candidates = std::mem::take(&mut fault.candidates).into_vec();
+            candidates.truncate(most);
+            fault.candidates = candidates.into();
+        }
+        self.truncated |= is_cut;
+        is_cut
+    }
+
     /// Keeps one message, shortened, and adds a warning with the number of the others.
     pub(crate) fn shorten(&mut self) {
         let total = self.unresolved_selectors.len() + self.warnings.len();

@@ -4,6 +4,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::parse;
+use crate::address::{AddressError, FaultCode};
 use crate::edit::{self, BatchLine};
 use crate::error::Result;
 use crate::limits;
@@ -42,7 +43,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         };
         let answer = match edit::relocate(&request)? {
             Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
-            Err(fault) => edit::RelocateAnswer::fault(operation, fault),
+            Err(fault) => edit::RelocateAnswer::fault(operation, with_refresh(fault)),
         };
         return form.reply(answer);
     }
@@ -68,6 +69,15 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     };
     match edit::edit(&request)? {
         Ok(report) => reply(answer(Some(report), Vec::new())),
-        Err(fault) => reply(answer(None, vec![fault])),
+        Err(fault) => reply(answer(None, vec![with_refresh(fault)])),
     }
+}
+
+/// Names the argument that takes a file which is not in the store, because a caller of tools has no shell.
+fn with_refresh(mut fault: AddressError) -> AddressError {
+    if fault.code == FaultCode::NotInStore {
+        let call = "repeat the call with refresh to add it";
+        fault.message = fault.message.replace("`mdsel ingest` adds it", call);
+    }
+    fault
 }
