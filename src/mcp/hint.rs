@@ -20,7 +20,7 @@ const PHRASES: [(&str, &str); 12] = [
     ("; see mdsel help data", ""),
     ("; see mdsel help search", ""),
     (", or pass --no-links to leave all links as they are", ""),
-    ("use `mdsel rename` or `mdsel move`, or a call with", "make a call with"),
+    ("use `mdsel rename` or `mdsel move`; over MCP, a call with", "make a call with"),
     (
         "run `mdsel ingest`, or pass --refresh; read",
         "repeat the call with refresh and dry_run to update the store; read",
@@ -175,6 +175,30 @@ fn call_of(command: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::error::shell_path;
+
+    #[test]
+    fn a_message_has_each_phrase() {
+        fn read(folder: &std::path::Path, text: &mut String) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    read(&path, text);
+                } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with(file!())
+                {
+                    text.push_str(&std::fs::read_to_string(&path).unwrap());
+                }
+            }
+        }
+        let mut text = String::new();
+        read(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut text);
+        // A message may be divided into lines.
+        let lines = text.split("\\\n");
+        let text: String =
+            lines.enumerate().map(|(n, it)| if n == 0 { it } else { it.trim_start() }).collect();
+        for (phrase, _) in PHRASES {
+            assert!(text.contains(phrase), "no message has {phrase:?}");
+        }
+    }
 
     #[test]
     fn commands_become_calls() {

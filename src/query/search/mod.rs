@@ -192,9 +192,9 @@ fn advice(request: &SearchRequest, sections: usize) -> String {
              WORDING', or `mdsel find 'PART OF A TITLE'`."
         ),
         Query::Patterns(_, options) => {
-            let case = if options.ignores_case { "" } else { "-i, " };
+            let first = if options.ignores_case { "Try" } else { "Try -i," };
             format!(
-                "0 of {sections} sections match{allowed}. Try {case}a shorter pattern, or a search without \
+                "0 of {sections} sections match{allowed}. {first} a shorter pattern, or a search without \
                  -e and -F, which ranks words."
             )
         }
