@@ -79,8 +79,8 @@ pub trait LinkTargets {
     /// root.
     fn site_roots(&self) -> &[SiteRoot];
 
-    /// Returns the documents with a number that orders files or folders in their path, if [`unordered`] paths of
-    /// theirs are `path`.
+    /// Returns the documents with numbers that order files or folders in their paths, whose folded path without extension
+    /// and without these numbers is `path`.
     fn documents_unordered(&self, _path: &str) -> Vec<DocumentId> {
         Vec::new()
     }
