@@ -123,9 +123,7 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
 
     let roots = || -> Result<Vec<Root>> {
         let reader = request.store.reader(Purpose::Read)?;
-        let (roots, options) = (reader.roots(), reader.options());
-        let is_used = |root: &&Root| !root.name.is_empty() || !options.only_collections;
-        Ok(roots.iter().filter(is_used).cloned().collect())
+        Ok(reader.roots().with_documents().cloned().collect())
     };
     let own_files = request.store.own_files();
     let mut watch = Watch::new(&roots()?, &own_files)?;

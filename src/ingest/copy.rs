@@ -36,10 +36,10 @@ pub fn copy(
     report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
     let own = writer.root()?.zip(writer.options()?);
     let root = own.as_ref().map_or(source.root(), |(root, _)| root);
-    let of_source = source.options().clone().portable();
-    let mut options = own.as_ref().map_or_else(|| of_source.clone(), |(_, own)| own.clone());
-    options.only_collections = of_source.only_collections;
-    options.collections = of_source.collections;
+    let given = source.options().clone().portable();
+    let mut options = own.as_ref().map_or_else(|| given.clone(), |(_, own)| own.clone());
+    options.only_collections = given.only_collections;
+    options.collections = given.collections;
     for of_source in source.roots().collections() {
         if let Some(collection) = options.collections.get_mut(&of_source.name) {
             collection.root = collection_root(&of_source.folder, to.path(), root)?;

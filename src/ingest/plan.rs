@@ -203,11 +203,7 @@ impl IngestPlan {
 
     /// Fails if a folder of documents is inside another one.
     fn refuse_overlaps(&self) -> Result<()> {
-        let used: Vec<&Root> = self
-            .roots
-            .iter()
-            .filter(|root| !root.name.is_empty() || !self.options.only_collections)
-            .collect();
+        let used: Vec<&Root> = self.roots.with_documents().collect();
         for one in &used {
             for other in used.iter().filter(|other| other.name != one.name) {
                 if one.folder.starts_with(&other.folder) {
@@ -228,10 +224,8 @@ impl IngestPlan {
 
     /// Whether all documents are in the scopes.
     pub(super) fn is_whole(&self) -> bool {
-        let is_unnamed_used = !self.options.only_collections;
-        let count = self.roots.collections().len() + usize::from(is_unnamed_used);
         self.missing.is_empty()
-            && self.scopes.len() == count
+            && self.scopes.len() == self.roots.with_documents().count()
             && self.scopes.iter().all(Scopes::is_whole)
     }
 

@@ -15,7 +15,8 @@
 //! How content is normalized. A byte order mark at its beginning is dropped, and its line ends are converted
 //! to the one that most lines of the file have. Blank lines (only spaces and tabs) at its beginning and end,
 //! and its final line end, are dropped: the file decides what separates the content from its neighbors.
-//! Content for a whole document keeps them, and gets a final line end if the file has one. Content inside a list or block quote keeps its blank lines.
+//! Content for a whole document keeps them, and gets a final line end if the file has one. Content inside a list or
+//! block quote keeps its blank lines.
 //!
 //! How blank lines are kept, so that repeated edits do not accumulate them:
 //!

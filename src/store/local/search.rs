@@ -1,9 +1,8 @@
 //! Searching SQLite and the full-text index together.
 //!
-//! An index that is newer than the snapshot is not used. A
-//! document that is missing from the index has an id above [`FullText::last_indexed_id`] and is
-//! searched in SQLite. A document in the index that no longer exists is unknown to the snapshot and
-//! is dropped. Invariant: an outdated index costs time but never changes the result.
+//! An index that is newer than the snapshot is not used. A document that is missing from the index has an id above
+//! [`FullText::last_indexed_id`] and is searched in SQLite. A document in the index that no longer exists is unknown to
+//! the snapshot and is dropped. Invariant: an outdated index costs time but never changes the result.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
