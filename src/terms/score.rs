@@ -6,7 +6,7 @@
 //! Invariant: every engine of the store uses these numbers, so that all rank alike.
 
 /// The saturation of the term frequency: `k1` of BM25.
-const SATURATION: f32 = 1.6;
+const SATURATION: f32 = 2.0;
 /// The weight of all words with the same stem, out of 1. The rest is the weight of the word as it
 /// is written.
 const STEM_SHARE: f32 = 0.7;
@@ -14,7 +14,7 @@ const STEM_SHARE: f32 = 0.7;
 pub(crate) const BONUS_WEIGHT: f32 = 0.3;
 
 /// The weight of a word in the title. A word in the body has weight 1.
-pub(crate) const TITLE_WEIGHT: f32 = 2.0;
+pub(crate) const TITLE_WEIGHT: f32 = 3.0;
 /// The weight of a word in a code block.
 pub(crate) const CODE_WEIGHT: f32 = 0.8;
 /// The weight of a part of an identifier.
