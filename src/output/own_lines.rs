@@ -41,8 +41,7 @@ fn is_like_own(line: &str) -> bool {
             || rest.contains("::");
     }
     if let Some(rest) = line.strip_prefix("same: ") {
-        let after = rest.get(digits(rest)..).unwrap_or_default();
-        return after.len() < rest.len() && after.starts_with(" more");
+        return rest.contains("::");
     }
     if let Some(rest) = line.strip_prefix("warning: ") {
         let code = rest.split(": ").next().unwrap_or_default();
@@ -99,7 +98,7 @@ mod tests {
             "more: --after 2-50",
             "more: after: \"2-50\"",
             "more: a.md::*?page=1",
-            "same: 3 more in docs",
+            "same: docs/a.md::heading:h2[0], 2 more",
             "warning: STORE_CHANGED: the store changed",
             "warning: a.md has changed since it was ingested",
             "a.md::X: SELECTOR_NOT_FOUND at 6: a.md has no section named \"X\"",

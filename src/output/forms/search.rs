@@ -226,8 +226,8 @@ fn shown(hits: &[Hit]) -> Vec<Shown<'_>> {
 }
 
 impl Hit {
-    /// Writes the address and the titles of the passage, its windows, and the number of similar
-    /// sections with the folder of one of them.
+    /// Writes the address and the titles of the passage, its windows, and the address of a similar section with the
+    /// number of further ones.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
         writer.piece(Style::Heading, self.passage_address());
         let titles = self.nearest_titles();
@@ -241,12 +241,10 @@ impl Hit {
                 PassagePart::Gap(_) => writer.plain(part),
             }
         }
-        if !self.duplicates.is_empty() {
-            let count = self.duplicates.len();
-            let text = match (self.folder_of_duplicate(), count) {
-                (None, _) => format!("same: {count} more"),
-                (Some(folder), 1) => format!("same: 1 more in {folder}"),
-                (Some(folder), _) => format!("same: {count} more in {folder}, ..."),
+        if let [first, others @ ..] = &*self.duplicates {
+            let text = match others.len() {
+                0 => format!("same: {first}"),
+                count => format!("same: {first}, {count} more"),
             };
             writer.line(Style::Faint, &text);
         }
@@ -262,18 +260,6 @@ impl Hit {
             titles = nearer;
         }
         titles
-    }
-
-    /// Returns the name of the first folder in which the path of a duplicate differs from that of the
-    /// hit, such as `1.1` for `docs/1.0/a.md` and `docs/1.1/a.md`.
-    fn folder_of_duplicate(&self) -> Option<&str> {
-        let folders = self.duplicates.iter().filter_map(|duplicate| {
-            let file = duplicate.split_once("::").map_or(&**duplicate, |(file, _)| file);
-            let (folder, _) = file.rsplit_once('/')?;
-            let mut own = self.file.split('/');
-            folder.split('/').find(|name| own.next() != Some(name))
-        });
-        folders.into_iter().next()
     }
 
     /// Returns the number of lines of the text.

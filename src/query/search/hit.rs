@@ -230,7 +230,7 @@ impl Hit {
     pub fn passage_parts(&self) -> impl Iterator<Item = PassagePart<'_>> {
         let windows = self.passage.iter().enumerate().flat_map(|(index, window)| {
             let before = index.checked_sub(1).and_then(|before| self.passage.get(before));
-            let (part, count) = match before.filter(|_| !window.is_adjacent) {
+            let (part, count) = match before {
                 None => (PassagePart::Lines(""), 0),
                 Some(before) => match window.blank_lines_after(before) {
                     Some(count) => (PassagePart::Lines(""), count),

@@ -311,12 +311,10 @@ impl Pieces {
             match windows.last_mut().filter(|_| is_next || span.start < end) {
                 Some(window) => window.byte_end = span.end,
                 None => {
-                    let mut window = PassageWindow::of(span);
                     if let Some(row) = own_header.filter(|_| header != own_header) {
                         windows.push(PassageWindow { is_header: true, ..PassageWindow::of(row) });
-                        window.is_adjacent = next_line_start(bytes, row.end) == piece.span.start;
                     }
-                    windows.push(window);
+                    windows.push(PassageWindow::of(span));
                 }
             }
             header = own_header;

@@ -25,9 +25,6 @@ pub struct PassageWindow {
     pub byte_end: usize,
     /// The text, without the line end and trailing blanks.
     pub text: String,
-    /// Whether only the delimiter row of a table is between the previous window and this one.
-    #[serde(skip)]
-    pub is_adjacent: bool,
     /// The number of bytes directly before it that are blanks or line ends.
     #[serde(skip)]
     pub(super) blanks_before: usize,
@@ -69,7 +66,6 @@ impl PassageWindow {
             byte_start: span.start,
             byte_end: span.end,
             text: String::new(),
-            is_adjacent: false,
             blanks_before: 0,
             is_header: false,
             units: Vec::new(),
@@ -158,7 +154,6 @@ impl PassageWindow {
             byte_start: self.byte_start + start,
             byte_end: self.byte_start + start + text.len(),
             text: text.to_owned(),
-            is_adjacent: self.is_adjacent && range.start == 0,
             blanks_before: match blanks_at_end(self.text.get(..start)?.as_bytes()) {
                 all if all == start => self.blanks_before + all,
                 blanks => blanks,
