@@ -9,7 +9,7 @@ use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects};
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
-use crate::links::{Outgoing, Reason, StoredLink, link_keys, split_extension};
+use crate::links::{Outgoing, Reason, StoredLink, split_extension};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
@@ -97,24 +97,19 @@ pub(super) fn unresolved_links(
 ) -> Result<Option<Warning>> {
     let (stem, _) = split_extension(&stored.path);
     let name = stem.rsplit('/').next().unwrap_or(stem);
-    let reader = library.reader;
-    if reader.all(&Lookup::Names(&[name]))?.len() > 1 {
+    if library.reader.all(&Lookup::Names(&[name]))?.len() > 1 {
         return Ok(None);
     }
     let keys = Outgoing::default().target_keys(&stored.path, &[]);
     let graph = Graph::new(library, EdgeFilter::default());
     let mut unresolved = Vec::new();
-    for source in reader.all(&Lookup::LinkKeys(&keys))? {
-        let mut links = reader.links(&source)?.links;
-        links.retain(|link| link_keys(&source.path, link).iter().any(|key| keys.contains(key)));
-        let document = library.open(&source)?;
-        for link in links {
-            let to = graph.follow(&document, &link)?;
-            if matches!(to, Some(Destination::Broken(Reason::File | Reason::Site))) {
-                unresolved.push((source.path.clone(), link));
-            }
+    graph.visit_links(&keys, None, |source, link| {
+        let to = graph.follow(source, &link)?;
+        if matches!(to, Some(Destination::Broken(Reason::File | Reason::Site))) {
+            unresolved.push((source.stored.path.clone(), link));
         }
-    }
+        Ok(())
+    })?;
     let Some((file, link)) = unresolved.first() else { return Ok(None) };
     let links = match unresolved.len() {
         1 => "1 unresolved link ends".to_owned(),

@@ -275,37 +275,51 @@ impl<'a> Graph<'a> {
         &self,
         stored: &StoredDocument,
     ) -> Result<Vec<(ResolvedNode, (ResolvedNode, StoredLink))>> {
-        let reader = self.library.reader;
         let sites = &self.library.link_roots;
-        let keys = reader.links(stored)?.target_keys(&stored.path, sites);
-        let mut sources = reader.all(&Lookup::LinkKeys(&keys))?;
-        if !sources.iter().any(|source| source.id == stored.id) {
+        let keys = self.library.reader.links(stored)?.target_keys(&stored.path, sites);
+        let mut found = Vec::new();
+        self.visit_links(&keys, Some(stored), |source, link| {
+            if let Some(to) = self.follow_to_document(source, &link)?
+                && to.document.stored.id == stored.id
+            {
+                found.push((to, (from(source, &link), link)));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` with each link that has one of `keys`, and with each link of the document `own`, together with the
+    /// document that contains it, by path and in document order. Opens no document without such a link.
+    pub(crate) fn visit_links(
+        &self,
+        keys: &[i64],
+        own: Option<&StoredDocument>,
+        mut visit: impl FnMut(&Rc<OpenDocument>, StoredLink) -> Result<()>,
+    ) -> Result<()> {
+        let reader = self.library.reader;
+        let is_own = |source: &StoredDocument| own.is_some_and(|own| own.id == source.id);
+        let mut sources = reader.all(&Lookup::LinkKeys(keys))?;
+        if let Some(own) = own
+            && !sources.iter().any(is_own)
+        {
             // A link within a document need not name the document.
-            sources.push(stored.clone());
+            sources.push(own.clone());
             sources.sort_by(|one, other| one.path.cmp(&other.path));
         }
-        let mut found = Vec::new();
         for source in sources {
-            let may_lead_here = |link: &StoredLink| {
-                source.id == stored.id
-                    || link_keys(&source.path, link).iter().any(|key| keys.contains(key))
-            };
-            let links = reader.links(&source)?.links.into_iter();
-            let links: Vec<StoredLink> =
-                links.filter(|link| self.takes(&link.kind) && may_lead_here(link)).collect();
-            let Some(document) = (!links.is_empty()).then(|| self.library.open(&source)) else {
+            let mut links = reader.links(&source)?.links;
+            links.retain(|link| {
+                let has_key = || link_keys(&source.path, link).iter().any(|key| keys.contains(key));
+                self.takes(&link.kind) && (is_own(&source) || has_key())
+            });
+            if links.is_empty() {
                 continue;
-            };
-            let document = document?;
-            for link in links {
-                if let Some(to) = self.follow_to_document(&document, &link)?
-                    && to.document.stored.id == stored.id
-                {
-                    found.push((to, (from(&document, &link), link)));
-                }
             }
+            let document = self.library.open(&source)?;
+            links.into_iter().try_for_each(|link| visit(&document, link))?;
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Returns the innermost section of the document that contains a block.
