@@ -29,7 +29,7 @@ pub(in crate::edit) fn has_footnote(version: &Version, label: &str) -> bool {
 }
 
 /// The labels, with their `^`, of the footnote references at `span`, and of the footnotes that begin there.
-pub(in crate::edit) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
+pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
     let nodes = &version.outline().nodes;
     let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let mut found = Vec::new();
@@ -50,14 +50,16 @@ pub(in crate::edit) fn footnote_references(version: &Version, span: ByteSpan) ->
             NodeKind::Block(_) | NodeKind::Item if is_parent => continue,
             NodeKind::Block(_) | NodeKind::Item => node.bytes,
         };
-        references_in(version.bytes(), text, &mut found);
+        found.extend(references_in_text(version.bytes(), text));
     }
     found.sort_by_key(|label: &ByteSpan| label.start);
     found.dedup();
     found
 }
 
-fn references_in(text: &[u8], span: ByteSpan, found: &mut Vec<ByteSpan>) {
+/// The labels, with their `^`, of the footnote references at `span`, which is within the text of one block.
+pub(in crate::edit) fn references_in_text(text: &[u8], span: ByteSpan) -> Vec<ByteSpan> {
+    let mut found = Vec::new();
     let mut at = span.start;
     while let Some(byte) = text.get(at).filter(|_| at < span.end) {
         if *byte == b'\\' {
@@ -75,6 +77,7 @@ fn references_in(text: &[u8], span: ByteSpan, found: &mut Vec<ByteSpan>) {
             at += 1;
         }
     }
+    found
 }
 
 /// The offset after the code span that the backticks at `at` open, or after the backticks (`CommonMark` 0.31.2,

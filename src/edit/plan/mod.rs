@@ -60,7 +60,7 @@ pub(in crate::edit) use detail::escaped;
 pub use detail::{Detail, RowPlace, plan_detail};
 pub use effect::{Shift, renumbered};
 pub use exact::{ExactEdit, plan_exact};
-pub(in crate::edit) use footnotes::{footnote_references, has_footnote};
+pub(in crate::edit) use footnotes::{has_footnote, references_in_text};
 pub use planner::plan;
 pub use refusal::{Change, FrontMatterProblem, Refusal};
 pub use section_move::{

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use crate::edit::plan::{Version, footnote_references, has_footnote};
+use crate::edit::plan::{Version, has_footnote, references_in_text};
 use crate::markdown::outline::split_attributes;
 use crate::position::ByteSpan;
 
@@ -194,18 +194,16 @@ pub(super) fn lost(old: &Version, at: ByteSpan, new: &Version, rest: usize) -> V
 
 /// Returns what the heading at `span` has besides text: what it is, and how it is written.
 fn besides_text(version: &Version, span: ByteSpan) -> Vec<(String, String)> {
-    let is_within = |start: usize| span.start <= start && start < span.end;
     let links = &version.document().links;
     let local = links.list.iter().map(|link| (link.offset, link.end, link.kind, &link.target));
     let external =
         links.external.iter().map(|link| (link.offset, link.end, link.kind, &link.target));
-    let links = local.chain(external).filter(|(start, ..)| is_within(*start));
+    let links =
+        local.chain(external).filter(|(start, ..)| span.start <= *start && *start < span.end);
     let links = links.map(|(start, end, kind, target)| {
         (format!("{kind:?} {target}"), source(version, ByteSpan::new(start, end)))
     });
-    let document = ByteSpan::new(0, version.bytes().len());
-    let references = footnote_references(version, document).into_iter();
-    let references = references.filter(|label| is_within(label.start));
+    let references = references_in_text(version.bytes(), span).into_iter();
     let references = references.map(|label| source(version, label));
     let references = references.filter(|label| has_footnote(version, label));
     let references = references.map(|label| (label.clone(), format!("[{label}]")));
