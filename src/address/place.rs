@@ -12,6 +12,9 @@ use super::selector::{self, Selector, Step};
 use super::whole_number;
 use crate::position::LineSpan;
 
+/// The place of the front matter of a document.
+pub const FRONT_MATTER_PLACE: &str = "@frontmatter";
+
 /// A place in a document, in the form in which it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Locator {
@@ -186,7 +189,7 @@ fn parse_locator(text: &str, position: usize) -> Result<Locator, AddressError> {
     if text == "*" {
         return Ok(Locator::Document);
     }
-    if text == "@frontmatter" {
+    if text == FRONT_MATTER_PLACE {
         return Ok(Locator::FrontMatter);
     }
     if let Some(line) = text.strip_prefix('@').and_then(whole_number) {

@@ -10,6 +10,7 @@ use super::data::MetaCommand;
 use super::input::{read, standard_input};
 use super::paths::rewrite_all;
 use super::{Status, store};
+use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{Change, value_of};
 use crate::edit::plan::{Allow, EditScope, Position};
 use crate::edit::{
@@ -105,11 +106,14 @@ pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
         }
     };
     // The address that `mdsel meta` prints.
-    let document = document.strip_suffix("::@frontmatter").unwrap_or(document);
+    let document = document
+        .strip_suffix(FRONT_MATTER_PLACE)
+        .and_then(|it| it.strip_suffix("::"))
+        .unwrap_or(document);
     let is_batch = changes.len() > 1;
     let options = command.options();
     let edit = |change: Change| Edit {
-        section: "@frontmatter".to_owned(),
+        section: FRONT_MATTER_PLACE.to_owned(),
         origin: is_batch.then(|| change.key().to_owned()),
         operation: Operation::Key(change),
         ..of(options)

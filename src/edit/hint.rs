@@ -5,6 +5,7 @@
 
 use super::change::Operation;
 use super::plan::{Change, EditScope, FrontMatterProblem, Position, Refusal, is_line_start};
+use crate::address::FRONT_MATTER_PLACE;
 use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
@@ -206,7 +207,7 @@ impl RefusedEdit<'_> {
 
     /// The address of the front matter, as a word of a shell command.
     fn front_matter(&self) -> String {
-        shell_path(&format!("{}::@frontmatter", self.place.document.namespace))
+        shell_path(&format!("{}::{FRONT_MATTER_PLACE}", self.place.document.namespace))
     }
 
     /// The address of the innermost list, item or block quote around the place that begins at the start of a line, as
@@ -249,7 +250,7 @@ impl RefusedEdit<'_> {
             }
             (_, Target::Document) => "pass --position first_child or last_child".to_owned(),
             (_, Target::FrontMatter) => {
-                format!("pass --position after, or replace {document}::@frontmatter")
+                format!("pass --position after, or replace {document}::{FRONT_MATTER_PLACE}")
             }
             _ => "pass --position before or after".to_owned(),
         }

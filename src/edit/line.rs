@@ -12,11 +12,9 @@ use super::change::{Edit, Operation};
 use super::content::checked_content;
 use super::plan::{Allow, EditScope, Position};
 use super::relocate::{Relocation, SectionRelocation};
+use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{Change, value_of};
 use crate::error::{Error, ErrorKind, Result};
-
-/// The place of the operations on keys.
-const FRONT_MATTER: &str = "@frontmatter";
 
 /// The JSON object of an edit.
 #[derive(Debug, Deserialize)]
@@ -277,7 +275,7 @@ impl BatchLine {
         Ok(Edit {
             document: self.document,
             section: if self.operation.is_of_key() {
-                FRONT_MATTER.to_owned()
+                FRONT_MATTER_PLACE.to_owned()
             } else {
                 self.section
             },

@@ -4,6 +4,7 @@
 
 use super::library::OpenDocument;
 use super::resolved_node::word_of;
+use crate::address::FRONT_MATTER_PLACE;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 
@@ -20,7 +21,7 @@ pub(super) fn container(document: &OpenDocument, span: ByteSpan) -> Container {
     let tree = &document.tree;
     if is_in_front_matter(document, span) {
         let front_matter = tree.outline().front_matter.unwrap_or_default();
-        let address = document.address("@frontmatter");
+        let address = document.address(FRONT_MATTER_PLACE);
         return Container { address, bytes: front_matter, word: "Front-Matter" };
     }
     let Some((index, node)) = innermost(document, span) else {

@@ -5,7 +5,9 @@
 use std::rc::Rc;
 
 use super::library::OpenDocument;
-use crate::address::{Candidate, CellStep, CellSteps, Params, RowStep, SectionPart};
+use crate::address::{
+    Candidate, CellStep, CellSteps, FRONT_MATTER_PLACE, Params, RowStep, SectionPart,
+};
 use crate::ldmd;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -76,7 +78,7 @@ impl ResolvedNode {
     pub fn address(&self) -> String {
         match self.target {
             Target::Document => self.document.address("*"),
-            Target::FrontMatter => self.document.address("@frontmatter"),
+            Target::FrontMatter => self.document.address(FRONT_MATTER_PLACE),
             Target::Node(node) => self.document.address_of(node),
             Target::Ldmd(section) => self.document.address_of_ldmd(section),
             Target::Cells(cells) => {

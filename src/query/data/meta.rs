@@ -11,6 +11,7 @@ use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};
+use crate::address::FRONT_MATTER_PLACE;
 use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::{Result, Warning};
@@ -153,7 +154,7 @@ impl Source for Values<'_> {
     fn show(&mut self, document: &OpenDocument, meta: Map<String, Value>) -> Result<Document> {
         let has_front_matter = document.tree.outline().front_matter.is_some();
         Ok(Document {
-            selector: document.address(if has_front_matter { "@frontmatter" } else { "*" }),
+            selector: document.address(if has_front_matter { FRONT_MATTER_PLACE } else { "*" }),
             file: document.stored.path.clone(),
             meta,
             freshness: self.library.freshness(&document.stored),

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::hit::{ContextLines, Hit, HitDetail};
+use crate::address::FRONT_MATTER_PLACE;
 use crate::limits;
 use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
@@ -193,7 +194,7 @@ impl<'a> HitMaker<'a> {
         let address = match node {
             _ if self.detail != HitDetail::Addresses => String::new(),
             Some(node) => document.address_of(node),
-            None if is_front_matter => document.address("@frontmatter"),
+            None if is_front_matter => document.address(FRONT_MATTER_PLACE),
             None => document.address("root"),
         };
         let above = node.map(|node| tree.sections_above(node)).unwrap_or_default();

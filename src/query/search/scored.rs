@@ -13,6 +13,7 @@ use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
 use super::passage::{Pieces, SectionText, WeightedTerms};
+use crate::address::FRONT_MATTER_PLACE;
 use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -284,7 +285,7 @@ impl ScoredText {
     pub(super) fn address(&self) -> String {
         let document = &self.document;
         if self.is_front_matter {
-            return document.address("@frontmatter");
+            return document.address(FRONT_MATTER_PLACE);
         }
         let node = document.tree.section_at(self.own.start);
         node.map_or_else(|| document.address("root"), |node| document.address_of(node))
