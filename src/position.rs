@@ -39,6 +39,11 @@ impl ByteSpan {
         Self { start, end: self.end.clamp(start, length) }
     }
 
+    /// Returns the bytes of the span; no bytes if the span exceeds `bytes`.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
     /// Whether all of `other` is inside this span.
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end

@@ -357,7 +357,7 @@ impl Current {
     }
 
     fn bytes(&self, span: ByteSpan) -> &[u8] {
-        self.version.bytes().get(span.start..span.end).unwrap_or_default()
+        span.of(self.version.bytes())
     }
 
     /// Returns `CONFLICT` if neither the edited part nor the whole file has the hash `expected`, nor had the file before

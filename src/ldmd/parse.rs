@@ -36,7 +36,7 @@ pub fn parse(bytes: &[u8], opaque: &[ByteSpan]) -> Markup {
         let line = index.line_of(at);
         let span = ByteSpan::new(index.start_of(line), index.end_of(line));
         after = span.end;
-        let text = trim_line_end(bytes.get(span.start..span.end).unwrap_or_default());
+        let text = trim_line_end(span.of(bytes));
         let bare = text.strip_prefix(b"\xef\xbb\xbf").filter(|_| span.start == 0).unwrap_or(text);
         if let Some(marker) = Marker::read(bare) {
             reader.take(marker, span, line);

@@ -29,7 +29,7 @@ impl CodeBlock {
     pub fn text(&self, lines: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(lines.len());
         for span in self.text_spans(lines) {
-            text.extend_from_slice(lines.get(span.start..span.end).unwrap_or_default());
+            text.extend_from_slice(span.of(lines));
         }
         text
     }

@@ -191,7 +191,7 @@ impl Outline {
                 nodes: Vec::with_capacity(blocks.len() + 1),
                 sections: Vec::new(),
                 contained_anchors: Vec::new(),
-                root: measure(file.get(root_span.start..root_span.end).unwrap_or_default()),
+                root: measure(root_span.of(file)),
                 document: measure_before(file, body),
                 bytes: file.len(),
                 lines: lines.count(),

@@ -171,18 +171,16 @@ impl Adapter<'_> {
         // The root is the first node of an outline, and each block is one node.
         let index = block + 1;
         if let Some(fence) = node.cast::<CodeFence>() {
-            let block = self.file.get(span.start..span.end).unwrap_or_default();
+            let block = span.of(self.file);
             let first = next_line_start(block, 0);
             let lines = fence.content.lines().count();
             let code = self.lines_from(span.start + first, lines, span.end);
-            let cuts =
-                cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &fence.content);
+            let cuts = cuts_of(code.of(self.file), &fence.content);
             let info = Some(fence.info.trim().to_owned());
             self.contents.code.push(CodeBlock { node: index, info, code, cuts });
         } else if let Some(block) = node.cast::<IndentedCode>() {
             let code = self.lines_from(span.start, block.content.lines().count(), span.end);
-            let cuts =
-                cuts_of(self.file.get(code.start..code.end).unwrap_or_default(), &block.content);
+            let cuts = cuts_of(code.of(self.file), &block.content);
             self.contents.code.push(CodeBlock { node: index, info: None, code, cuts });
         } else if let Some(block) = node.cast::<TableBlock>() {
             let mut table = Table::new(index);
@@ -204,7 +202,7 @@ impl Adapter<'_> {
 
     /// Adds the row at `span`, with at most as many cells as the header.
     fn add_row(&mut self, table: &mut Table, span: ByteSpan) {
-        let line = self.file.get(span.start..span.end).unwrap_or_default();
+        let line = span.of(self.file);
         let line = match std::str::from_utf8(line) {
             Ok(line) => Cow::Borrowed(line),
             Err(_) => Cow::Owned(super::with_placeholders(line)),
@@ -316,7 +314,7 @@ impl Adapter<'_> {
 
     /// Returns the end of `span` without trailing blank lines.
     fn without_trailing_blank_lines(&self, span: ByteSpan) -> usize {
-        let text = self.file.get(span.start..span.end).unwrap_or_default();
+        let text = span.of(self.file);
         let blank = text
             .iter()
             .rev()

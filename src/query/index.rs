@@ -271,7 +271,7 @@ fn list(
             selector: document.address("root"),
             node_type: "root",
             words: outline.root.words,
-            content: Content::new(root.get(shown.start..shown.end).unwrap_or_default().to_vec()),
+            content: Content::new(shown.of(&root).to_vec()),
             truncated,
         },
         headings,
@@ -295,7 +295,7 @@ fn blocks(
         .map(|(index, node)| IndexedBlock {
             selector: document.address_of(index),
             node_type: tree.type_name(index),
-            preview: preview(bytes.get(node.bytes.start..node.bytes.end).unwrap_or_default()),
+            preview: preview(node.bytes.of(&bytes)),
         })
         .collect())
 }

@@ -262,7 +262,7 @@ fn with_content(
     if pages > 1 {
         result.set_span(bytes, shown);
     }
-    let shown = bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
+    let shown = shown.of(bytes).to_vec();
     result.lossy = std::str::from_utf8(&shown).is_err();
     result.content = Some(Content::new(shown));
     Ok(result)
@@ -333,7 +333,7 @@ impl NodeAnswer {
         let after = first + words;
         let next = (number + 1 < pages).then(|| self.pager.next(after, words));
         let mut result = self.clone();
-        let shown = content.bytes.get(shown.start..shown.end).unwrap_or_default().to_vec();
+        let shown = shown.of(&content.bytes).to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
         result.set_span(&content.bytes, ByteSpan::new(0, shown.len()));
         result.content = Some(Content { bytes: shown, ..content.clone() });

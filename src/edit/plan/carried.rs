@@ -9,7 +9,7 @@ use super::definitions::{
     Definition, all_labels, bracketed, definitions, key, label_at, labels_in, reference_at,
 };
 use super::footnotes::footnote_references;
-use super::text::{dominant_line_end, slice, trimmed};
+use super::text::{dominant_line_end, trimmed};
 use super::version::{Version, is_in};
 use crate::markdown::links::is_external;
 use crate::position::{ByteSpan, next_line_start};
@@ -176,7 +176,7 @@ pub(super) fn carried(
 fn all_named(version: &Version) -> Vec<Named> {
     let whole = ByteSpan::new(0, version.bytes().len());
     let named = |definition: Definition| {
-        let text = bracketed(slice(version.bytes(), definition.span).trim_ascii_start());
+        let text = bracketed(definition.span.of(version.bytes()).trim_ascii_start());
         let meaning = if definition.is_footnote() {
             text.map(|(_, text)| text.trim_ascii().to_vec()).unwrap_or_default()
         } else {
@@ -235,7 +235,7 @@ fn relabeled(
     }
     for one in named.iter().filter(|one| is_in(span, one.span.start)) {
         let Some(name) = new_labels.get(one.key.as_str()) else { continue };
-        let text = slice(file, one.span);
+        let text = one.span.of(file);
         if let Some(at) = memchr::memchr(b'[', text) {
             let start = one.span.start + at + 1;
             changes.push((ByteSpan::new(start, start + one.label.len()), name.clone()));
@@ -246,10 +246,10 @@ fn relabeled(
     let mut bytes = Vec::with_capacity(span.len() + 16);
     let mut end = span.start;
     for (at, text) in changes {
-        bytes.extend_from_slice(slice(file, ByteSpan::new(end, at.start)));
+        bytes.extend_from_slice(ByteSpan::new(end, at.start).of(file));
         bytes.extend_from_slice(text.as_bytes());
         end = at.end;
     }
-    bytes.extend_from_slice(slice(file, ByteSpan::new(end, span.end)));
+    bytes.extend_from_slice(ByteSpan::new(end, span.end).of(file));
     bytes
 }

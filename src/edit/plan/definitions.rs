@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::effect::LostLink;
 use super::footnotes::footnote_references;
-use super::text::{slice, trimmed};
+use super::text::trimmed;
 use super::version::{Version, is_in};
 use crate::limits;
 use crate::markdown;
@@ -53,7 +53,7 @@ pub(super) fn to_keep(
     line_end: &[u8],
 ) -> Kept {
     let given: Vec<String> =
-        spans(new, content).map(|span| key(&label_of(slice(new.bytes(), span)))).collect();
+        spans(new, content).map(|span| key(&label_of(span.of(new.bytes())))).collect();
     let mut kept = Kept::default();
     let mut previous: Option<ByteSpan> = None;
     let inside = definitions(old, place);
@@ -65,11 +65,11 @@ pub(super) fn to_keep(
         }
         let between = previous.map(|previous| ByteSpan::new(previous.end, definition.span.start));
         if let Some(between) = between {
-            let gap = slice(old.bytes(), between);
+            let gap = between.of(old.bytes());
             let is_blank = gap.iter().all(u8::is_ascii_whitespace);
             kept.bytes.extend_from_slice(if is_blank { gap } else { line_end });
         }
-        kept.bytes.extend_from_slice(slice(old.bytes(), definition.span));
+        kept.bytes.extend_from_slice(definition.span.of(old.bytes()));
         kept.labels.push(definition.label);
         previous = Some(definition.span);
     }
@@ -100,7 +100,7 @@ fn needed(
     if footnotes().next().is_some() {
         let after = ByteSpan::new(place.end, old.bytes().len());
         let around = [ByteSpan::new(0, place.start), after];
-        let text = |definition: &Definition| slice(old.bytes(), definition.span).to_vec();
+        let text = |definition: &Definition| definition.span.of(old.bytes()).to_vec();
         let others = around.map(|span| definitions(old, span)).into_iter().flatten();
         let others: HashSet<Vec<u8>> = others.map(|other| text(&other)).collect();
         let used = around.map(|span| footnote_references(old, span)).concat();
@@ -153,7 +153,7 @@ pub(super) fn all_labels(version: &Version) -> Vec<(ByteSpan, String)> {
         matches!(node.kind, NodeKind::Block(BlockType::Definition | BlockType::Footnote))
     });
     let label = |node: &Node| {
-        let text = slice(version.bytes(), node.bytes);
+        let text = node.bytes.of(version.bytes());
         let (label, _) = bracketed(text.get(memchr::memchr(b'[', text)?..)?)?;
         Some((node.bytes, key(&String::from_utf8_lossy(label))))
     };
@@ -166,7 +166,7 @@ pub(super) fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition>
     let mut text = Vec::new();
     for span in &spans {
         // A blank line ends a footnote.
-        text.extend_from_slice(slice(version.bytes(), *span));
+        text.extend_from_slice(span.of(version.bytes()));
         text.extend_from_slice(b"\n\n");
     }
     // Append each label as a link of its own, so that the parser resolves its target.
@@ -174,9 +174,7 @@ pub(super) fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition>
     for span in &spans {
         text.push(b'\n');
         offsets.push(text.len());
-        text.extend_from_slice(
-            format!("[{}]\n", label_of(slice(version.bytes(), *span))).as_bytes(),
-        );
+        text.extend_from_slice(format!("[{}]\n", label_of(span.of(version.bytes()))).as_bytes());
     }
     let links = markdown::parse(&text).links;
     let inside = links.list.into_iter().map(|link| (link.offset, link.target));
@@ -187,7 +185,7 @@ pub(super) fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition>
         .zip(offsets)
         .map(|(span, offset)| Definition {
             span,
-            label: label_of(slice(version.bytes(), span)),
+            label: label_of(span.of(version.bytes())),
             target: targets.remove(&offset),
         })
         .collect()
@@ -218,7 +216,7 @@ pub(super) fn reference_at(file: &[u8], offset: usize) -> Option<(ByteSpan, bool
 
 /// The label at `span`, in the form in which labels are compared.
 pub(super) fn label_at(file: &[u8], span: ByteSpan) -> String {
-    key(&String::from_utf8_lossy(slice(file, span)))
+    key(&String::from_utf8_lossy(span.of(file)))
 }
 
 /// Returns the text between the bracket that `text` begins with and its closing bracket, and the rest.

@@ -6,7 +6,7 @@
 use super::draft::FrontMatterEdit;
 use super::effect::{Expected, compare};
 use super::refusal::{Change, Refusal};
-use super::text::{dominant_line_end, slice, with_line_ends};
+use super::text::{dominant_line_end, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Splice, SpliceEffects, apply};
 use crate::data::front_matter::{self, Change as KeyChange};
@@ -66,8 +66,8 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
             let (table, row) = row_of(old, place)?;
             let given = one_line(content)?.into_bytes();
             // The row as it is may have more cells than the header.
-            let text = if given == slice(old.bytes(), row.span).trim_ascii() {
-                slice(old.bytes(), row.span).to_vec()
+            let text = if given == row.span.of(old.bytes()).trim_ascii() {
+                row.span.of(old.bytes()).to_vec()
             } else {
                 row_text(table, content)?.into_bytes()
             };
@@ -88,7 +88,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
             let task = tasks.iter().find(|task| task.node == node).ok_or(Refusal::NotATask)?;
             let at = ByteSpan::new(task.mark, task.mark + 1);
             let mark = if task.is_done == is_done {
-                slice(old.bytes(), at).to_vec()
+                at.of(old.bytes()).to_vec()
             } else if is_done {
                 b"x".to_vec()
             } else {
@@ -119,7 +119,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
 
 fn exact(old: &Version, at: ByteSpan, bytes: Vec<u8>) -> Splice {
     let inserted = ByteSpan::new(at.start, at.start + bytes.len());
-    let is_noop = slice(old.bytes(), at) == bytes;
+    let is_noop = at.of(old.bytes()) == bytes;
     let effects = SpliceEffects { is_noop, ..SpliceEffects::default() };
     Splice { at, bytes, removed: at, inserted, effects, ..Splice::default() }
 }
@@ -268,7 +268,7 @@ fn cell_splice(
         }
         // The row is shorter than the header. The cells up to this one are added at its end. The whole row
         // is part of the splice, because it may be the end of the table.
-        let old_row = slice(old.bytes(), row.span);
+        let old_row = row.span.of(old.bytes());
         let empty = " |".repeat(cell - row.cells().len());
         let end = old_row.trim_ascii_end();
         let is_closed = end.ends_with(b"|") && !end.ends_with(b"\\|");
@@ -281,14 +281,14 @@ fn cell_splice(
     };
     let start = row.span.start + found.offset;
     if !found.source.is_empty() {
-        let length = found.span_in(slice(old.bytes(), row.span)).len();
+        let length = found.span_in(row.span.of(old.bytes())).len();
         let at = ByteSpan::new(start, start + length);
         // A cell without text keeps a blank, so that two pipes do not meet.
         let bytes = if text.is_empty() { b" ".to_vec() } else { text.into_bytes() };
         return Ok((at, bytes, wanted));
     }
     // An empty cell begins at the pipe after it. The blanks before that pipe are replaced.
-    let before = slice(old.bytes(), ByteSpan::new(row.span.start, start));
+    let before = ByteSpan::new(row.span.start, start).of(old.bytes());
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     if text.is_empty() {
         return Ok((ByteSpan::new(start, start), Vec::new(), wanted));
@@ -306,7 +306,7 @@ fn row_insertion(
     let file = old.bytes();
     let text = row_text(table, content)?;
     let start = line_start(file, row.span.start);
-    let prefix = slice(file, ByteSpan::new(start, row.span.start));
+    let prefix = ByteSpan::new(start, row.span.start).of(file);
     let line_end = dominant_line_end(file).unwrap_or(b"\n");
     if is_before {
         if place.row == 0 {
@@ -324,10 +324,10 @@ fn row_insertion(
         }
         _ => (start, prefix.to_vec()),
     };
-    let line = slice(file, ByteSpan::new(last_line, next_line_start(file, last_line)));
+    let line = ByteSpan::new(last_line, next_line_start(file, last_line)).of(file);
     let at = ByteSpan::new(row.span.start, last_line + trim_line_end(line).len());
     // The end of the table is part of the splice, so that the table may end later.
-    let bytes = [slice(file, at), line_end, &prefix, text.as_bytes()].concat();
+    let bytes = [at.of(file), line_end, &prefix, text.as_bytes()].concat();
     Ok((at, bytes, Wanted::MoreRows(RowPlace { row: place.row + 1, ..place })))
 }
 
@@ -353,7 +353,7 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
     if let Some(fault) = found.fault {
         return Err(Refusal::NotInPlace(format!("the front matter cannot be parsed: {fault}")));
     }
-    let text = std::str::from_utf8(slice(file, found.text));
+    let text = std::str::from_utf8(found.text.of(file));
     let text = text.map_err(|_| Refusal::NotInPlace("the front matter is not UTF-8".to_owned()))?;
     let splice = front_matter::splice(text, found.format, change).map_err(Refusal::NotInPlace)?;
     let splice = match splice {
@@ -364,7 +364,7 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
             let mut bytes = splice.text.into_bytes();
             if dominant_line_end(text.as_bytes()).is_none() {
                 // The front matter has no lines, so use the line end of its delimiters.
-                let delimiters = dominant_line_end(slice(file, found.span));
+                let delimiters = dominant_line_end(found.span.of(file));
                 bytes = with_line_ends(&bytes, delimiters.unwrap_or(b"\n"));
             }
             exact(old, span, bytes)

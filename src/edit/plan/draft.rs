@@ -3,7 +3,7 @@
 //! Invariant: a draft says what is removed and what is inserted; the planner decides whether that is safe.
 
 use super::fragment::{Fragment, converted};
-use super::text::{is_line_start, last_line, slice, trimmed, with_line_ends};
+use super::text::{is_line_start, last_line, trimmed, with_line_ends};
 use super::version::Version;
 use super::{EditScope, EditTarget, Position, Refusal};
 use crate::ldmd;
@@ -212,7 +212,7 @@ impl<'a> Drafter<'a> {
     /// The draft for a place in a list or block quote, where the content keeps its blank lines: they are
     /// significant there.
     fn contained(&self, span: ByteSpan, depth: usize, content: &[u8]) -> Draft {
-        let text = trim_line_end(slice(self.old.bytes(), span));
+        let text = trim_line_end(span.of(self.old.bytes()));
         let core = ByteSpan::new(span.start, span.start + text.len());
         let bytes = trim_line_end(&converted(content, self.line_end)).to_vec();
         let fragment = Fragment { bytes, ..Fragment::default() };
@@ -224,7 +224,7 @@ impl<'a> Drafter<'a> {
         let bytes = self.fragment(content).bytes;
         let mut core = trimmed(self.old.bytes(), span);
         if !is_delimited(&bytes) {
-            let end = core.end - last_line(slice(self.old.bytes(), core)).len();
+            let end = core.end - last_line(core.of(self.old.bytes())).len();
             let inside = trimmed(
                 self.old.bytes(),
                 ByteSpan::new(next_line_start(self.old.bytes(), span.start), end),
@@ -277,7 +277,7 @@ impl<'a> Drafter<'a> {
         let keep_heading = keep_heading && scope != EditScope::Heading;
         let fragment = self.fragment(content);
         let heading = ByteSpan::new(span.start, section.heading_end);
-        let heading = with_line_ends(slice(self.old.bytes(), heading), self.line_end);
+        let heading = with_line_ends(heading.of(self.old.bytes()), self.line_end);
         let begins_with_heading = fragment.leading_heading().is_some_and(|leading| {
             let text = fragment.bytes.get(..leading.span.end).unwrap_or(&fragment.bytes);
             // The titles may differ if the heading uses a link definition that the content lacks, so the text is

@@ -12,7 +12,7 @@ use super::definitions::label_at;
 use super::draft::FrontMatterEdit;
 use super::footnotes::{footnote_references, footnotes};
 use super::refusal::{Change, FrontMatterProblem, Refusal};
-use super::text::{first_line, lines, slice};
+use super::text::{first_line, lines};
 use super::version::{Landmark, List, Version, is_in};
 use super::{Renumbered, Splice};
 use crate::ldmd::is_marker_line;
@@ -444,7 +444,7 @@ impl EffectComparison<'_> {
             let is_replaced = is_in(shift.at, before.start) && is_in(shift.after, now.start);
             is_replaced
                 || shift.start(before.start) == Some(now.start)
-                || slice(self.old.bytes(), before) == slice(self.new.bytes(), now)
+                || before.of(self.old.bytes()) == now.of(self.new.bytes())
         };
         let references = footnote_references(self.old, ByteSpan::new(0, self.old.bytes().len()));
         let is_part = |span: &ByteSpan| {
@@ -459,7 +459,7 @@ impl EffectComparison<'_> {
                 (Some(before), Some(now)) if is_same(*before, *now) => return None,
                 (before, _) => before.is_none(),
             };
-            let label = String::from_utf8_lossy(slice(self.old.bytes(), span)).into_owned();
+            let label = String::from_utf8_lossy(span.of(self.old.bytes())).into_owned();
             Some((span.start, Change::Footnote { label, is_new }))
         };
         outside.filter_map(change).collect()

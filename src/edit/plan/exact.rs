@@ -12,7 +12,7 @@ use super::draft::{Draft, FrontMatterEdit};
 use super::effect::{Expected, compare};
 use super::fragment::{Fragment, converted};
 use super::planner::Planner;
-use super::text::{dominant_line_end, lines, slice};
+use super::text::{dominant_line_end, lines};
 use super::version::Version;
 use super::{Allow, Change, EditTarget, Plan, Refusal, Splice, apply};
 use crate::limits;
@@ -51,7 +51,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     let text = |content: &[u8]| trim_line_end(&converted(content, line_end)).to_vec();
     // A byte order mark belongs to no line.
     let after_mark = |span: ByteSpan| ByteSpan::new(span.start.max(old.floor()), span.end);
-    let without_end = |span: ByteSpan| span.start + trim_line_end(slice(file, span)).len();
+    let without_end = |span: ByteSpan| span.start + trim_line_end(span.of(file)).len();
     let (at, bytes) = match edit {
         ExactEdit::Phrase { within, old: phrase, content } => {
             (only(file, *within, phrase)?, converted(content, line_end))
@@ -74,7 +74,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
         }
         &ExactEdit::Delete(span) => (after_mark(span), Vec::new()),
     };
-    let is_noop = slice(file, at) == bytes;
+    let is_noop = at.of(file) == bytes;
     let inserted = ByteSpan::new(at.start, at.start + bytes.len());
     let mut splice = Splice { at, bytes, removed: at, inserted, ..Splice::default() };
     let mut lists = None;
@@ -130,7 +130,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
 
 /// Returns where `phrase` occurs in `within`, if it does so once.
 fn only(file: &[u8], within: ByteSpan, phrase: &[u8]) -> Result<ByteSpan, Refusal> {
-    let text = slice(file, within);
+    let text = within.of(file);
     let first = lines(phrase).next().map(trim_line_end).unwrap_or_default();
     let mut found = Vec::new();
     let mut from = 0;
@@ -190,7 +190,7 @@ fn overfull(version: &Version, span: ByteSpan) -> Vec<(usize, usize)> {
     let rows = tables.flat_map(|table| table.rows().map(|row| (row.span, table.width())));
     let at = rows.filter(|(row, _)| row.start <= span.end && span.start <= row.end);
     let counted = at.map(|(row, columns)| {
-        let text = String::from_utf8_lossy(slice(version.bytes(), row));
+        let text = String::from_utf8_lossy(row.of(version.bytes()));
         (cells(&text).len(), columns)
     });
     counted.filter(|(cells, columns)| cells > columns).collect()
@@ -203,7 +203,7 @@ fn cells_after(version: &Version, offset: usize) -> Vec<(usize, usize)> {
     let Some(row) = rows.find(|row| row.span.start <= offset && offset <= row.span.end) else {
         return Vec::new();
     };
-    let text = String::from_utf8_lossy(slice(version.bytes(), row.span));
+    let text = String::from_utf8_lossy(row.span.of(version.bytes()));
     let spans = cells(&text).into_iter();
     let spans = spans.map(|cell| (row.span.start + cell.start, row.span.start + cell.end));
     spans

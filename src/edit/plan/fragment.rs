@@ -3,7 +3,7 @@
 //! Invariant: shifting heading levels changes no title and no line other than heading lines.
 
 use super::Refusal;
-use super::text::{lines, slice, trimmed, with_line_ends};
+use super::text::{lines, trimmed, with_line_ends};
 use crate::markdown::{self, Dialect};
 use crate::position::{ByteSpan, trim_line_end};
 
@@ -37,7 +37,7 @@ impl Fragment {
     pub(super) fn new(content: &[u8], line_end: &[u8], dialect: Dialect) -> Self {
         let content = converted(content, line_end);
         let span = trimmed(&content, ByteSpan::new(0, content.len()));
-        Self::read(slice(&content, span).to_vec(), dialect)
+        Self::read(span.of(&content).to_vec(), dialect)
     }
 
     pub(super) fn read(bytes: Vec<u8>, dialect: Dialect) -> Self {
@@ -84,13 +84,9 @@ impl Fragment {
                 .and_then(|level| b"######".get(..level))
                 .filter(|hashes| !hashes.is_empty())
                 .ok_or_else(refusal)?;
-            bytes
-                .extend_from_slice(slice(&self.bytes, ByteSpan::new(position, heading.span.start)));
+            bytes.extend_from_slice(ByteSpan::new(position, heading.span.start).of(&self.bytes));
             let end = heading.span.end.min(self.bytes.len());
-            bytes.extend(at_level(
-                slice(&self.bytes, ByteSpan::new(heading.span.start, end)),
-                hashes,
-            ));
+            bytes.extend(at_level(ByteSpan::new(heading.span.start, end).of(&self.bytes), hashes));
             position = end;
         }
         bytes.extend_from_slice(self.bytes.get(position..).unwrap_or_default());

@@ -4,7 +4,7 @@
 //! only the lines to remove and the blank lines next to them change.
 
 use super::Splice;
-use super::text::{first_line, is_line_start, last_line, slice, trimmed};
+use super::text::{first_line, is_line_start, last_line, trimmed};
 use crate::ldmd::is_marker_line;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
@@ -85,7 +85,7 @@ impl<'a> InsertionPoint<'a> {
         if content.is_empty() {
             return self.empty(all);
         }
-        let core = slice(self.file, self.core);
+        let core = self.core.of(self.file);
         let line_below = first_line(self.file.get(self.right..).unwrap_or_default());
         let is_new = |old: &[u8], new: &[u8]| core.is_empty() || old != new;
         let has_left = self.separates && self.left > self.floor;
@@ -134,7 +134,7 @@ impl<'a> InsertionPoint<'a> {
 
     /// The last line before the insertion point that is not blank.
     fn line_above(&self) -> &[u8] {
-        last_line(slice(self.file, ByteSpan::new(self.floor, self.neighbors().0)))
+        last_line(ByteSpan::new(self.floor, self.neighbors().0).of(self.file))
     }
 
     fn end_of_core(&self) -> usize {
@@ -143,7 +143,7 @@ impl<'a> InsertionPoint<'a> {
 
     /// The offset at which the line that ends at `offset` ends without its line end.
     fn end_of_text_before(&self, offset: usize) -> usize {
-        let before = slice(self.file, ByteSpan::new(self.floor, offset));
+        let before = ByteSpan::new(self.floor, offset).of(self.file);
         self.floor + trim_line_end(before).len()
     }
 

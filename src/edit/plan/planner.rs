@@ -11,7 +11,7 @@ use super::effect::{Effect, Expected, compare};
 use super::fragment::{Fragment, converted};
 use super::insertion_point::InsertionPoint;
 use super::refusal::FrontMatterProblem;
-use super::text::{dominant_line_end, slice, trimmed, with_line_ends};
+use super::text::{dominant_line_end, trimmed, with_line_ends};
 use super::version::Version;
 use super::{
     Allow, EditScope, EditTarget, Operation, Plan, Refusal, Reparented, Splice, SpliceEffects,
@@ -185,13 +185,13 @@ impl Planner<'_> {
 
     /// Whether the bytes at `span` equal `content`, except for line ends.
     fn is_same(&self, span: ByteSpan, content: &[u8]) -> bool {
-        with_line_ends(slice(self.old.bytes(), span), self.line_end) == content
+        with_line_ends(span.of(self.old.bytes()), self.line_end) == content
     }
 
     fn noop(&self, span: ByteSpan) -> Splice {
         Splice {
             at: span,
-            bytes: slice(self.old.bytes(), span).to_vec(),
+            bytes: span.of(self.old.bytes()).to_vec(),
             removed: span,
             inserted: span,
             effects: SpliceEffects { is_noop: true, ..SpliceEffects::default() },
@@ -376,7 +376,7 @@ impl Planner<'_> {
     fn replace_document(&self, mut content: Vec<u8>) -> Result<Plan, Refusal> {
         let at = ByteSpan::new(self.old.floor(), self.old.bytes().len());
         let is_ended = |text: &[u8]| trim_line_end(text).len() < text.len();
-        if is_ended(slice(self.old.bytes(), at)) && !content.is_empty() && !is_ended(&content) {
+        if is_ended(at.of(self.old.bytes())) && !content.is_empty() && !is_ended(&content) {
             content.extend_from_slice(self.line_end);
         }
         if self.is_same(at, &content) {
@@ -392,8 +392,7 @@ impl Planner<'_> {
         if let Some(last) = new.outline().nodes.last()
             && matches!(last.kind, NodeKind::Block(BlockType::Code | BlockType::Html))
             && let Some(line) =
-                Fragment::new(slice(new.bytes(), last.bytes), b"\n", new.document().dialect)
-                    .open_line
+                Fragment::new(last.bytes.of(new.bytes()), b"\n", new.document().dialect).open_line
         {
             return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
         }

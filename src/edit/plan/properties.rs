@@ -42,7 +42,7 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
         given.push((ByteSpan::new(body, section.own_end), OWN, true));
     }
     for (span, scope, keep_heading) in given {
-        let content = text::slice(file, span);
+        let content = span.of(file);
         let request = Operation::Replace { content, scope, keep_heading };
         match planned(file, EditTarget::Node(node), request, Allow::default()) {
             Ok(splice) => {
@@ -268,7 +268,7 @@ proptest! {
                 let Ok(splice) = planned(file, target, request, allow) else { continue };
                 let new = apply(file, &splice);
                 if matches!(request, Operation::Replace { .. }) && target != EditTarget::FrontMatter {
-                    let inserted = lines(text::slice(&new, splice.inserted)).len();
+                    let inserted = lines(splice.inserted.of(&new)).len();
                     prop_assert_eq!(inserted, lines(content).len());
                 }
                 if target != EditTarget::Document {

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use super::carried::{Carried, carried};
 use super::effect::renumbered;
-use super::text::slice;
 use super::version::{Version, is_in};
 use super::{
     Allow, EditScope, EditTarget, Operation, Plan, Position, Refusal, Renumbered, Splice, plan,
@@ -98,9 +97,7 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let target = request.to.unwrap_or(from);
     let carried = match request.to {
         Some(to) => carried(from, section, to, request.is_same_folder),
-        None => {
-            Some(Carried { bytes: slice(from.bytes(), section).to_vec(), ..Carried::default() })
-        }
+        None => Some(Carried { bytes: section.of(from.bytes()).to_vec(), ..Carried::default() }),
     };
     let Carried { bytes, copied_definitions, copied, new_labels } =
         carried.ok_or(Refusal::ChangesSection)?;

@@ -130,7 +130,7 @@ fn check_table(table: &[(&str, &str, Operation<'_>, &str)]) {
             );
             assert_eq!(splice.effects.is_noop, old == new);
             if let Operation::Insert { content, relevel: false, .. } = request {
-                let inserted = text::with_line_ends(text::slice(&new, splice.inserted), b"\n");
+                let inserted = text::with_line_ends(splice.inserted.of(&new), b"\n");
                 assert_eq!(inserted.trim_ascii(), content.trim_ascii(), "{variant}: {request:?}");
             }
         }
@@ -420,7 +420,7 @@ fn removed_and_reparented_sections_are_listed() {
     let drop = Allow { drop: true, ..Allow::default() };
     let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("x")).unwrap();
     assert_eq!(splice.effects.removed_sections, ["a/b/c"]);
-    assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"\nb\n\n### C\n\nc\n\n");
+    assert_eq!(splice.removed.of(ATX.as_bytes()), b"\nb\n\n### C\n\nc\n\n");
     let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("## B\n\n### E\n")).unwrap();
     assert!(splice.effects.stripped_heading);
     assert_eq!(splice.effects.removed_sections, ["a/b/c"], "another section replaced it");
@@ -430,7 +430,7 @@ fn removed_and_reparented_sections_are_listed() {
         (splice.effects.removed_sections, splice.effects.reparented),
         (vec!["a/b".into()], vec![moved])
     );
-    assert_eq!(text::slice(ATX.as_bytes(), splice.removed), b"## B\n\nb\n\n");
+    assert_eq!(splice.removed.of(ATX.as_bytes()), b"## B\n\nb\n\n");
     assert!(new.len() < ATX.len());
     let (splice, _) = edit(b"# \n\n# B\n", "", DELETE).unwrap();
     assert_eq!(splice.effects.removed_sections, ["@1"]);
@@ -563,7 +563,7 @@ fn definitions_that_other_text_uses_are_kept() {
     ]);
     let (splice, new) = edit(CHANGELOG.as_bytes(), "1.0.0", replace("less")).unwrap();
     assert_eq!(splice.effects.kept_definitions, ["1.1.0", "1.0.0"]);
-    assert_eq!(text::slice(&new, splice.inserted), b"less");
+    assert_eq!(splice.inserted.of(&new), b"less");
     // Without their definitions the links have no target; with others they have another target.
     for (name, request) in [
         ("definition 1", DELETE),

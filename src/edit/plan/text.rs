@@ -4,15 +4,10 @@
 
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
-/// The bytes of `span`; empty if `span` exceeds `bytes`.
-pub(super) fn slice(bytes: &[u8], span: ByteSpan) -> &[u8] {
-    bytes.get(span.start..span.end).unwrap_or_default()
-}
-
 /// Returns `span` without blank lines at both ends and without the final line end; an empty span at its
 /// start if all lines are blank.
 pub(super) fn trimmed(bytes: &[u8], span: ByteSpan) -> ByteSpan {
-    let text = slice(bytes, span);
+    let text = span.of(bytes);
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let Some(first) = text.iter().position(|byte| !is_blank(byte)) else {
         return ByteSpan::new(span.start, span.start);
@@ -105,7 +100,7 @@ mod tests {
         ] {
             let bytes = text.as_bytes();
             let span = trimmed(bytes, ByteSpan::new(0, bytes.len()));
-            assert_eq!(slice(bytes, span), expected.as_bytes(), "{text:?}");
+            assert_eq!(span.of(bytes), expected.as_bytes(), "{text:?}");
         }
     }
 

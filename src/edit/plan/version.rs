@@ -2,7 +2,7 @@
 //!
 //! Invariant: landmarks are in document order, so that two versions can be compared in one pass.
 
-use super::text::{lines, slice, trimmed};
+use super::text::{lines, trimmed};
 use crate::ldmd::{self, Markup};
 use crate::markdown::links::LinkKind;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline, Section};
@@ -209,7 +209,7 @@ impl Version {
         let mut ends = vec![None; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
             if node.kind == NodeKind::Block(BlockType::List) {
-                let text = slice(&self.bytes, node.bytes);
+                let text = node.bytes.of(&self.bytes);
                 let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 let number = text.get(..digits).and_then(|text| std::str::from_utf8(text).ok());
                 let number = number.and_then(|number| number.parse().ok());
@@ -222,7 +222,7 @@ impl Version {
             let list = if parent.kind == NodeKind::Item { parent.parent } else { Some(above) };
             let Some(list) = list.and_then(|list| lists[list].as_mut()) else { continue };
             if let Some(end) = ends[above].replace(self.text_end(node.bytes)) {
-                let between = slice(&self.bytes, ByteSpan::new(end, node.bytes.start));
+                let between = ByteSpan::new(end, node.bytes.start).of(&self.bytes);
                 let line_ends =
                     lines(between).filter(|line| trim_line_end(line).len() < line.len());
                 list.is_loose |= line_ends.count() > 1;

@@ -156,8 +156,7 @@ fn label(link: &str) -> Option<&str> {
 }
 
 fn source(version: &Version, span: ByteSpan) -> String {
-    let text = version.bytes().get(span.start..span.end).unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
+    String::from_utf8_lossy(span.of(version.bytes())).into_owned()
 }
 
 /// Returns the links in `span` that are in no other link, as they are written, in order.

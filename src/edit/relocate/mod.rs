@@ -316,12 +316,11 @@ fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<
 /// Returns `CONFLICT` if neither the first file nor one of the `spans` of it has the hash `expected`.
 fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Result<()> {
     let Some(file) = files.first() else { return Ok(()) };
-    let part = |span: &ByteSpan| file.before.get(span.start..span.end).unwrap_or_default();
     let is_of = |bytes: &[u8]| has_hash(bytes, expected);
-    if is_of(&file.before) || spans.iter().any(|span| is_of(part(span))) {
+    if is_of(&file.before) || spans.iter().any(|span| is_of(span.of(&file.before))) {
         return Ok(());
     }
-    let found = short_hash(spans.first().map_or(file.before.as_slice(), part));
+    let found = short_hash(spans.first().map_or(&*file.before, |span| span.of(&file.before)));
     Err(hash_conflict(&file.from, &found, expected))
 }
 

@@ -152,7 +152,7 @@ fn moved(span: ByteSpan, offset: usize) -> ByteSpan {
 }
 
 fn target_at(text: &[u8], span: ByteSpan) -> Cow<'_, str> {
-    match String::from_utf8_lossy(text.get(span.start..span.end).unwrap_or_default()) {
+    match String::from_utf8_lossy(span.of(text)) {
         Cow::Borrowed(text) => unescaped(text),
         Cow::Owned(text) => Cow::Owned(unescaped(&text).into_owned()),
     }

@@ -237,7 +237,7 @@ fn applied(
     for (occurrence, target) in edits {
         let Some(span) = occurrence.span.filter(|span| span.start >= end) else { continue };
         let written = occurrence.written(&target);
-        let old = file.get(span.start..span.end).unwrap_or_default();
+        let old = span.of(file);
         bytes.extend_from_slice(file.get(end..span.start).unwrap_or_default());
         bytes.extend_from_slice(written.as_bytes());
         end = span.end;

@@ -54,7 +54,7 @@ pub(super) fn renamed(
     let before_edit = Version::read_as(bytes.clone(), Dialect::of(&old.stored.path));
     let text = text_of_heading(heading);
     let at = ByteSpan::new(start + text.start, start + text.end);
-    let text = String::from_utf8_lossy(heading.get(text.start..text.end).unwrap_or_default());
+    let text = String::from_utf8_lossy(text.of(heading));
     let parts = Parts::of(&text, &before_edit);
     let around = parts.around(title);
     let shown = around.title(title);

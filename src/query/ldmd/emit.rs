@@ -288,7 +288,7 @@ fn plan(
     let mut summaries = BTreeMap::new();
     for (index, unit) in units.iter().enumerate() {
         let shows = |span: ByteSpan| {
-            let text = bytes.get(span.start..span.end).unwrap_or_default();
+            let text = span.of(&bytes);
             Ok(shows_text(&String::from_utf8_lossy(text)))
         };
         if let Some(paragraph) = summary::paragraph(tree, StepScope::Node(unit.node), shows)? {
@@ -316,9 +316,7 @@ fn units(document: &OpenDocument, bytes: &[u8]) -> Vec<Unit> {
     let outline = tree.outline();
     let mut units = Vec::with_capacity(outline.sections.len() + 1);
     let root = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
-    let has_text = |span: ByteSpan| {
-        !bytes.get(span.start..span.end).unwrap_or_default().trim_ascii().is_empty()
-    };
+    let has_text = |span: ByteSpan| !span.of(bytes).trim_ascii().is_empty();
     if has_text(root) {
         let (id, title) = ("root".to_owned(), document.stored.path.clone());
         let own_end = root.end;

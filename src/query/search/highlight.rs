@@ -107,7 +107,7 @@ impl Highlighter {
     /// Returns all words of a file within `within` that match a term, in order. A word may match several
     /// terms. `bytes` is the file.
     pub(crate) fn occurrences(&self, bytes: &[u8], within: ByteSpan) -> Vec<Occurrence> {
-        let text = same_length_text(bytes.get(within.start..within.end).unwrap_or_default());
+        let text = same_length_text(within.of(bytes));
         let mut tokens = Tokens::new(&text);
         let mut occurrences = Vec::new();
         while tokens.advance() {
@@ -132,7 +132,7 @@ impl Highlighter {
         occurrences: &[Occurrence],
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Option<ByteSpan> {
-        let lines = LineIndex::new(bytes.get(within.start..within.end).unwrap_or_default());
+        let lines = LineIndex::new(within.of(bytes));
         let occurrences = occurrences.iter().filter(|occurrence| is_wanted(occurrence.span));
         let occurrences: Vec<Occurrence> = occurrences.copied().collect();
         let line_of = |occurrence: &Occurrence| lines.line_of(occurrence.span.start - within.start);

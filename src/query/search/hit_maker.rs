@@ -163,7 +163,7 @@ impl<'a> HitMaker<'a> {
     /// Returns the text of a hit, and whether it is only a part of its lines. The hits on a line share it.
     fn text(&mut self, span: ByteSpan, lines: LineSpan) -> (Arc<str>, bool) {
         if self.surroundings.is_match_only {
-            let bytes = self.bytes.get(span.start..span.end).unwrap_or_default();
+            let bytes = span.of(self.bytes);
             let (text, is_cut) = excerpt(bytes, 0, bytes.len());
             return (text.into(), is_cut);
         }
@@ -213,7 +213,7 @@ impl<'a> HitMaker<'a> {
 
     /// Returns `address`, or the address of its page that contains `span`, if it has several. `within` is the node.
     fn page_address(&mut self, address: String, within: ByteSpan, span: ByteSpan) -> String {
-        let bytes = self.bytes.get(within.start..within.end).unwrap_or_default();
+        let bytes = within.of(self.bytes);
         // Each word has at least one byte, so this node has one page.
         if bytes.len() <= limits::MAX_WORDS {
             return address;

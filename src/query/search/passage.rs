@@ -105,8 +105,7 @@ impl WeightedTerms<'_> {
         is_wanted: impl Fn(ByteSpan) -> bool,
     ) -> Pieces {
         let SectionText { bytes, outline, own, end, titles, occurrences } = *section;
-        let is_short =
-            chars(bytes.get(own.start..own.end).unwrap_or_default().trim_ascii()) < SHORT_CHARS;
+        let is_short = chars(own.of(bytes).trim_ascii()) < SHORT_CHARS;
         let is_below = is_short && end > own.end;
         let span = if is_below {
             let most = (own.start + BELOW_BYTES).min(end).max(own.start);
@@ -158,7 +157,7 @@ impl WeightedTerms<'_> {
         }
         // The closing delimiter does not belong to the last value.
         if let Some(last) = spans.last_mut() {
-            let value = bytes.get(last.span.start..last.span.end).unwrap_or_default();
+            let value = last.span.of(bytes);
             let end = trimmed(value).len();
             let line = value.get(..end).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
             last.span.end = last.span.start + line.map_or(end, |line| line + 1);
@@ -193,12 +192,12 @@ impl WeightedTerms<'_> {
         for (piece, terms) in pieces.iter().zip(&mut terms) {
             if let Some(span) = piece.header {
                 if header.as_ref().is_none_or(|(known, _)| *known != span) {
-                    let text = bytes.get(span.start..span.end).unwrap_or_default();
+                    let text = span.of(bytes);
                     header = Some((span, self.terms(text)));
                 }
                 terms.extend(header.iter().flat_map(|(_, terms)| terms));
             }
-            let text = bytes.get(piece.span.start..piece.span.end).unwrap_or_default();
+            let text = piece.span.of(bytes);
             terms.extend(self.number.filter(|_| has_number(text)));
             terms.sort_unstable();
             terms.dedup();
@@ -278,7 +277,6 @@ impl Pieces {
         most: usize,
         shown: &[ByteSpan],
     ) -> Vec<PassageWindow> {
-        let slice = |span: ByteSpan| bytes.get(span.start..span.end).unwrap_or_default();
         // What a reader of the rendered document does not see is shown only for a word of the question.
         let has_text = self.list.iter().any(|piece| !piece.is_aside);
         let is_open = self.list.iter().zip(&self.terms).map(|(piece, terms)| {
@@ -286,10 +284,11 @@ impl Pieces {
             !(is_left_out || is_in(piece.span, shown))
         });
         let is_open: Vec<bool> = is_open.collect();
-        let size_of =
-            |(piece, is_open): (&Piece, &bool)| if *is_open { chars(slice(piece.span)) } else { 0 };
+        let size_of = |(piece, is_open): (&Piece, &bool)| {
+            if *is_open { chars(piece.span.of(bytes)) } else { 0 }
+        };
         let sizes: Vec<usize> = self.list.iter().zip(&is_open).map(size_of).collect();
-        let header_length = |header| chars(slice(header));
+        let header_length = |header: ByteSpan| chars(header.of(bytes));
         let ranks = Choice::new(self, question, &sizes, header_length, most).run(is_open);
         let mut windows: Vec<PassageWindow> = Vec::new();
         let mut header = None;

@@ -129,8 +129,8 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return needs };
     for (index, pair) in pieces.windows(2).enumerate() {
         let [before, piece] = pair else { continue };
-        let text = bytes.get(before.span.start..before.span.end).unwrap_or_default();
-        let following = bytes.get(piece.span.start..piece.span.end).unwrap_or_default();
+        let text = before.span.of(bytes);
+        let following = piece.span.of(bytes);
         if let Some(needs) = needs.get_mut(index + 1) {
             needs.refers_back = refers_back(following);
             needs.is_within_sentence = before.span.end == piece.span.start
@@ -168,7 +168,7 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                     .take_while(|(piece, _)| piece.span.start < node.bytes.end)
                     .for_each(|(_, needs)| needs.item = Some(index));
                 let begins = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
-                if chars(bytes.get(begins.start..begins.end).unwrap_or_default()) <= ITEM_CHARS {
+                if chars(begins.of(bytes)) <= ITEM_CHARS {
                     let inside = pieces.iter().zip(&mut needs).skip(index + 1);
                     inside
                         .take_while(|(piece, _)| piece.span.start < node.bytes.end)
@@ -186,7 +186,7 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                 let index = pieces.partition_point(|piece| piece.span.end <= node.bytes.start);
                 let Some(before) = index.checked_sub(1) else { continue };
                 let span = pieces.get(before).map(|piece| piece.span).unwrap_or_default();
-                let text = trimmed(bytes.get(span.start..span.end).unwrap_or_default());
+                let text = trimmed(span.of(bytes));
                 let leads_in = text.ends_with(b":") || text.ends_with("\u{ff1a}".as_bytes());
                 if let Some(needs) = needs.get_mut(before).filter(|_| leads_in) {
                     needs.leads_in = true;
@@ -233,10 +233,6 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    fn slice(&self, span: ByteSpan) -> &[u8] {
-        self.bytes.get(span.start..span.end).unwrap_or_default()
-    }
-
     /// Adds the bytes of `span`, as several pieces if they exceed the maximum length.
     fn add(&mut self, span: ByteSpan, header: Option<ByteSpan>) {
         self.add_as(span, header, false);
@@ -244,12 +240,12 @@ impl Cutter<'_> {
 
     fn add_as(&mut self, span: ByteSpan, header: Option<ByteSpan>, is_aside: bool) {
         let mut rest = span;
-        while exceeds(self.slice(rest), MAX_CHARS) {
-            let cut = rest.start + cut_point(self.slice(rest));
+        while exceeds(rest.of(self.bytes), MAX_CHARS) {
+            let cut = rest.start + cut_point(rest.of(self.bytes));
             self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header, is_aside });
             rest.start = cut;
         }
-        if !self.slice(rest).trim_ascii().is_empty() {
+        if !rest.of(self.bytes).trim_ascii().is_empty() {
             self.pieces.push(Piece { span: rest, header, is_aside });
         }
     }
@@ -262,7 +258,7 @@ impl Cutter<'_> {
 
     /// Whether a reader of the rendered document sees no text of `span`.
     fn is_aside(&mut self, span: ByteSpan) -> bool {
-        let text = self.bytes.get(span.start..span.end).unwrap_or_default().trim_ascii();
+        let text = span.of(self.bytes).trim_ascii();
         if self.is_in_comment || text.starts_with(b"<!--") {
             let end = memchr::memmem::find(text, b"-->");
             self.is_in_comment = end.is_none();
@@ -278,12 +274,12 @@ impl Cutter<'_> {
     fn close(&mut self, end: usize) {
         let Some(start) = self.open.take() else { return };
         let mut begin = start;
-        if chars(self.slice(ByteSpan::new(start, end))) <= LONG_CHARS {
+        if chars(ByteSpan::new(start, end).of(self.bytes)) <= LONG_CHARS {
             return self.add_text(ByteSpan::new(start, end));
         }
-        for at in sentence_ends(self.slice(ByteSpan::new(start, end))) {
+        for at in sentence_ends(ByteSpan::new(start, end).of(self.bytes)) {
             let sentences = ByteSpan::new(begin, start + at);
-            if chars(self.slice(sentences)) >= SENTENCE_CHARS {
+            if chars(sentences.of(self.bytes)) >= SENTENCE_CHARS {
                 self.sentences(sentences);
                 begin = sentences.end;
             }
@@ -297,8 +293,8 @@ impl Cutter<'_> {
         while at < span.end {
             at = next_line_start(self.bytes, at).min(span.end);
             let lines = ByteSpan::new(begin, at);
-            let has_rest = exceeds(self.slice(ByteSpan::new(at, span.end)), SENTENCE_CHARS);
-            if has_rest && exceeds(self.slice(lines), LINES_CHARS) {
+            let has_rest = exceeds(ByteSpan::new(at, span.end).of(self.bytes), SENTENCE_CHARS);
+            if has_rest && exceeds(lines.of(self.bytes), LINES_CHARS) {
                 self.add_text(lines);
                 begin = at;
             }
@@ -311,11 +307,12 @@ impl Cutter<'_> {
         let (mut begin, mut at) = (block.start, block.start);
         let is_fenced = [&b"```"[..], b"~~~"]
             .iter()
-            .any(|fence| self.slice(block).trim_ascii_start().starts_with(fence));
+            .any(|fence| block.of(self.bytes).trim_ascii_start().starts_with(fence));
         let fence = if is_fenced { next_line_start(self.bytes, block.start) } else { block.start };
         while at < block.end {
             let end = next_line_start(self.bytes, at).min(block.end);
-            if begin.max(fence) < at && chars(self.slice(ByteSpan::new(begin, end))) > CODE_CHARS {
+            if begin.max(fence) < at && chars(ByteSpan::new(begin, end).of(self.bytes)) > CODE_CHARS
+            {
                 self.add(ByteSpan::new(begin, at), None);
                 begin = at;
             }
@@ -432,8 +429,7 @@ pub(super) fn whole_lines(bytes: &[u8], span: ByteSpan) -> ByteSpan {
         let start = end_above.map_or(from, |end| from + end + 1);
         let near = bytes.get(..bytes.len().min(start + MOST_BYTES)).unwrap_or_default();
         let line = ByteSpan::new(start, next_line_start(near, start));
-        let is_long = end_above.is_none() && from > 0
-            || chars(bytes.get(line.start..line.end).unwrap_or_default()) > LONG_CHARS;
+        let is_long = end_above.is_none() && from > 0 || chars(line.of(bytes)) > LONG_CHARS;
         (!is_long).then_some(line)
     };
     ByteSpan::new(

@@ -220,7 +220,7 @@ impl PatternScan<'_> {
         let mut spans = Vec::new();
         let mut count = 0;
         for part in parts {
-            let text = bytes.get(part.start..part.end).unwrap_or_default();
+            let text = part.of(bytes);
             pattern.matches(text, |span| {
                 let span = ByteSpan::new(part.start + span.start, part.start + span.end);
                 if open.is_none_or(|open| self.filter.takes(open, span)) {
