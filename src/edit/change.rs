@@ -451,7 +451,7 @@ fn detail<'a>(
     let cells = match (operation, place.target) {
         (Operation::Key(change), _) => return Some(Ok(Detail::Key(change))),
         (Operation::Mark { is_done }, Target::Node(node)) => {
-            return Some(Ok(Detail::Mark(node, *is_done)));
+            return Some(Ok(Detail::Mark { node, is_done: *is_done }));
         }
         (Operation::Mark { .. }, _) => return Some(Err(Refusal::NotATask)),
         (_, Target::Cells(cells)) => cells,
@@ -461,12 +461,10 @@ fn detail<'a>(
     Some(Ok(match (operation, cells.cell) {
         (Operation::Replace { content, .. }, Some(cell)) => Detail::Cell(row, cell, content),
         (Operation::Replace { content, .. }, None) => Detail::Row(row, content),
-        (Operation::Insert { content, position: Position::Before, .. }, None) => {
-            Detail::InsertRow(row, true, content)
-        }
-        (Operation::Insert { content, position: Position::After, .. }, None) => {
-            Detail::InsertRow(row, false, content)
-        }
+        (Operation::Insert { content, position, .. }, None) => match position.side() {
+            Some(side) => Detail::InsertRow(row, side, content),
+            None => return Some(Err(Refusal::NoSuchPosition)),
+        },
         (Operation::Delete { .. }, None) => Detail::DeleteRow(row),
         (Operation::Delete { .. }, Some(cell)) => Detail::Cell(row, cell, b""),
         _ => return Some(Err(Refusal::NoSuchPosition)),
@@ -502,13 +500,12 @@ fn exact<'a>(
             ExactEdit::Phrase { within, old: old.as_bytes(), content }
         }
         (Operation::Replace { content, .. }, Some(lines)) => ExactEdit::Replace(lines, content),
-        (Operation::Insert { content, position, relevel: false }, Some(lines)) => match position {
-            Position::Before => ExactEdit::Insert(lines, true, content),
-            Position::After => ExactEdit::Insert(lines, false, content),
-            Position::FirstChild | Position::LastChild => {
-                return Some(Err(Refusal::NoSuchPosition));
+        (Operation::Insert { content, position, relevel: false }, Some(lines)) => {
+            match position.side() {
+                Some(side) => ExactEdit::Insert(lines, side, content),
+                None => return Some(Err(Refusal::NoSuchPosition)),
             }
-        },
+        }
         (Operation::Insert { .. }, Some(_)) => return Some(Err(Refusal::NoSuchPosition)),
         (Operation::Delete { .. }, Some(lines)) => ExactEdit::Delete(lines),
         _ => return None,

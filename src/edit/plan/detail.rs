@@ -8,7 +8,7 @@ use super::effect::{Expected, compare};
 use super::refusal::{Change, Refusal};
 use super::text::{dominant_line_end, with_line_ends};
 use super::version::Version;
-use super::{Allow, Plan, Splice, SpliceEffects, apply};
+use super::{Allow, Plan, Side, Splice, SpliceEffects, apply};
 use crate::data::front_matter::{self, Change as KeyChange};
 use crate::markdown;
 use crate::markdown::cells::cells;
@@ -32,12 +32,17 @@ pub enum Detail<'a> {
     Cell(RowPlace, usize, &'a [u8]),
     /// Replaces a row.
     Row(RowPlace, &'a [u8]),
-    /// Inserts a row before (`true`) or after a row.
-    InsertRow(RowPlace, bool, &'a [u8]),
+    /// Inserts a row on a side of a row.
+    InsertRow(RowPlace, Side, &'a [u8]),
     /// Deletes a row of the body.
     DeleteRow(RowPlace),
-    /// Marks the task at a node as done or open.
-    Mark(usize, bool),
+    /// Marks a task as done or open.
+    Mark {
+        /// The node of the task.
+        node: usize,
+        /// Whether the task is done afterwards.
+        is_done: bool,
+    },
     /// Changes a key of the front matter.
     Key(&'a KeyChange),
 }
@@ -54,8 +59,8 @@ enum Wanted {
     MoreRows(RowPlace),
     /// The table has one row less.
     FewerRows(RowPlace),
-    /// The task has this state.
-    Task(usize, bool),
+    /// The task at the node has this state.
+    Task { node: usize, is_done: bool },
 }
 
 /// Computes the splice for `detail` in the version `old` of a file, and the version that it produces.
@@ -73,9 +78,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
             };
             (row.span, text, Wanted::Row(place))
         }
-        Detail::InsertRow(place, is_before, content) => {
-            row_insertion(old, place, is_before, content)?
-        }
+        Detail::InsertRow(place, side, content) => row_insertion(old, place, side, content)?,
         Detail::DeleteRow(place) => {
             let (_, row) = row_of(old, place)?;
             if place.row == 0 {
@@ -83,7 +86,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
             }
             (whole_line(old.bytes(), row.span), Vec::new(), Wanted::FewerRows(place))
         }
-        Detail::Mark(node, is_done) => {
+        Detail::Mark { node, is_done } => {
             let tasks = &old.document().contents.tasks;
             let task = tasks.iter().find(|task| task.node == node).ok_or(Refusal::NotATask)?;
             let at = ByteSpan::new(task.mark, task.mark + 1);
@@ -94,7 +97,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
             } else {
                 b" ".to_vec()
             };
-            (at, mark, Wanted::Task(node, is_done))
+            (at, mark, Wanted::Task { node, is_done })
         }
         Detail::Key(change) => return key_plan(old, change, allow),
     };
@@ -173,7 +176,7 @@ fn is_as_wanted(old: &Contents, new: &Contents, wanted: &Wanted) -> bool {
         contents.tasks.iter().map(|task| (task.is_done, task.text.clone())).collect()
     };
     let mut expected_tasks = tasks(old);
-    if let Wanted::Task(node, is_done) = wanted
+    if let Wanted::Task { node, is_done } = wanted
         && let Some(index) = old.tasks.iter().position(|task| task.node == *node)
     {
         expected_tasks[index].0 = *is_done;
@@ -299,7 +302,7 @@ fn cell_splice(
 fn row_insertion(
     old: &Version,
     place: RowPlace,
-    is_before: bool,
+    side: Side,
     content: &[u8],
 ) -> Result<(ByteSpan, Vec<u8>, Wanted), Refusal> {
     let (table, row) = row_of(old, place)?;
@@ -308,7 +311,7 @@ fn row_insertion(
     let start = line_start(file, row.span.start);
     let prefix = ByteSpan::new(start, row.span.start).of(file);
     let line_end = dominant_line_end(file).unwrap_or(b"\n");
-    if is_before {
+    if side == Side::Before {
         if place.row == 0 {
             return Err(Refusal::NoSuchPosition);
         }
@@ -450,9 +453,17 @@ mod tests {
         let place = |row| table(TABLE, row);
         for (detail, from, to) in [
             (Detail::Row(place(1), b"| 7 | 8 |"), "|1|  |", "| 7 | 8 |"),
-            (Detail::InsertRow(place(1), false, b"|3|4|"), "> |1|  |\n", "> |1|  |\n> |3|4|\n"),
-            (Detail::InsertRow(place(1), true, b"|3|4|"), "> |1|  |\n", "> |3|4|\n> |1|  |\n"),
-            (Detail::InsertRow(place(0), false, b"|3|4|"), "---|\n", "---|\n> |3|4|\n"),
+            (
+                Detail::InsertRow(place(1), Side::After, b"|3|4|"),
+                "> |1|  |\n",
+                "> |1|  |\n> |3|4|\n",
+            ),
+            (
+                Detail::InsertRow(place(1), Side::Before, b"|3|4|"),
+                "> |1|  |\n",
+                "> |3|4|\n> |1|  |\n",
+            ),
+            (Detail::InsertRow(place(0), Side::After, b"|3|4|"), "---|\n", "---|\n> |3|4|\n"),
             (Detail::DeleteRow(place(1)), "> |1|  |\n", ""),
             (Detail::DeleteRow(place(2)), "> | `p` | q\n", ""),
         ] {
@@ -464,7 +475,7 @@ mod tests {
         let bare = changed(TABLE, Detail::Row(place(1), b"a \\| b"));
         assert_eq!(bare, Err(Refusal::NotARow { columns: 2 }));
         let last = "| a |\n|---|\n| 1 |";
-        let inserted = changed(last, Detail::InsertRow(table(last, 1), false, b"| 2 |"));
+        let inserted = changed(last, Detail::InsertRow(table(last, 1), Side::After, b"| 2 |"));
         assert_eq!(inserted, Ok(format!("{last}\n| 2 |")));
     }
 
@@ -473,11 +484,13 @@ mod tests {
         let text = "1. [ ] one\n   - [X] two\n";
         let old = Version::read(text.as_bytes().to_vec());
         let tasks = &old.document().contents.tasks;
-        let mark = |index: usize, is_done| changed(text, Detail::Mark(tasks[index].node, is_done));
+        let mark = |index: usize, is_done| {
+            changed(text, Detail::Mark { node: tasks[index].node, is_done })
+        };
         assert_eq!(mark(0, true), Ok(text.replace("[ ]", "[x]")));
         assert_eq!(mark(1, false), Ok(text.replace("[X]", "[ ]")));
         assert_eq!(mark(1, true), Ok(text.to_owned()));
-        assert_eq!(changed(text, Detail::Mark(0, true)), Err(Refusal::NotATask));
+        assert_eq!(changed(text, Detail::Mark { node: 0, is_done: true }), Err(Refusal::NotATask));
     }
 
     #[test]

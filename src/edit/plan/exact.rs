@@ -14,7 +14,7 @@ use super::fragment::{Fragment, converted};
 use super::planner::Planner;
 use super::text::{dominant_line_end, lines};
 use super::version::Version;
-use super::{Allow, Change, EditTarget, Plan, Refusal, Splice, apply};
+use super::{Allow, Change, EditTarget, Plan, Refusal, Side, Splice, apply};
 use crate::limits;
 use crate::markdown;
 use crate::markdown::cells::cells;
@@ -36,8 +36,8 @@ pub enum ExactEdit<'a> {
     },
     /// Replaces whole lines.
     Replace(ByteSpan, &'a [u8]),
-    /// Inserts lines before (`true`) or after whole lines.
-    Insert(ByteSpan, bool, &'a [u8]),
+    /// Inserts lines on a side of whole lines.
+    Insert(ByteSpan, Side, &'a [u8]),
     /// Deletes whole lines.
     Delete(ByteSpan),
 }
@@ -61,8 +61,9 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
             (ByteSpan::new(span.start, without_end(span)), text(content))
         }
         // Only the seam is the place: the named lines are outside.
-        &ExactEdit::Insert(span, is_before, content) => {
+        &ExactEdit::Insert(span, side, content) => {
             let span = after_mark(span);
+            let is_before = side == Side::Before;
             let seam = if is_before { span.start } else { span.end };
             let is_after_line_end = is_before || without_end(span) < span.end;
             let parts = if is_after_line_end {
@@ -78,7 +79,8 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     let inserted = ByteSpan::new(at.start, at.start + bytes.len());
     let mut splice = Splice { at, bytes, removed: at, inserted, ..Splice::default() };
     let mut lists = None;
-    if let &ExactEdit::Insert(span, is_before, _) = edit {
+    if let &ExactEdit::Insert(span, side, _) = edit {
+        let is_before = side == Side::Before;
         let added = splice.bytes.len() - line_end.len();
         let is_line_end_first = !is_before && without_end(span) == span.end;
         let start = at.start + if is_line_end_first { line_end.len() } else { 0 };
@@ -299,11 +301,11 @@ mod tests {
         let span = |from, to| ByteSpan::new(index.start_of(from), index.end_of(to));
         for (edit, from, to) in [
             (ExactEdit::Replace(span(3, 3), b"> - 1\n> - 1b\n"), "> - one", "> - 1\n> - 1b"),
-            (ExactEdit::Insert(span(3, 3), false, b"> - 1b\n"), "one\n", "one\n> - 1b\n"),
-            (ExactEdit::Insert(span(3, 3), true, b"> - 0\n"), "> - one", "> - 0\n> - one"),
-            (ExactEdit::Insert(span(5, 5), false, b"x"), "last", "last\nx"),
+            (ExactEdit::Insert(span(3, 3), Side::After, b"> - 1b\n"), "one\n", "one\n> - 1b\n"),
+            (ExactEdit::Insert(span(3, 3), Side::Before, b"> - 0\n"), "> - one", "> - 0\n> - one"),
+            (ExactEdit::Insert(span(5, 5), Side::After, b"x"), "last", "last\nx"),
             (ExactEdit::Delete(span(3, 3)), "> - one\n", ""),
-            (ExactEdit::Insert(span(5, 5), true, b"x"), "last", "x\nlast"),
+            (ExactEdit::Insert(span(5, 5), Side::Before, b"x"), "last", "x\nlast"),
             (ExactEdit::Delete(span(5, 5)), "last", ""),
         ] {
             let result = text_of(plan_exact(&version, &edit, Allow::default()));
@@ -322,8 +324,8 @@ mod tests {
         let span = ByteSpan::new(index.start_of(from), index.end_of(to));
         let edit = match edit {
             LineEdit::Replace(content) => ExactEdit::Replace(span, content.as_bytes()),
-            LineEdit::Before(content) => ExactEdit::Insert(span, true, content.as_bytes()),
-            LineEdit::After(content) => ExactEdit::Insert(span, false, content.as_bytes()),
+            LineEdit::Before(content) => ExactEdit::Insert(span, Side::Before, content.as_bytes()),
+            LineEdit::After(content) => ExactEdit::Insert(span, Side::After, content.as_bytes()),
             LineEdit::Delete => ExactEdit::Delete(span),
         };
         text_of(plan_exact(&version, &edit, Allow::default()))

@@ -99,6 +99,26 @@ pub enum Position {
     LastChild,
 }
 
+/// A side of lines or of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above them.
+    Before,
+    /// Below them.
+    After,
+}
+
+impl Position {
+    /// Returns the side of the target; `None` if the position is inside it.
+    pub fn side(self) -> Option<Side> {
+        match self {
+            Self::Before => Some(Side::Before),
+            Self::After => Some(Side::After),
+            Self::FirstChild | Self::LastChild => None,
+        }
+    }
+}
+
 /// How much of a section an edit covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EditScope {

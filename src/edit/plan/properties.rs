@@ -338,8 +338,8 @@ proptest! {
         let span = ByteSpan::new(lines.start_of(from), lines.end_of((from + count - 1).min(lines.count())));
         let edit = match kind {
             0 => ExactEdit::Replace(span, content.as_bytes()),
-            1 => ExactEdit::Insert(span, true, content.as_bytes()),
-            2 => ExactEdit::Insert(span, false, content.as_bytes()),
+            1 => ExactEdit::Insert(span, Side::Before, content.as_bytes()),
+            2 => ExactEdit::Insert(span, Side::After, content.as_bytes()),
             _ => ExactEdit::Delete(span),
         };
         let version = Version::read(file.as_bytes().to_vec());
