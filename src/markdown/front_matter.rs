@@ -41,6 +41,28 @@ pub enum Format {
     Json,
 }
 
+impl Format {
+    const ALL: [Self; 3] = [Self::Yaml, Self::Toml, Self::Json];
+
+    /// Returns the line before the data, and after it, without its line end.
+    pub(crate) fn delimiter(self) -> &'static str {
+        match self {
+            Self::Yaml => "---",
+            Self::Toml => "+++",
+            Self::Json => ";;;",
+        }
+    }
+
+    fn is_closing(self, line: &[u8]) -> bool {
+        line == self.delimiter().as_bytes() || self == Self::Yaml && line == b"..."
+    }
+}
+
+/// Whether `content` begins with a delimiter of front matter.
+pub(crate) fn is_delimited(content: &[u8]) -> bool {
+    Format::ALL.into_iter().any(|format| content.starts_with(format.delimiter().as_bytes()))
+}
+
 /// Detects front matter that begins at `start`, the offset of the first byte after a byte order
 /// mark.
 ///
@@ -48,22 +70,12 @@ pub enum Format {
 /// body: prose, for example, is a YAML scalar.
 pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
     let opening_end = next_line_start(file, start);
-    let format = match delimiter(file.get(start..opening_end)?) {
-        b"---" => Format::Yaml,
-        b"+++" => Format::Toml,
-        b";;;" => Format::Json,
-        _ => return None,
-    };
+    let opening = delimiter(file.get(start..opening_end)?);
+    let format = Format::ALL.into_iter().find(|it| it.delimiter().as_bytes() == opening)?;
     let mut position = opening_end;
     while position < file.len() {
         let end = next_line_start(file, position);
-        let line = delimiter(file.get(position..end)?);
-        let is_closing = match format {
-            Format::Yaml => line == b"---" || line == b"...",
-            Format::Toml => line == b"+++",
-            Format::Json => line == b";;;",
-        };
-        if is_closing {
+        if format.is_closing(delimiter(file.get(position..end)?)) {
             let text = file.get(opening_end..position)?;
             let (value, fault) = match parse(text, format) {
                 Ok(None) => return None,

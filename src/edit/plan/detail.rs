@@ -384,7 +384,8 @@ fn made(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Refusal
     let splice = front_matter::splice("", Format::Yaml, change).map_err(Refusal::NotInPlace)?;
     let lines = splice.map_or_else(String::new, |splice| splice.apply(""));
     let line_end = dominant_line_end(old.bytes()).unwrap_or(b"\n");
-    let text = with_line_ends(format!("---\n{lines}---").as_bytes(), line_end);
+    let delimiter = Format::Yaml.delimiter();
+    let text = with_line_ends(format!("{delimiter}\n{lines}{delimiter}").as_bytes(), line_end);
     let floor = old.floor();
     let rest = old.bytes().get(floor..).unwrap_or_default();
     let first = rest.get(..next_line_start(rest, 0)).unwrap_or_default();

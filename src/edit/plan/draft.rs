@@ -7,6 +7,7 @@ use super::text::{is_line_start, last_line, trimmed, with_line_ends};
 use super::version::Version;
 use super::{EditScope, EditTarget, Position, Refusal};
 use crate::ldmd;
+use crate::markdown::front_matter::{Format, is_delimited};
 use crate::markdown::outline::{Node, NodeKind, Section};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
@@ -64,11 +65,6 @@ struct TargetBytes<'a> {
     section: Option<&'a Section>,
     /// The number of lists, items and block quotes that contain it.
     depth: usize,
-}
-
-/// Whether `content` begins with a front matter delimiter.
-fn is_delimited(content: &[u8]) -> bool {
-    [b"---", b"+++", b";;;"].iter().any(|delimiter| content.starts_with(*delimiter))
 }
 
 /// Makes drafts of edits of one file.
@@ -244,7 +240,8 @@ impl<'a> Drafter<'a> {
         let bytes = if is_delimited(&given) {
             given
         } else {
-            [b"---", self.line_end, &given, self.line_end, b"---"].concat()
+            let delimiter = Format::Yaml.delimiter().as_bytes();
+            [delimiter, self.line_end, &given, self.line_end, delimiter].concat()
         };
         let floor = self.old.floor();
         let core = ByteSpan::new(floor, floor);
