@@ -12,6 +12,7 @@ use crate::codec::data;
 use crate::data::Contents;
 use crate::links::Outgoing;
 use crate::prepare::PreparedDocument;
+use crate::prepare::rows::DerivedRows;
 use crate::prepare::values::{self, ValueRow};
 
 /// What a transaction writes at its end: the keys of documents and the values of their front matter, each with
@@ -87,62 +88,68 @@ pub(super) fn put(
     pending: &mut PendingRows,
     document: &PreparedDocument,
 ) -> rusqlite::Result<(i64, Option<i64>)> {
-    let PreparedDocument { state, rows: derived, .. } = document;
     let before = connection
         .prepare_cached("SELECT id FROM document WHERE path = ?1")?
-        .query_row([&derived.path], |row| row.get(0))
+        .query_row([&document.rows.path], |row| row.get(0))
         .optional()?;
     if let Some(before) = before {
         remove(connection, pending, before)?;
     }
-    let prepare = |statement: &str| connection.prepare_cached(statement);
-    let generation: i64 = prepare("SELECT value FROM meta WHERE key = 'generation'")?
+    let id = insert(connection, document)?;
+    content::write(connection, id, &document.chunks)?;
+    insert_derived(connection, id, &document.rows)?;
+    pending.add(document, id);
+    Ok((id, before))
+}
+
+/// Inserts the row of a document itself. Returns its id.
+fn insert(connection: &Connection, document: &PreparedDocument) -> rusqlite::Result<i64> {
+    let PreparedDocument { state, rows: derived, .. } = document;
+    let generation: i64 = connection
+        .prepare_cached("SELECT value FROM meta WHERE key = 'generation'")?
         .query_row([], |row| row.get(0))?;
     let [lines, words, sections, blocks, link_count] = derived.counts;
-    prepare(
-        "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
-         sections, blocks, links, lossy, ldmd, generation, seal) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-    )?
-    .execute(params![
-        derived.path,
-        derived.name_key,
-        derived.hash,
-        i64::try_from(state.size).unwrap_or(i64::MAX),
-        state.mtime_ns,
-        state.ctime_ns,
-        lines,
-        words,
-        sections,
-        blocks,
-        link_count,
-        derived.is_lossy,
-        derived.has_markup,
-        generation + 1,
-        document.checksums.bytes(),
-    ])?;
-    let id = connection.last_insert_rowid();
-    content::write(connection, id, &document.chunks)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO document (path, name_key, hash, size, mtime_ns, ctime_ns, lines, words, \
+             sections, blocks, links, lossy, ldmd, generation, seal) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        )?
+        .execute(params![
+            derived.path,
+            derived.name_key,
+            derived.hash,
+            i64::try_from(state.size).unwrap_or(i64::MAX),
+            state.mtime_ns,
+            state.ctime_ns,
+            lines,
+            words,
+            sections,
+            blocks,
+            link_count,
+            derived.is_lossy,
+            derived.has_markup,
+            generation + 1,
+            document.checksums.bytes(),
+        ])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Inserts the rows that were derived from the bytes of the document with this id.
+fn insert_derived(connection: &Connection, id: i64, derived: &DerivedRows) -> rusqlite::Result<()> {
+    let prepare = |statement: &str| connection.prepare_cached(statement);
     prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
         .execute(params![id, derived.outline])?;
-    if let Some(packed) = &derived.markup {
-        prepare("INSERT INTO ldmd (document_id, packed) VALUES (?1, ?2)")?
-            .execute(params![id, packed])?;
-    }
-    for section in &derived.markup_ids {
-        prepare("INSERT INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
-            .execute(params![section, id])?;
-    }
-    if let Some(packed) = &derived.links {
-        prepare("INSERT INTO link (document_id, packed) VALUES (?1, ?2)")?
-            .execute(params![id, packed])?;
-    }
-    pending.add(document, id);
-    for (table, packed) in DATA_TABLES.into_iter().zip(&derived.data) {
+    let packed = [("ldmd", &derived.markup), ("link", &derived.links)];
+    for (table, packed) in packed.into_iter().chain(DATA_TABLES.into_iter().zip(&derived.data)) {
         if let Some(packed) = packed {
             prepare(&format!("INSERT INTO {table} (document_id, packed) VALUES (?1, ?2)"))?
                 .execute(params![id, packed])?;
         }
+    }
+    for section in &derived.markup_ids {
+        prepare("INSERT INTO ldmd_section (id, document_id) VALUES (?1, ?2)")?
+            .execute(params![section, id])?;
     }
     if let Some(front_matter) = &derived.front_matter {
         prepare("INSERT INTO front_matter (document_id, value) VALUES (?1, ?2)")?
@@ -168,7 +175,7 @@ pub(super) fn put(
             diagnostic.message
         ])?;
     }
-    Ok((id, before))
+    Ok(())
 }
 
 /// Deletes a document.
