@@ -224,23 +224,9 @@ impl Current {
         named: &NamedNode,
         original: &[u8],
     ) -> Result<AddressResult<Done>> {
-        let place = match (&edit.operation, named.line()) {
-            (Operation::Mark { .. }, Some(line)) => {
-                self.task_at(line).map_err(|fault| fault.of(&edit.section))
-            }
-            (Operation::Mark { .. } | Operation::Key(_), _) => {
-                locate_for_edit(&self.document, named, edit.is_fuzzy)
-            }
-            _ => locate_text_for_edit(&self.document, named, edit.is_fuzzy),
-        };
-        let place = match place {
+        let place = match self.located(edit, named) {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
-        };
-        let place = match named.cells().map(|steps| self.narrowed(&place, steps)) {
-            None => place,
-            Some(Ok(place)) => place,
-            Some(Err(fault)) => return Ok(Err(fault.of(&edit.section))),
         };
         let (scope, request) = asked(&edit.operation, place.params.part);
         let lines = self.lines(&place);
@@ -253,23 +239,8 @@ impl Current {
         if let Some(expected) = &edit.expect {
             self.expect(&place, scope, &edit.operation, expected, original)?;
         }
-        let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
-        let planned = if let Some(exact) = exact(&edit.operation, &place, scope, lines) {
-            exact.and_then(|exact| plan_exact(&self.version, &exact, edit.allow))
-        } else {
-            match (detail(&edit.operation, &place), target_of(&place), request) {
-                (Some(detail), ..) => {
-                    detail.and_then(|detail| plan_detail(&self.version, detail, edit.allow))
-                }
-                (None, Some(_), Some(plan::Operation::Insert { .. })) if is_part => {
-                    Err(Refusal::NoSuchPart)
-                }
-                (None, Some(target), Some(request)) => {
-                    plan(&self.version, target, request, edit.allow)
-                }
-                (None, ..) => Err(Refusal::NoSuchPosition),
-            }
-        };
+        let exact = exact(&edit.operation, &place, scope, lines);
+        let planned = self.planned(edit, &place, exact, request);
         let Plan { splice, version } = planned.map_err(|refusal| {
             let (operation, file) = (&edit.operation, self.version.bytes());
             let refused_edit =
@@ -303,6 +274,47 @@ impl Current {
         made.push(NewContent { span: splice.inserted, section });
         *self = Self { made, ..Self::of(self.document.stored.clone(), version) };
         Ok(Ok(done))
+    }
+
+    /// Returns the place of an edit.
+    fn located(&self, edit: &Edit, named: &NamedNode) -> AddressResult<ResolvedNode> {
+        let place = match (&edit.operation, named.line()) {
+            (Operation::Mark { .. }, Some(line)) => {
+                self.task_at(line).map_err(|fault| fault.of(&edit.section))
+            }
+            (Operation::Mark { .. } | Operation::Key(_), _) => {
+                locate_for_edit(&self.document, named, edit.is_fuzzy)
+            }
+            _ => locate_text_for_edit(&self.document, named, edit.is_fuzzy),
+        }?;
+        match named.cells() {
+            None => Ok(place),
+            Some(steps) => self.narrowed(&place, steps).map_err(|fault| fault.of(&edit.section)),
+        }
+    }
+
+    /// Returns the plan of an edit at `place`, which is of exact bytes, of a part of a block, or of a node.
+    fn planned(
+        &self,
+        edit: &Edit,
+        place: &ResolvedNode,
+        exact: Option<std::result::Result<ExactEdit<'_>, Refusal>>,
+        request: Option<plan::Operation<'_>>,
+    ) -> std::result::Result<Plan, Refusal> {
+        if let Some(exact) = exact {
+            return plan_exact(&self.version, &exact?, edit.allow);
+        }
+        if let Some(detail) = detail(&edit.operation, place) {
+            return plan_detail(&self.version, detail?, edit.allow);
+        }
+        let (Some(target), Some(request)) = (target_of(place), request) else {
+            return Err(Refusal::NoSuchPosition);
+        };
+        let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
+        if is_part && matches!(request, plan::Operation::Insert { .. }) {
+            return Err(Refusal::NoSuchPart);
+        }
+        plan(&self.version, target, request, edit.allow)
     }
 
     /// Returns, for each edit, the lines and the slug path after all edits; see [`Done`].
