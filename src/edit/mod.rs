@@ -41,7 +41,7 @@ use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
 use crate::query::node::{has_hash, short_hash};
 use crate::query::{DocumentCache, NamedNode, locate_for_edit, named, names_document};
-use crate::store::{Purpose, Store};
+use crate::store::{Purpose, Reader, Store};
 use change::Current;
 use files::{FileChange, OldFile};
 use hint::{hash_conflict, instead_of_whole, of_whole_document};
@@ -127,43 +127,10 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
             Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
         );
     }
-    let mut documents: Vec<EditedDocument> = Vec::new();
-    let mut done = Vec::new();
-    for (edit, named) in request.edits.iter().zip(&places) {
-        let id = named.stored.id;
-        let known = documents.iter().position(|document| document.original.stored.id == id);
-        let at = known.unwrap_or(documents.len());
-        if known.is_none() {
-            let before = OldFile::read(&*reader, &named.stored)?;
-            let current = Current::new(named.stored.clone(), before.bytes.clone());
-            documents.push(EditedDocument {
-                original: current.document().clone(),
-                current,
-                before,
-            });
-        }
-        if documents.len() > limits::MAX_EDITED_FILES {
-            return Err(limits::exceeded("edited-files"));
-        }
-        let Some(document) = documents.get_mut(at) else { continue };
-        match document.current.make(edit, named, &document.before.bytes) {
-            Ok(Ok(one)) => done.push(one),
-            Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
-            Err(error) => {
-                return Err(match &edit.origin {
-                    Some(origin) => error.in_part(origin),
-                    None => error,
-                });
-            }
-        }
-    }
-    for document in &documents {
-        let of_file =
-            done.iter_mut().filter(|one: &&mut Done| one.file == document.original.stored.path);
-        for (one, (lines, path)) in of_file.zip(document.current.places()) {
-            (one.new_lines, one.new_section_path) = (lines, path);
-        }
-    }
+    let (documents, mut done) = match applied(&*reader, &request.edits, &places)? {
+        Ok(applied) => applied,
+        Err(fault) => return Ok(Err(fault)),
+    };
     if let Some(expected) = &request.expect {
         check_hash(&documents, expected)?;
     }
@@ -203,6 +170,51 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
     };
     report.warnings.extend(warnings);
     Ok(Ok(report))
+}
+
+/// Applies the edits at `places` to the documents, in order. The inner error says why a place was not found.
+fn applied(
+    reader: &dyn Reader,
+    edits: &[Edit],
+    places: &[NamedNode],
+) -> Result<AddressResult<(Vec<EditedDocument>, Vec<Done>)>> {
+    let mut documents: Vec<EditedDocument> = Vec::new();
+    let mut done: Vec<Done> = Vec::new();
+    for (edit, named) in edits.iter().zip(places) {
+        let id = named.stored.id;
+        let known = documents.iter().position(|document| document.original.stored.id == id);
+        let at = known.unwrap_or(documents.len());
+        if known.is_none() {
+            let before = OldFile::read(reader, &named.stored)?;
+            let current = Current::new(named.stored.clone(), before.bytes.clone());
+            documents.push(EditedDocument {
+                original: current.document().clone(),
+                current,
+                before,
+            });
+        }
+        if documents.len() > limits::MAX_EDITED_FILES {
+            return Err(limits::exceeded("edited-files"));
+        }
+        let Some(document) = documents.get_mut(at) else { continue };
+        match document.current.make(edit, named, &document.before.bytes) {
+            Ok(Ok(one)) => done.push(one),
+            Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
+            Err(error) => {
+                return Err(match &edit.origin {
+                    Some(origin) => error.in_part(origin),
+                    None => error,
+                });
+            }
+        }
+    }
+    for document in &documents {
+        let of_file = done.iter_mut().filter(|one| one.file == document.original.stored.path);
+        for (one, (lines, path)) in of_file.zip(document.current.places()) {
+            (one.new_lines, one.new_section_path) = (lines, path);
+        }
+    }
+    Ok(Ok((documents, done)))
 }
 
 impl EditedDocument {
