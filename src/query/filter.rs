@@ -12,7 +12,7 @@ use super::library::{DocumentCache, OpenDocument};
 use super::node::{Extent, answer};
 use super::resolve::{NameMatch, NodeRange, resolve};
 use crate::address::suggest::most_similar;
-use crate::address::{AddressError, Params};
+use crate::address::{AddressError, AddressResult, Params};
 use crate::data::Expression;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
@@ -208,20 +208,23 @@ fn shadowed(library: &DocumentCache<'_>, name: &str, folder: &str) -> Result<Opt
     }))
 }
 
+/// Fails if a request has too many filters, or a type of block that does not exist.
+fn check(request: &FilterRequest) -> Result<()> {
+    let filters =
+        [&request.globs, &request.tags, &request.collections, &request.under, &request.types];
+    if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
+        return Err(limits::exceeded("filters"));
+    }
+    let is_unknown = |name: &&String| !BLOCK_TYPES.contains(&name.as_str());
+    let Some(unknown) = request.types.iter().find(is_unknown) else { return Ok(()) };
+    let message = format!("{unknown:?} is not a type of block");
+    let hint = format!("use one of {}", BLOCK_TYPES.join(", "));
+    Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
+}
+
 impl Filter {
     pub(super) fn new(library: &DocumentCache<'_>, request: &FilterRequest) -> Result<Self> {
-        let filters =
-            [&request.globs, &request.tags, &request.collections, &request.under, &request.types];
-        if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
-            return Err(limits::exceeded("filters"));
-        }
-        if let Some(unknown) =
-            request.types.iter().find(|name| !BLOCK_TYPES.contains(&name.as_str()))
-        {
-            let message = format!("{unknown:?} is not a type of block");
-            return Err(Error::new(ErrorKind::Usage, message)
-                .with_hint(format!("use one of {}", BLOCK_TYPES.join(", "))));
-        }
+        check(request)?;
         let tags = request.tags.iter().map(|tag| fold(tag.trim_start_matches('#')));
         let mut filter = Self {
             documents: DocumentFilter {
@@ -240,6 +243,15 @@ impl Filter {
         let condition = filter.documents.condition.iter().flat_map(Expression::keys);
         let sort_key = request.order().and_then(|order| order.front_matter_key());
         filter.warnings.extend(unknown_keys(library, condition.chain(sort_key))?);
+        filter.set_under(library, request)?;
+        if request.has_condition() {
+            filter.warnings.extend(unreadable_within(library, &filter.documents)?);
+        }
+        Ok(filter)
+    }
+
+    /// Sets the folders and documents that the request names, and the places in the documents.
+    fn set_under(&mut self, library: &DocumentCache<'_>, request: &FilterRequest) -> Result<()> {
         let collections = &request.collections;
         for name in collections {
             known_collection(library, name)?;
@@ -250,35 +262,17 @@ impl Filter {
         };
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
-            // A folder takes precedence over a section with the name, a document over a folder whose path only ends
-            // with it.
-            let mut folder = documents::folder(library, address)?;
-            if folder.is_none()
-                && !address.contains("::")
-                && matches!(documents::by_name(library, address)?, NameMatch::None)
-            {
-                match documents::folder_by_suffix(library, address)? {
-                    Ok(Some(by_suffix)) => {
-                        filter.warnings.extend(shadowed(library, address, &by_suffix)?);
-                        folder = Some(by_suffix);
-                    }
-                    Ok(None) => {}
-                    Err(fault) => {
-                        filter.faults.push(fault.of(address));
-                        continue;
-                    }
-                }
-            }
-            match folder {
-                Some(root) if root.is_empty() => under = None,
-                Some(folder) => {
+            match self.folder(library, address)? {
+                Err(fault) => self.faults.push(fault.of(address)),
+                Ok(Some(root)) if root.is_empty() => under = None,
+                Ok(Some(folder)) => {
                     if let Some(under) = &mut under
                         && is_in_collection(&folder)
                     {
                         under.folders.push(folder);
                     }
                 }
-                None => filter.add_under(library, address, &is_in_collection)?,
+                Ok(None) => self.add_under(library, address, &is_in_collection)?,
             }
         }
         if !collections.is_empty() {
@@ -286,15 +280,33 @@ impl Filter {
             under = under.or(Some(Under { folders, ..Under::default() }));
         }
         if let Some(mut under) = under {
-            under.documents.extend(filter.places.keys());
-            filter.documents.under = Some(under);
+            under.documents.extend(self.places.keys());
+            self.documents.under = Some(under);
         } else {
-            filter.places.clear();
+            self.places.clear();
         }
-        if request.has_condition() {
-            filter.warnings.extend(unreadable_within(library, &filter.documents)?);
+        Ok(())
+    }
+
+    /// Returns the folder that `address` names, if any. A folder takes precedence over a section with the name, a
+    /// document over a folder whose path only ends with it.
+    fn folder(
+        &mut self,
+        library: &DocumentCache<'_>,
+        address: &str,
+    ) -> Result<AddressResult<Option<String>>> {
+        let folder = documents::folder(library, address)?;
+        if folder.is_some()
+            || address.contains("::")
+            || !matches!(documents::by_name(library, address)?, NameMatch::None)
+        {
+            return Ok(Ok(folder));
         }
-        Ok(filter)
+        let by_suffix = documents::folder_by_suffix(library, address)?;
+        if let Ok(Some(folder)) = &by_suffix {
+            self.warnings.extend(shadowed(library, address, folder)?);
+        }
+        Ok(by_suffix)
     }
 
     /// Adds the nodes of `address`, or the documents if it is a glob, in documents whose path `takes` accepts.
