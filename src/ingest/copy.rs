@@ -4,17 +4,18 @@
 //! documents, and the next one continues.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
 use super::{Batches, Progress, Sink as _, closed};
-use crate::corpus::{FileState, Roots, collection_root, root_from_store};
-use crate::error::{Error, ErrorKind, Result};
+use crate::corpus::{FileState, IngestOptions, Roots, collection_root, root_from_store};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::{self, Budget, cores, ordered_within};
 use crate::position::ByteSpan;
 use crate::prepare::{Preparation, PreparedDocument};
-use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
+use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument, Writer};
 use crate::trust::Wish;
 
 /// The largest number of documents that are read at once.
@@ -29,11 +30,35 @@ pub fn copy(
 ) -> Result<IngestReport> {
     let source = from.reader(Purpose::Read)?;
     let (mut writer, recovered) = to.recovered_writer(wait)?;
-    let stored = writer.documents()?;
-    let mut known: HashMap<&str, &StoredDocument> =
-        stored.iter().map(|document| (document.path.as_str(), document)).collect();
     let mut report = IngestReport::default();
     report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
+    let (roots, untrusted) = set_up(from, &*source, to, writer.as_mut())?;
+    report.warnings.extend(untrusted);
+    let is_current = source.facts().has_current_parser;
+    // Before the documents, so that a copy that is killed does not claim that this version parsed them.
+    if !is_current && writer.has_current_parser()? {
+        writer.set_current_parser(false)?;
+    }
+    let wanted = compared(&*source, &roots, writer.as_mut(), &mut report)?;
+    put(&*source, &wanted, writer.as_mut(), progress, &mut report)?;
+    writer.commit_last()?;
+    if is_current && !writer.has_current_parser()? {
+        writer.set_current_parser(true)?;
+    }
+    report.generation = writer.generation()?;
+    report.warnings.extend(closed(writer)?);
+    report.finish();
+    Ok(report)
+}
+
+/// Gives `to` the root and the options of the source if it has none, and otherwise the collections. Returns the roots
+/// of `to`, and a warning if its trust could not be recorded.
+fn set_up(
+    from: &Store,
+    source: &dyn Reader,
+    to: &Store,
+    writer: &mut dyn Writer,
+) -> Result<(Roots, Option<Warning>)> {
     let own = writer.root()?.zip(writer.options()?);
     let root = own.as_ref().map_or(source.root(), |(root, _)| root);
     let given = source.options().clone().portable();
@@ -45,25 +70,36 @@ pub fn copy(
             collection.root = collection_root(&of_source.folder, to.path(), root)?;
         }
     }
-    // The user may have accepted the source and not what an existing target asks for.
-    let has_trust = || {
-        own.as_ref()
-            .is_none_or(|(root, options)| to.is_trusted(&Roots::of_store(to.path(), root, options)))
+    let roots = Roots::of_store(to.path(), root, &options);
+    if own.as_ref().is_some_and(|(_, own)| *own == options) {
+        return Ok((roots, None));
+    }
+    writer.set_up(&root_from_store(root, to.path())?, &options)?;
+    // A copy is trusted only if its source is, and if it is new or was trusted before: the user may have accepted the
+    // source and not what an existing target asks for.
+    let was_trusted = |(root, own): &(PathBuf, IngestOptions)| {
+        to.is_trusted(&Roots::of_store(to.path(), root, own))
     };
-    if own.as_ref().is_none_or(|(_, own)| *own != options) {
-        writer.set_up(&root_from_store(root, to.path())?, &options)?;
-        // A copy is trusted only if its source is, and if it is new or was trusted before.
-        if let Some(path) = to.path().filter(|_| from.is_trusted(&source.roots()) && has_trust()) {
-            let wish = Wish::of(path, &Roots::of_store(Some(path), root, &options));
-            report.warnings.extend(to.trust().record(path, &wish));
-        }
-    }
-    let is_current = source.facts().has_current_parser;
-    // Before the documents, so that a copy that is killed does not claim that this version parsed them.
-    if !is_current && writer.has_current_parser()? {
-        writer.set_current_parser(false)?;
-    }
-    let (source_roots, roots) = (source.roots(), Roots::of_store(to.path(), root, &options));
+    let is_trusted = from.is_trusted(&source.roots()) && own.as_ref().is_none_or(was_trusted);
+    let record = |path: &Path| to.trust().record(path, &Wish::of(path, &roots));
+    let warning = to.path().filter(|_| is_trusted).and_then(record);
+    Ok((roots, warning))
+}
+
+/// A document to copy, and whether the target has another version of it.
+type Wanted = (StoredDocument, bool);
+
+/// Removes the documents that the source does not have, and returns those that differ from the target's.
+fn compared(
+    source: &dyn Reader,
+    roots: &Roots,
+    writer: &mut dyn Writer,
+    report: &mut IngestReport,
+) -> Result<Vec<Wanted>> {
+    let stored = writer.documents()?;
+    let mut known: HashMap<&str, &StoredDocument> =
+        stored.iter().map(|document| (document.path.as_str(), document)).collect();
+    let source_roots = source.roots();
     let mut wanted = Vec::new();
     for mut document in source.all(&Lookup::All)? {
         // The file that was ingested is not the one that an ingest of this store would look for.
@@ -82,7 +118,7 @@ pub fn copy(
                     writer.set_states(&[(own.id, document.state)])?;
                 }
             }
-            own => wanted.push((document, own)),
+            own => wanted.push((document, own.is_some())),
         }
     }
     let gone: Vec<i64> = known.values().map(|document| document.id).collect();
@@ -92,14 +128,23 @@ pub fn copy(
     if !gone.is_empty() {
         writer.remove(&gone)?;
     }
+    Ok(wanted)
+}
+
+/// Writes the documents `wanted`.
+fn put(
+    source: &dyn Reader,
+    wanted: &[Wanted],
+    writer: &mut dyn Writer,
+    progress: &dyn Progress,
+    report: &mut IngestReport,
+) -> Result<()> {
     progress.start(wanted.len());
-    let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
-    let size = |(document, _): &(StoredDocument, Option<&StoredDocument>)| document.state.size;
+    let mut batches = Batches { writer, bytes: 0 };
+    let size = |(document, _): &Wanted| document.state.size;
     let most = limits::LARGE_DOCUMENT_BYTES as u64;
-    let requests: Vec<_> = parallel::batches(&wanted, BATCH, most / 4, size).collect();
-    let cost = |batch: &&[(StoredDocument, Option<&StoredDocument>)]| {
-        batch.iter().map(size).sum::<u64>() + 1
-    };
+    let requests: Vec<_> = parallel::batches(wanted, BATCH, most / 4, size).collect();
+    let cost = |batch: &&[Wanted]| batch.iter().map(size).sum::<u64>() + 1;
     let budget = Budget { most: most * cores() as u64, cost };
     ordered_within(
         budget,
@@ -108,29 +153,20 @@ pub fn copy(
         |preparation, batch| {
             let documents: Vec<_> = batch.iter().map(|(document, _)| document.clone()).collect();
             match preparation {
-                Ok(preparation) => prepared(&*source, &documents, preparation),
+                Ok(preparation) => prepared(source, &documents, preparation),
                 Err(error) => Err(Error::new(error.kind(), error.to_string())),
             }
         },
         |batch, documents| -> Result<()> {
-            for ((document, own), prepared) in batch.iter().zip(documents?) {
+            for ((document, is_known), prepared) in batch.iter().zip(documents?) {
                 batches.put(prepared, document.state.size)?;
                 progress.advance();
-                let is_new = own.is_none();
-                let kind = if is_new { ChangeKind::Added } else { ChangeKind::Changed };
+                let kind = if *is_known { ChangeKind::Changed } else { ChangeKind::Added };
                 report.count(&document.path, kind);
             }
             Ok(())
         },
-    )?;
-    writer.commit_last()?;
-    if is_current && !writer.has_current_parser()? {
-        writer.set_current_parser(true)?;
-    }
-    report.generation = writer.generation()?;
-    report.warnings.extend(closed(writer)?);
-    report.finish();
-    Ok(report)
+    )
 }
 
 /// Reads documents, and prepares them for another store.
