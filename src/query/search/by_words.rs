@@ -224,73 +224,40 @@ impl Search<'_> {
         let first = self.reordered(&first, best, question, &mut texts)?;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
         let sum = |index: usize| first.get(index).map_or(0.0, |scored| scored.parts.sum());
-        let is_ahead = sum(0) > LEAD * sum(1);
-        let mut is_first = true;
         let skipped = collector.skip;
-        // The hits, with those that were skipped.
-        let mut taken: Vec<&Ranked> = Vec::new();
-        // The spans of each document that were shown.
-        let mut shown: HashMap<i64, Vec<ByteSpan>> = HashMap::new();
-        let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
-        // Returns whether more hits are needed, and whether this is one.
-        let mut take = |scored: ScoredSection<'_>, bytes: &[u8]| {
-            let PassageChars { leading, other } = self.request.passage;
-            let leads = std::mem::take(&mut is_first) && is_ahead;
-            let most = if leads { leading } else { other };
-            let of_document = shown.entry(scored.candidate.document.id).or_default();
-            // The titles of a hit name the sections above it, and its passage has the headings below it.
-            if folds && scored.pieces.are_in(of_document) {
-                return (true, false);
-            }
-            let mut hit = self.section_hit(&scored, question, bytes, most, of_document);
-            if folds {
-                of_document.extend(hit.passage.iter().map(|window| {
-                    let after = bytes.get(window.byte_end..).unwrap_or_default();
-                    let blanks = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                    ByteSpan::new(window.byte_start, window.byte_end + blanks)
-                }));
-                let ScoredText { own, body, .. } = scored.section;
-                of_document.push(ByteSpan::new(own.start, body));
-            }
-            hit.score_parts = self.request.explain.then_some(scored.parts);
-            hit.duplicates = scored.duplicates;
-            if queries > 1 {
-                hit.queries.clone_from(&scored.candidate.queries);
-            }
-            let is_taken = collector.take_hit(hit);
-            (is_taken, is_taken)
+        let mut taker = HitTaker {
+            search: self,
+            question,
+            queries,
+            is_ahead: sum(0) > LEAD * sum(1),
+            shown: HashMap::new(),
+            taken: Vec::new(),
+            is_full: false,
+            collector,
         };
-        let mut is_full = false;
         for scored in first {
             let bytes = texts.of(&scored.section.document)?;
-            let found = &scored.candidate.found;
-            let (is_open, is_hit) = take(scored, &bytes);
-            taken.extend(is_hit.then_some(found));
-            is_full = !is_open;
-            if is_full {
+            taker.take(scored, &bytes);
+            if taker.is_full {
                 break;
             }
         }
-        let folds_twins = !self.request.keeps_duplicates;
         // A lower section with nearly the same text is a duplicate of a taken hit, even if no more hits are taken.
         let mut twins: Vec<(usize, &RankedCandidate)> = Vec::new();
         for candidate in rest {
-            let is_twin = |found: &&Ranked| found.is_near_duplicate(&candidate.found);
-            let twin = if folds_twins { taken.iter().position(is_twin) } else { None };
-            if let Some(twin) = twin {
+            if let Some(twin) = taker.twin_of(candidate) {
                 twins.extend(twin.checked_sub(skipped).map(|index| (index, candidate)));
                 continue;
             }
-            if is_full {
+            if taker.is_full {
                 continue;
             }
             let Some(mut scored) = self.scored(candidate, question, &mut texts)? else { continue };
             scored.parts.ranking = rounded(candidate.score / best).min(least);
             let bytes = texts.of(&scored.section.document)?;
-            let (is_open, is_hit) = take(scored, &bytes);
-            taken.extend(is_hit.then_some(&candidate.found));
-            is_full = !is_open;
+            taker.take(scored, &bytes);
         }
+        let HitTaker { is_full, collector, .. } = taker;
         twins.retain(|(index, _)| *index < collector.hits.len());
         self.library.open_together(twins.iter().map(|(_, twin)| &*twin.document))?;
         for (index, twin) in twins {
@@ -323,6 +290,65 @@ impl Search<'_> {
         let freshness = self.library.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
         Hit { score, passage, freshness, ..maker.hit(*span) }
+    }
+}
+
+/// Adds the sections that answer a question to a collector, best first.
+struct HitTaker<'a> {
+    search: &'a Search<'a>,
+    question: &'a WeightedTerms<'a>,
+    /// The number of wordings of the question.
+    queries: usize,
+    /// Whether the next section is the first one and far ahead of the second.
+    is_ahead: bool,
+    /// The spans of each document that were shown.
+    shown: HashMap<i64, Vec<ByteSpan>>,
+    /// The hits, with those that were skipped.
+    taken: Vec<&'a Ranked>,
+    /// Whether no more hits are needed.
+    is_full: bool,
+    collector: &'a mut Collector,
+}
+
+impl<'a> HitTaker<'a> {
+    /// Adds a section of a document with these bytes, unless a hit before shows it.
+    fn take(&mut self, scored: ScoredSection<'a>, bytes: &[u8]) {
+        let Search { request, filter, .. } = self.search;
+        let folds = !request.keeps_duplicates && !filter.looks_inside();
+        let PassageChars { leading, other } = request.passage;
+        let most = if std::mem::take(&mut self.is_ahead) { leading } else { other };
+        let of_document = self.shown.entry(scored.candidate.document.id).or_default();
+        // The titles of a hit name the sections above it, and its passage has the headings below it.
+        if folds && scored.pieces.are_in(of_document) {
+            return;
+        }
+        let mut hit = self.search.section_hit(&scored, self.question, bytes, most, of_document);
+        if folds {
+            of_document.extend(hit.passage.iter().map(|window| {
+                let after = bytes.get(window.byte_end..).unwrap_or_default();
+                let blanks = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                ByteSpan::new(window.byte_start, window.byte_end + blanks)
+            }));
+            let ScoredText { own, body, .. } = scored.section;
+            of_document.push(ByteSpan::new(own.start, body));
+        }
+        hit.score_parts = request.explain.then_some(scored.parts);
+        hit.duplicates = scored.duplicates;
+        if self.queries > 1 {
+            hit.queries.clone_from(&scored.candidate.queries);
+        }
+        if self.collector.take_hit(hit) {
+            self.taken.push(&scored.candidate.found);
+        } else {
+            self.is_full = true;
+        }
+    }
+
+    /// Returns the index of the hit, counted with those that were skipped, that has nearly the same text.
+    fn twin_of(&self, candidate: &RankedCandidate) -> Option<usize> {
+        let folds = !self.search.request.keeps_duplicates;
+        let is_twin = |found: &&Ranked| folds && found.is_near_duplicate(&candidate.found);
+        self.taken.iter().position(is_twin)
     }
 }
 
