@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{Place, age, tampered};
 use crate::stores::as_nobody;
 
-/// Every row of the store except ids and file times, by path.
+/// Every row of the store except ids, file times and the inode of the folder, by path.
 fn contents(place: &Place) -> Vec<String> {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     let mut rows = Vec::new();
@@ -16,7 +16,8 @@ fn contents(place: &Place) -> Vec<String> {
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
-        "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'identity', 'lineage')",
+        "SELECT key, iif(key = 'options', json_remove(value, '$.inode'), value) FROM meta \
+         WHERE key NOT IN ('generation', 'identity', 'lineage')",
         "SELECT path, tag FROM tag JOIN document ON id = document_id",
     ] {
         let mut statement = store.prepare(query).unwrap();

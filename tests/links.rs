@@ -674,3 +674,19 @@ fn the_links_of_many_sections_of_one_document_are_walked_in_linear_time() {
     });
     assert!(seconds[1] < 9.0 * seconds[0] + 0.2, "{seconds:?}");
 }
+
+#[test]
+fn many_links_in_one_line_are_checked_in_linear_time() {
+    let seconds = [4_000, 16_000].map(|count| {
+        let line: String = (0..count).map(|n| format!("[[none {n}]] ")).collect();
+        let place = Place::ingested(&[("a.md", &line)]);
+        let took = (0..3).map(|_| {
+            let began = std::time::Instant::now();
+            let checked = place.run(&["links", "check"]).ends(1).json();
+            assert_eq!(checked["total"], count, "{checked}");
+            began.elapsed().as_secs_f64()
+        });
+        took.fold(f64::MAX, f64::min)
+    });
+    assert!(seconds[1] < 7.0 * seconds[0] + 0.1, "{seconds:?}");
+}

@@ -1,6 +1,6 @@
 //! `links check`: lists the links without a target, and the links that cannot be checked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::graph::{Destination, Graph};
 use super::{DocumentCache, EdgeFilter};
@@ -47,10 +47,9 @@ pub fn check(
                 filter.takes(&document, span)
             })
         };
-        for (index, link) in links.iter().enumerate() {
-            let is_repeated = links.iter().take(index).rev();
-            let mut same_line = is_repeated.take_while(|other| other.line == link.line);
-            if same_line.any(|other| other.target == link.target) || !takes_line(link.line) {
+        let mut known = HashSet::new();
+        for link in &links {
+            if !known.insert((link.line, link.target.as_str())) || !takes_line(link.line) {
                 continue;
             }
             let Some(to) = graph.follow(&document, link)? else { continue };
