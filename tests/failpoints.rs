@@ -299,7 +299,10 @@ impl Case for MoveCase {
         match output.status.code() {
             Some(0) => assert!(is_made, "{what}"),
             // A user repeats an edit that failed.
-            Some(2) if is_known => assert!(!is_made, "{what}"),
+            Some(2) if is_known => {
+                assert!(!is_made, "{what}");
+                assert!(!place.join("archive").exists(), "a folder was left: {what}");
+            }
             _ => {}
         }
         place.assert_in_step();

@@ -505,6 +505,18 @@ fn a_path_that_ends_with_a_slash_is_a_folder_to_move_into() {
 }
 
 #[test]
+fn a_move_that_fails_leaves_no_folder() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    std::fs::create_dir(place.join("old")).unwrap();
+    let path = format!("old/new/{}/a.md", "x".repeat(300));
+    place.run(&["move", "a.md", &path]).ends(2);
+    assert!(!place.join("old/new").exists());
+    assert!(place.join("old").is_dir(), "a folder that was there is kept");
+    place.run(&["move", "a.md", "old/new/a.md"]).success();
+    assert_eq!(text(&place, "old/new/a.md"), "# A\n");
+}
+
+#[test]
 fn a_killed_move_changes_all_files_or_none() {
     let (before, after, length) = {
         let place = vault();

@@ -37,12 +37,27 @@ impl Seen {
     }
 }
 
+/// Folders that were created for a file, outermost first. When they are dropped, those that are empty are removed.
+#[derive(Debug, Default)]
+struct CreatedFolders(Vec<(OwnedFd, String)>);
+
+impl Drop for CreatedFolders {
+    fn drop(&mut self) {
+        for (parent, name) in self.0.iter().rev() {
+            // A folder with a file in it is kept, because the system removes only empty ones.
+            rustix::fs::unlinkat(parent, name.as_str(), AtFlags::REMOVEDIR).ok();
+        }
+    }
+}
+
 /// A file name in an open folder below the root.
 #[derive(Debug)]
 pub(crate) struct FileHandle<'a> {
     folder: OwnedFd,
     path: &'a Path,
     name: String,
+    /// Removed at the end if the file was not created.
+    _created: CreatedFolders,
 }
 
 impl<'a> FileHandle<'a> {
@@ -51,7 +66,8 @@ impl<'a> FileHandle<'a> {
         Self::in_folder(root, below, path, false)
     }
 
-    /// Opens the folder of a file, and creates missing folders; see [`Self::open`].
+    /// Opens the folder of a file, and creates missing folders; see [`Self::open`]. Those that are empty when the
+    /// handle is dropped are removed.
     pub(super) fn make(root: &Path, below: &str, path: &'a str) -> Result<Self> {
         Self::in_folder(root, below, path, true)
     }
@@ -64,21 +80,26 @@ impl<'a> FileHandle<'a> {
         if below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(outside(path));
         }
+        let mut created = CreatedFolders::default();
         for part in folders.split_terminator('/') {
-            if is_made {
-                match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
+            let is_new = is_made
+                && match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                    Ok(()) => true,
+                    Err(Errno::EXIST) => false,
                     Err(error) => return Err(Error::io(Path::new(path), error.into())),
-                }
-            }
-            folder = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
+                };
+            let inner = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
                 .map_err(|error| match error {
                     Errno::LOOP | Errno::NOTDIR => outside(path),
                     Errno::NOENT => gone(path),
                     error => Error::io(Path::new(path), error.into()),
                 })?;
+            let parent = std::mem::replace(&mut folder, inner);
+            if is_new {
+                created.0.push((parent, part.to_owned()));
+            }
         }
-        Ok(Self { folder, path: Path::new(path), name: name.to_owned() })
+        Ok(Self { folder, path: Path::new(path), name: name.to_owned(), _created: created })
     }
 
     fn io(&self, error: impl Into<std::io::Error>) -> Error {

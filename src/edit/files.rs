@@ -73,7 +73,15 @@ pub(super) fn write(
     changes: Vec<FileChange>,
 ) -> Result<Vec<Warning>> {
     let intents: Vec<EditIntent> = changes.iter().map(FileChange::intent).collect();
-    let error = match try_write(writer.as_mut(), roots, changes, &intents) {
+    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
+    // Everything that can be refused is checked before anything is written. The handles are dropped after a recovery,
+    // because they remove the folders that they created and that are empty then.
+    let opened = changes.iter().zip(&paths).map(|(change, path)| match change.before {
+        None => roots.make(path),
+        Some(_) => roots.open(path),
+    });
+    let files = opened.collect::<Result<Vec<_>>>()?;
+    let error = match try_write(writer.as_mut(), roots, changes, &files, &intents) {
         Ok(None) => {
             return Ok(writer.close().unwrap_or_else(|error| vec![made_nevertheless(&error)]));
         }
@@ -105,30 +113,25 @@ fn try_write(
     writer: &mut dyn Writer,
     roots: &Roots,
     changes: Vec<FileChange>,
+    files: &[FileHandle<'_>],
     intents: &[EditIntent],
 ) -> Result<Option<Error>> {
-    // Everything that can be refused is checked before anything is written.
-    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
-    let mut files = Vec::with_capacity(changes.len());
-    for (change, path) in changes.iter().zip(&paths) {
-        let is_new = change.before.is_none();
-        files.push(if is_new { roots.make(path)? } else { roots.open(path)? });
-    }
     let notes = writer.note_intents(intents)?;
-    if let Err(error) = stage(roots, &changes, &files, intents) {
-        sweep(&files, intents);
+    if let Err(error) = stage(roots, &changes, files, intents) {
+        sweep(files, intents);
         return Err(error);
     }
+    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let (before, after): (Vec<_>, Vec<_>) =
         changes.into_iter().map(|change| (change.before, change.after)).unzip();
     let after = paths.iter().cloned().zip(after).collect();
     if let Err(error) = put(writer, after) {
-        sweep(&files, intents);
+        sweep(files, intents);
         return Err(error);
     }
-    if let Err(error) = place(&files, intents, &before) {
+    if let Err(error) = place(files, intents, &before) {
         // The store gets the old versions back, and then the files that were changed do.
-        sweep(&files, intents);
+        sweep(files, intents);
         let read = |path: &String, old: OldFile| Version::read_as(old.bytes, Dialect::of(path));
         let old = paths.iter().zip(before);
         let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
