@@ -349,6 +349,29 @@ fn index_continues_inside_a_document() {
 }
 
 #[test]
+fn a_limit_counts_sections_and_documents_without_sections() {
+    let place =
+        Place::ingested(&[("a.md", "# A\n\n## B\n"), ("b.md", "text\n"), ("c.md", "# C\n")]);
+    let lines = |arguments: &[&str]| {
+        let text = place.run(&[arguments, &["-f", "text"]].concat()).success().text();
+        let line = |line: &str| line.split(" (").next().unwrap_or(line).trim().to_owned();
+        text.lines().map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&["toc", "a.md", "--limit", "1"]), ["# A", "more: --after 1-1"]);
+    assert_eq!(lines(&["toc", "a.md", "--after", "1-1"]), ["## B"]);
+    assert_eq!(lines(&["toc", "a.md", "--limit", "2"]), ["# A", "## B"]);
+    let three = lines(&["toc", "--limit", "3"]);
+    assert_eq!(three, ["a.md", "# A", "## B", "b.md", "more: --after 1-3"]);
+    assert_eq!(lines(&["toc", "--after", "1-3"]), ["c.md", "# C"]);
+    let index = lines(&["index", "--limit", "1"]);
+    assert!(
+        index.last().unwrap().ends_with("--after 1-1") && index[1].contains("  A  "),
+        "{index:?}"
+    );
+    assert_eq!(lines(&["toc", "--depth", "0", "--limit", "2"])[..2], ["a.md", "b.md"]);
+}
+
+#[test]
 fn a_selector_over_the_store_that_matches_nothing_blames_no_single_document() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "text\n\n- one\n\n## B\n")]);
     let fault = |selector: &str| {

@@ -28,15 +28,13 @@ impl Cursor {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListPart {
     begin: Cursor,
-    /// Number of leading items already in the previous answer, repeated only to name their document.
-    pub(super) repeated: usize,
 }
 
 impl ListPart {
     /// Returns the part that begins at `after` or at the start of the list.
     pub(super) fn beginning(after: Option<Cursor>, generation: u64) -> Self {
         let position = after.map_or(0, |after| after.position);
-        Self { begin: Cursor { generation, position }, repeated: 0 }
+        Self { begin: Cursor { generation, position } }
     }
 
     /// Returns the number of items before this part.
@@ -46,7 +44,7 @@ impl ListPart {
 
     /// Returns the cursor after the first `count` items of this part.
     pub fn next(self, count: usize) -> String {
-        let position = self.begin.position + count.saturating_sub(self.repeated);
+        let position = self.begin.position + count;
         Cursor { position, ..self.begin }.to_string()
     }
 }

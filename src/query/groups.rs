@@ -1,7 +1,7 @@
-//! Lists of documents and their items. A document counts as one item, and so does each item in it.
+//! Lists of documents and their items. A limit counts the items, and a document without items as one.
 //!
-//! Invariant: a list that continues inside a document repeats the document without counting it, so items
-//! never appear without their document.
+//! Invariant: a list that continues inside a document repeats the document, so items never appear without their
+//! document.
 
 use super::Page;
 use crate::error::Result;
@@ -16,9 +16,9 @@ pub(super) trait Group {
     fn keep(&mut self, from: usize, to: usize);
 }
 
-/// Returns the number of items of `groups`, including the documents.
+/// Returns the number of items of `groups` that a limit counts.
 pub(super) fn count(groups: &[impl Group]) -> usize {
-    groups.iter().map(|group| 1 + group.items()).sum()
+    groups.iter().map(|group| group.items().max(1)).sum()
 }
 
 /// Returns the first `count` items of `groups`.
@@ -30,8 +30,8 @@ pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
             break;
         }
         let mut group = group.clone();
-        group.keep(0, left - 1);
-        left -= (1 + group.items()).min(left);
+        group.keep(0, left);
+        left -= group.items().max(1);
         result.push(group);
     }
     result
@@ -59,8 +59,8 @@ pub(super) fn within<G: Group>(
             if items == 0 && drops_empty {
                 continue;
             }
-            if skip > items {
-                skip -= items + 1;
+            if skip >= items.max(1) {
+                skip -= items.max(1);
                 continue;
             }
         }
@@ -70,22 +70,16 @@ pub(super) fn within<G: Group>(
             continue;
         }
         if given == limit {
-            page.end(given + page.part.repeated);
+            page.end(given);
             return Ok(groups);
         }
-        let from = skip.saturating_sub(1);
-        if skip > 0 {
-            page.part.repeated = 1;
-        } else {
-            given += 1;
-        }
-        skip = 0;
-        let to = items.min(from.saturating_add(limit - given));
+        let (from, to) = (skip, items.min(skip.saturating_add(limit - given)));
         group.keep(from, to);
-        given += to - from;
+        given += (to - from).max(1);
+        skip = 0;
         groups.push(group);
         if to < items {
-            page.end(given + page.part.repeated);
+            page.end(given);
             return Ok(groups);
         }
     }

@@ -27,7 +27,7 @@ pub struct IndexRequest {
     pub filter: FilterRequest,
     /// Whether to list the blocks too.
     pub blocks: bool,
-    /// The maximum number of documents, headings and blocks together; 0 for all.
+    /// The maximum number of headings and blocks; 0 for all. A document without them counts as one.
     pub limit: usize,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
@@ -158,10 +158,6 @@ impl List for IndexAnswer {
 
     fn count(&self) -> usize {
         groups::count(&self.documents)
-    }
-
-    fn least(&self) -> usize {
-        self.count().min(1 + self.page.part.repeated)
     }
 
     fn first(&self, count: usize) -> Self {

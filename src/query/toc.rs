@@ -33,7 +33,7 @@ pub struct TocRequest {
     pub max_level: Option<u8>,
     /// Whether to return slugs, paths and addresses, and not only titles and lines.
     pub with_addresses: bool,
-    /// The maximum number of documents and sections together; 0 for all.
+    /// The maximum number of sections; 0 for all. A document without sections counts as one.
     pub limit: usize,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
@@ -147,10 +147,6 @@ impl List for TocAnswer {
 
     fn count(&self) -> usize {
         groups::count(&self.files)
-    }
-
-    fn least(&self) -> usize {
-        self.count().min(1 + self.page.part.repeated)
     }
 
     fn first(&self, count: usize) -> Self {
