@@ -687,6 +687,19 @@ fn no_code_is_written_if_the_report_does_not_fit() {
 }
 
 #[test]
+fn all_code_is_written_unless_a_limit_is_given() {
+    let place = Place::ingested(&[("a.md", &"```py\nx\n```\n\n".repeat(60))]);
+    for (folder, limit, count) in [("a", None, 60), ("b", Some("50"), 50), ("c", Some("7"), 7)] {
+        let mut arguments = vec!["code", "--out", folder];
+        arguments.extend(limit.iter().flat_map(|limit| ["--limit", *limit]));
+        let answer = place.run(&arguments).success().json();
+        assert_eq!(answer["code"].as_array().unwrap().len(), count);
+        assert_eq!(answer["truncated"], count < 60, "{answer}");
+        assert_eq!(std::fs::read_dir(place.join(folder)).unwrap().count(), count);
+    }
+}
+
+#[test]
 fn code_of_documents_with_similar_paths_is_written_to_different_files() {
     let code = "```py\nx\n```\n";
     let place = Place::ingested(&[("a-x.md", code), ("a/x.md", code)]);

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::builder::ArgPredicate;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
@@ -14,7 +15,6 @@ use super::read_command::QueryArguments;
 use super::store::{open_fresh, shown};
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
 use crate::output::write;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
@@ -48,7 +48,12 @@ impl ItemFilterArgs {
 
 /// Arguments of `code`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel code --lang bash --tag install")]
+#[command(
+    after_help = "Example: mdsel code --lang bash --tag install",
+    mut_arg("limit", |limit| limit.default_value_if("out", ArgPredicate::IsPresent, "0").help(
+        "List or write at most N items; 0 for all, which is the default with --out"
+    ))
+)]
 pub(super) struct CodeArgs {
     /// Take only code in these languages, by any of their names; repeatable
     #[arg(long = "lang", value_name = "LANGUAGE", value_delimiter = ',')]
@@ -216,10 +221,7 @@ impl QueryArguments for CodeArgs {
             code::code(library, &code::CodeRequest { languages, containing, common })
         };
         let Some(folder) = &self.out else { return global.filled(self.list.limit, found) };
-        let mut answer = match self.list.limit {
-            limits::LIST_LIMIT => found(0)?,
-            limit => found(limit)?,
-        };
+        let mut answer = found(self.list.limit)?;
         name_files(folder, &mut answer.code)?;
         // The report names every file, so no file is written if it does not fit.
         if global.max_chars.is_some() {
