@@ -57,7 +57,7 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             hints.push(format!("to select documents, use --under {}", shell_word(&document)));
         }
     }
-    if let Some(command) = synonym(error) {
+    if let Some(command) = synonym(error).filter(|_| command_of(arguments).is_empty()) {
         hints = vec![format!("use `mdsel {command}`")];
     }
     if error.kind() == ClapErrorKind::ArgumentConflict && message.ends_with("'[QUERY]...'") {
@@ -228,6 +228,9 @@ mod tests {
         assert_eq!(message_and_hint(&["dance"]).1, "run `mdsel --help`");
         let hint = message_and_hint(&["grep", "x"]).1;
         assert_eq!(hint, "use `mdsel search -e PATTERN`; run `mdsel --help`");
+        // Other programs have no commands below these.
+        assert_eq!(message_and_hint(&["links", "show"]).1, "run `mdsel links --help`");
+        assert_eq!(message_and_hint(&["ldmd", "add"]).1, "run `mdsel ldmd --help`");
         let hint = message_and_hint(&["search", "-e", "x", "a b"]).1;
         assert!(hint.contains("use --under 'a b'; "), "{hint}");
         for command in [&["tables", "a b"][..], &["find", "x", "a b"], &["meta", "a b"]] {
