@@ -96,6 +96,17 @@ fn help_lists_options_in_groups_and_global_options_separately() {
 }
 
 #[test]
+fn the_server_neither_offers_nor_accepts_refresh() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let help = place.run(&["mcp", "--help"]).success().text();
+    assert!(help.contains("--allow-write") && !help.contains("--refresh"), "{help}");
+    for arguments in [["mcp", "--refresh"], ["--refresh", "mcp"]] {
+        let refused = place.run(&arguments).ends(2);
+        assert!(refused.stderr.contains("mcp does not accept --refresh"), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn the_default_format_depends_on_the_reader() {
     let place = Place::ingested(&[("a.md", "# A\n\ntext\n")]);
     let with = |format: &str, arguments: &[&str]| {

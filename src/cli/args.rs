@@ -131,7 +131,8 @@ pub(super) enum Command {
     /// Make a store equal to another one, without parsing
     Copy(Lazy<CopyArgs>),
     /// Run a server for agents: the Model Context Protocol on standard input and output
-    Mcp(Lazy<McpArgs>),
+    // Its `--refresh` replaces the shared option only if it is there before clap copies that to the command.
+    Mcp(McpArgs),
     /// Print a script that completes commands, options, documents and addresses in a shell
     Completions(Lazy<CompletionsArgs>),
     /// Print a page of the reference, or list the pages
@@ -583,6 +584,9 @@ pub(super) struct McpArgs {
     /// Offer the edit tool, too
     #[arg(long)]
     pub(super) allow_write: bool,
+    /// The option of all commands, which the server refuses and help does not list.
+    #[arg(long, hide = true)]
+    pub(super) refresh: bool,
 }
 
 /// Arguments of `completions`.
