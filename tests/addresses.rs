@@ -221,6 +221,19 @@ fn an_id_in_the_attributes_of_a_heading_is_its_anchor() {
 }
 
 #[test]
+fn a_title_is_found_with_and_without_the_attributes_of_its_heading() {
+    let place = Place::ingested(&[("a.md", "# Removing {#remove}\n\n## Adding {: #add .new }\n")]);
+    for address in ["Adding", "Removing/Adding", "Adding {: #add .new }"] {
+        assert_eq!(selector(&place, &format!("a.md::{address}")), "a.md::heading:h2[0]");
+    }
+    // An edit accepts no part of a title.
+    place.run(&["rename", "a.md", "Add", "--title", "Putting"]).ends(1);
+    place.run(&["rename", "a.md", "Adding", "--title", "Putting"]).success();
+    let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(text, "# Removing {#remove}\n\n## Putting {: #add .new }\n");
+}
+
+#[test]
 fn anchors_of_headings_in_containers_resolve_to_the_container() {
     let place = Place::ingested(&[("a.md", "# Foo\n\n> # Foo\n\n## Foo\n")]);
     assert_eq!(selector(&place, "a.md#foo"), "a.md::heading:h1[0]");

@@ -69,9 +69,11 @@ pub struct Section {
 }
 
 impl Section {
-    /// Returns the rendered title, and the source text if it differs.
+    /// Returns the texts that are its title: the rendered one, and if they differ, the source text and the title without
+    /// attributes at its end.
     pub fn titles(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.title.as_str()).chain(self.written.as_deref())
+        let shown = split_attributes(&self.title).map(|(text, _)| text);
+        std::iter::once(self.title.as_str()).chain(self.written.as_deref()).chain(shown)
     }
 
     /// Replaces the title by one with the same slug.
