@@ -236,6 +236,31 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Returns the length of the text in double quotes at the start of `text`, with the quotes.
+pub(crate) fn quoted_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (index, scalar) in text.char_indices().skip(1) {
+        if scalar == '"' && !is_escaped {
+            return index + 1;
+        }
+        is_escaped = scalar == '\\' && !is_escaped;
+    }
+    text.len()
+}
+
+/// Returns the command between backticks at the start of `text`. It may have backticks between single quotes.
+pub(crate) fn command_in(text: &str) -> Option<&str> {
+    let command = text.strip_prefix('`').filter(|command| command.starts_with("mdsel "))?;
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let end = command.find(|scalar| {
+        let is_end = scalar == '`' && !is_quoted;
+        is_quoted ^= scalar == '\'' && !is_escaped;
+        is_escaped = scalar == '\\' && !is_quoted && !is_escaped;
+        is_end
+    });
+    command.get(..end?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{shell_path, shell_value, shell_word};

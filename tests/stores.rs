@@ -368,6 +368,11 @@ fn hints_name_the_store_and_the_options_that_were_given() {
     let error = run(&["delete", "docs/a.md", "A", "--expect", "00"]).ends(2).json();
     let hint = error["error"]["hint"].as_str().unwrap();
     assert!(hint.contains("`mdsel read --db ../x.db 'docs/a.md::"), "{hint}");
+    // A name that looks like a command stays as it is.
+    let fault = &run(&["select", "`mdsel toc b`"]).ends(1).json()["unresolved_selectors"][0];
+    let message = fault["message"].as_str().unwrap();
+    assert!(message.contains("is named \"`mdsel toc b`\""), "{message}");
+    assert!(message.contains("`mdsel find --db ../x.db '*`mdsel toc b`*'`"), "{message}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::address::AddressError;
-use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::error::{Error, ErrorKind, Result, Warning, command_in, quoted_length, shell_word};
 use crate::ingest::IngestReport;
 use crate::limits;
 use crate::markdown::words::measure;
@@ -274,8 +274,8 @@ impl Global {
     }
 
     /// Returns a function that adds the given `--db` and `--root` to the commands that a message names between
-    /// backticks, or to the command that it is. Without them they find another store or none, or other files. Returns
-    /// `None` if no `--db` is given.
+    /// backticks, or to the command that it is. Without them they find another store or none, or other files. A name
+    /// between quotes is not changed. Returns `None` if no `--db` is given.
     fn in_store(&self) -> Option<impl Fn(&str) -> String> {
         self.db.as_ref()?;
         let store = format!(" --db {}", shell_word(&store::shown(self)));
@@ -288,22 +288,38 @@ impl Global {
             !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
                 && program.find_subcommand(name).is_some()
         };
+        let with_store = move |message: &str, command: &str| {
+            let arguments = command.strip_prefix("mdsel ").unwrap_or_default();
+            let end = arguments.find(|it: char| !it.is_ascii_lowercase());
+            let (name, rest) = arguments.split_at(end.unwrap_or(arguments.len()));
+            let root = if message.contains("--root") { "" } else { &root };
+            if uses_store(name) {
+                format!("mdsel {name}{store}{root}{rest}")
+            } else {
+                command.to_owned()
+            }
+        };
         Some(move |message: &str| {
             if message.contains("--db") {
                 return message.to_owned();
             }
-            let before = if message.starts_with("mdsel ") { "mdsel " } else { "`mdsel " };
-            let mut parts = message.split_inclusive(before);
-            let mut named = parts.next().unwrap_or_default().to_owned();
-            for part in parts {
-                let end = part.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(part.len());
-                let (name, rest) = part.split_at(end);
-                named.push_str(name);
-                if uses_store(name) {
-                    named.push_str(&store);
-                    named.push_str(if message.contains("--root") { "" } else { &root });
+            if message.starts_with("mdsel ") {
+                return with_store(message, message);
+            }
+            let (mut named, mut rest) = (String::new(), message);
+            while let Some(scalar) = rest.chars().next() {
+                let command = command_in(rest);
+                let length = match command {
+                    Some(command) => command.len() + 2,
+                    None if scalar == '"' => quoted_length(rest),
+                    None => scalar.len_utf8(),
+                };
+                let (own, after) = rest.split_at(length);
+                match command {
+                    Some(command) => named.push_str(&format!("`{}`", with_store(message, command))),
+                    None => named.push_str(own),
                 }
-                named.push_str(rest);
+                rest = after;
             }
             named
         })

@@ -6,6 +6,7 @@
 use serde_json::{Map, json};
 
 use super::tools::{self, EDIT_FLAGS, ToolName};
+use crate::error::{command_in, quoted_length};
 use crate::output::json::compact;
 
 /// What messages say for the command line, and what they say for a call.
@@ -54,31 +55,6 @@ pub(super) fn for_calls(message: &str) -> String {
         rest = after;
     }
     result
-}
-
-/// Returns the length of the text in double quotes at the start of `text`, with the quotes.
-fn quoted_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (index, scalar) in text.char_indices().skip(1) {
-        if scalar == '"' && !is_escaped {
-            return index + 1;
-        }
-        is_escaped = scalar == '\\' && !is_escaped;
-    }
-    text.len()
-}
-
-/// Returns the command between backticks at the start of `text`. It may have backticks between single quotes.
-fn command_in(text: &str) -> Option<&str> {
-    let command = text.strip_prefix('`').filter(|command| command.starts_with("mdsel "))?;
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    let end = command.find(|scalar| {
-        let is_end = scalar == '`' && !is_quoted;
-        is_quoted ^= scalar == '\'' && !is_escaped;
-        is_escaped = scalar == '\\' && !is_quoted && !is_escaped;
-        is_end
-    });
-    command.get(..end?)
 }
 
 /// Returns the option at the start of `text`, which follows `before`.
