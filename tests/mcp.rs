@@ -195,11 +195,13 @@ fn messages_name_calls_and_arguments() {
 #[test]
 fn errors_are_called_errors_and_say_what_can_be_called() {
     let place = Place::with_fixtures();
+    place.write("new.md", "# New\n");
     let mut server = Server::start(&place, &[]);
     for (tool, arguments, expected) in [
         ("read", json!({}), "the arguments of read are addresses, max_words, after"),
         ("search", json!({}), "the arguments of search are queries, patterns"),
         ("read", json!({ "addresses": "none.md" }), "NOT_FOUND"),
+        ("read", json!({ "addresses": "new.md" }), "`mdsel ingest` adds it"),
     ] {
         let (text, is_error) = server.call(tool, &arguments);
         let first = text.lines().next().unwrap();
