@@ -275,7 +275,7 @@ fn the_root_is_fixed_by_the_first_ingest() {
 }
 
 #[test]
-fn links_pipes_and_the_store_itself_are_not_ingested() {
+fn links_pipes_devices_and_the_store_itself_are_not_ingested() {
     use std::os::unix::fs::symlink;
     let place = Place::with(&[("a.md", "# A\n"), ("sub/b.md", "# B\n")]);
     symlink("a.md", place.join("link.md")).unwrap();
@@ -284,6 +284,10 @@ fn links_pipes_and_the_store_itself_are_not_ingested() {
     symlink("/etc", place.join("out")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(place.join("pipe.md")).status();
     let has_pipe = made.is_ok_and(|status| status.success());
+    // The numbers of /dev/zero on Linux, which has no end. Not every user may make a device.
+    let zero = place.join("device.md");
+    let made = std::process::Command::new("mknod").arg(&zero).args(["c", "1", "5"]).output();
+    let has_device = made.is_ok_and(|output| output.status.success());
     let report = place.run(&["ingest", "--db", "store.md"]).success().json();
     assert_eq!(report["added"], 2);
     let skipped: Vec<_> = report["skipped"]
@@ -293,10 +297,45 @@ fn links_pipes_and_the_store_itself_are_not_ingested() {
         .map(|skipped| skipped["file"].as_str().unwrap())
         .collect();
     // Links to folders are named, too: documents may be below them.
-    let mut expected = vec!["dangling.md", "link.md", "out", "pipe.md", "sub/loop"];
+    let mut expected = vec!["dangling.md", "device.md", "link.md", "out", "pipe.md", "sub/loop"];
     expected.retain(|file| has_pipe || *file != "pipe.md");
+    expected.retain(|file| has_device || *file != "device.md");
     assert_eq!(skipped, expected);
     assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 2]);
+}
+
+#[cfg(all(feature = "failpoints", target_os = "linux"))]
+#[test]
+fn files_that_are_removed_after_they_were_found_are_not_in_the_store() {
+    let threads = std::thread::available_parallelism().unwrap().get();
+    let place = Place::new();
+    let files: Vec<String> = (0..4 * threads).map(|number| format!("{number:04}.md")).collect();
+    for file in &files {
+        place.write(file, "# A\n");
+    }
+    place.run(&["ingest"]).success();
+    for file in &files {
+        place.write(file, "# Changed\n");
+    }
+    place.write("new.md", "# New\n");
+    // Each file is open for a while, so the last ones are opened after they were removed.
+    let mut ingest = place.command("", &["ingest"]);
+    let ingest = ingest.env("FAILPOINTS", "file-read=sleep(300)").spawn().unwrap();
+    let opened = std::path::PathBuf::from(format!("/proc/{}/fd", ingest.id()));
+    let is_open = |file: &str| {
+        let mut links = std::fs::read_dir(&opened).unwrap().flatten();
+        links.any(|link| std::fs::read_link(link.path()).is_ok_and(|path| path.ends_with(file)))
+    };
+    while !is_open(&files[0]) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    place.remove("new.md");
+    place.remove(files.last().unwrap());
+    let output = ingest.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts(&report), [0, files.len() as u64 - 1, 1, 0], "{report}");
+    assert_eq!(report["skipped"], json!([]));
+    place.assert_in_step();
 }
 
 #[test]

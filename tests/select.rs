@@ -349,6 +349,23 @@ fn index_continues_inside_a_document() {
 }
 
 #[test]
+fn directives_are_text_that_hides_no_heading_and_no_code() {
+    let source = ":::tip Title\n\n## Inside\n\n:::\n\n::::cards\n:::card{a=\"b\"}\n```sh\n# no heading\n```\n:::\n::::\n\n\
+                  ## After\n\n::leaf[x]{y}\n";
+    let place = Place::ingested(&[("d.md", source)]);
+    let toc = place.run(&["toc", "d.md", "-f", "text"]).success().text();
+    assert_eq!(toc, "## Inside (3-14, 74B)\n## After (15-17, 23B)\n");
+    let raw = |address: &str| place.run(&["select", address, "-f", "raw"]).success().text();
+    assert_eq!(raw("d.md::*"), source);
+    assert_eq!(raw("d.md::root/block:paragraph[0]"), ":::tip Title\n");
+    let code = "d.md::heading:h2[0]/block:code[0]";
+    assert_eq!(raw(code), "```sh\n# no heading\n```\n");
+    place.run(&["replace", code, "--content", "```sh\nnew\n```"]).success();
+    let text = std::fs::read_to_string(place.join("d.md")).unwrap();
+    assert_eq!(text, source.replace("# no heading", "new"));
+}
+
+#[test]
 fn a_limit_counts_sections_and_documents_without_sections() {
     let place =
         Place::ingested(&[("a.md", "# A\n\n## B\n"), ("b.md", "text\n"), ("c.md", "# C\n")]);
