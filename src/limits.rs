@@ -148,6 +148,8 @@ limits! {
         "documents in which the correction of a misspelled selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
         "titles of a document that are compared with a title that was not found";
+    MAX_ANCHORS_COMPARED = 1_000_000, "anchors-compared",
+        "names that a check of links compares with missing anchors to suggest others";
     MAX_FILES_LISTED = 1_000_000, "files-listed",
         "files and folders below the root that are searched for a file by name; with more, the link is unchecked";
     MAX_SUMMARY_PARAGRAPHS = 50, "summary-paragraphs",

@@ -690,3 +690,39 @@ fn many_links_in_one_line_are_checked_in_linear_time() {
     });
     assert!(seconds[1] < 7.0 * seconds[0] + 0.1, "{seconds:?}");
 }
+
+#[test]
+fn broken_anchors_have_suggestions_and_name_the_section_of_a_marker() {
+    let markers = "<!--LDMD:REF doc=\"e.ldmd.md\" section=\"intro\"-->\n\n<!--LDMD:REF doc=\"e.ldmd.md\" section=\"zzz\"-->\n";
+    let place = Place::ingested(&[
+        (
+            "z.md",
+            "# Z\n\n## s2\n\n[one](z.md#s3)\n\n[two](a/foo.md#foo-nots)\n\n[[a/foo#Foo nots]]\n\n[[a/foo#^x]]\n",
+        ),
+        ("a/foo.md", "# Foo note\n"),
+        ("e.ldmd.md", &LDMD.replace("\"s\"", "\"intros\"")),
+        ("m.md", markers),
+    ]);
+    let findings = place.run(&["links", "check"]).ends(1).json()["findings"].clone();
+    let found: Vec<(&str, Option<&str>)> = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (finding["message"].as_str().unwrap(), finding["hint"].as_str()))
+        .collect();
+    let no = |target: &str| format!("{target:?}: the document has no such section or anchor");
+    assert_eq!(
+        found,
+        [
+            (no("e.ldmd.md#intro").as_str(), Some("did you mean #intros?")),
+            (no("e.ldmd.md#zzz").as_str(), None),
+            (no("z.md#s3").as_str(), Some("did you mean #s2?")),
+            (no("a/foo.md#foo-nots").as_str(), Some("did you mean #foo-note?")),
+            (no("a/foo#Foo nots").as_str(), Some("did you mean #Foo note?")),
+            (no("a/foo#^x").as_str(), None),
+        ]
+    );
+    let listed = place.run(&["links", "list", "m.md::*", "--direction", "out"]).success().json();
+    let targets = listed["edges"].as_array().unwrap().iter().map(|edge| edge["target"].clone());
+    assert_eq!(targets.collect::<Vec<_>>(), ["e.ldmd.md#intro", "e.ldmd.md#zzz"]);
+}

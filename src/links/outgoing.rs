@@ -5,6 +5,8 @@
 //! and the keys of that document have at least one in common. So the links to a document can be
 //! found by looking up its keys.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,7 +21,7 @@ use crate::markdown::links::LinkKind;
 use crate::markdown::slug::fold;
 
 /// The syntax of a link.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// `[text](target)`.
     Markdown,
@@ -46,6 +48,14 @@ impl Kind {
         }
     }
 
+    /// Returns the id of the LDMD section that the link names, if any.
+    pub fn ldmd_section(&self) -> Option<&str> {
+        match self {
+            Self::Ldmd(section) => section.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Returns whether the link is from front matter.
     pub fn is_typed(&self) -> bool {
         matches!(self, Self::Typed(_))
@@ -61,6 +71,31 @@ pub struct StoredLink {
     pub target: String,
     /// The line on which it begins, 1-based.
     pub line: usize,
+}
+
+impl StoredLink {
+    /// Returns the target as answers show it: as it is written, and after a `#` the section that a REF marker
+    /// names.
+    pub fn shown_target(&self) -> Cow<'_, str> {
+        match self.kind.ldmd_section() {
+            Some(section) => Cow::Owned(format!("{}#{section}", self.target)),
+            None => Cow::Borrowed(&self.target),
+        }
+    }
+
+    /// Returns the texts of which [`Self::shown_target`] consists.
+    pub(crate) fn target_texts(&self) -> impl Iterator<Item = &str> {
+        [self.target.as_str()].into_iter().chain(self.kind.ldmd_section())
+    }
+
+    /// Returns the texts of which [`Self::shown_target`] consists, to change them.
+    pub(crate) fn target_texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let section = match &mut self.kind {
+            Kind::Ldmd(section) => section.as_mut(),
+            _ => None,
+        };
+        [&mut self.target].into_iter().chain(section)
+    }
 }
 
 /// The data of a document in the link graph.

@@ -61,7 +61,7 @@ impl<'a> Records<'a> {
     /// Writes a link, or a detail if the link is broken.
     pub(super) fn edge(&mut self, edge: &Edge) -> io::Result<()> {
         let Some(to) = edge.target() else {
-            let (from, target) = (edge.from.address(), &edge.link.target);
+            let (from, target) = (edge.from.address(), edge.link.shown_target());
             return self.writer.detail(&format!("broken {} {target}", records::id(&from)));
         };
         let kind = &edge.link.kind;

@@ -1,5 +1,6 @@
 //! Formats the answers of the `links` commands.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 
@@ -28,7 +29,7 @@ fn without_target(edge: &Edge) -> String {
         Some("not_in_store") => "not in the store",
         _ => "broken",
     };
-    format!("{} ({why})", edge.link.target)
+    format!("{} ({why})", edge.link.shown_target())
 }
 
 /// Returns an edge on one line.
@@ -303,7 +304,7 @@ struct EdgeJson<'a> {
     /// How it is written: `markdown`, `image`, `wikilink`, `embed`, `ldmd` or `front_matter`.
     kind: &'a str,
     /// Where it leads, as written.
-    target: &'a str,
+    target: Cow<'a, str>,
     /// The document that holds it.
     file: &'a str,
     /// Its line, 1-based.
@@ -323,7 +324,7 @@ impl<'a> EdgeJson<'a> {
             to,
             source: source_word(kind),
             kind: kind_word(kind),
-            target: &edge.link.target,
+            target: edge.link.shown_target(),
             file: &edge.from.document.stored.path,
             line: edge.link.line,
             broken: edge.to.broken_word(),

@@ -91,7 +91,7 @@ pub(crate) fn affected_by(
             _ => return Ok(()),
         };
         let file = document.stored.path.clone();
-        list.push(AffectedLink { file, line: link.line, target: link.target.clone() });
+        list.push(AffectedLink { file, line: link.line, target: link.shown_target().into_owned() });
         Ok(())
     };
     for EditedVersions { old, changed, .. } in documents {

@@ -1,13 +1,15 @@
 //! `links check`: lists the links without a target, and the links that cannot be checked.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::graph::{Destination, Graph};
 use super::{DocumentCache, EdgeFilter};
+use crate::address::namespace::decode;
 use crate::address::suggest::most_similar;
 use crate::error::{Result, shell_word};
 use crate::limits;
-use crate::links::{OnDisk, Reason, StoredLink};
+use crate::links::{Kind, OnDisk, Reason, StoredLink};
 use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::documents::ListedDocuments;
@@ -28,7 +30,13 @@ pub fn check(
         documents::listed(library, names, filter)?;
     let documents = documents.all()?;
     let graph = Graph::new(library, EdgeFilter::default());
-    let mut hints = Hints { library, files: HashMap::new() };
+    let mut hints = Hints {
+        library,
+        graph: &graph,
+        files: HashMap::new(),
+        anchors: HashMap::new(),
+        compared: 0,
+    };
     let mut findings = Vec::new();
     for stored in &documents {
         let links = library.reader.links(stored)?.links;
@@ -49,14 +57,14 @@ pub fn check(
         };
         let mut known = HashSet::new();
         for link in &links {
-            if !known.insert((link.line, link.target.as_str())) || !takes_line(link.line) {
+            if !known.insert((link.line, link.shown_target())) || !takes_line(link.line) {
                 continue;
             }
             let Some(to) = graph.follow(&document, link)? else { continue };
             if let Some((code, message)) = problem(library, link, &to) {
                 findings.push(Finding {
                     code,
-                    message: format!("{:?}: {message}", link.target),
+                    message: format!("{:?}: {message}", link.shown_target()),
                     file: Some(stored.path.clone()),
                     line: Some(link.line),
                     hint: hints.of(&document, link, &to)?,
@@ -121,20 +129,25 @@ fn why_left_out(library: &DocumentCache<'_>, path: &str) -> Option<String> {
 /// Finds the targets that may have been meant.
 struct Hints<'a> {
     library: &'a DocumentCache<'a>,
+    graph: &'a Graph<'a>,
     /// Hints by collection and file name without extension, so a target that many links get wrong is looked up once.
     files: HashMap<(String, String), Option<String>>,
+    /// Hints by document and missing anchor, with the syntax of the link.
+    anchors: HashMap<(i64, Kind, String), Option<String>>,
+    /// The number of names compared with missing anchors, up to [`limits::MAX_ANCHORS_COMPARED`].
+    compared: usize,
 }
 
 impl Hints<'_> {
     fn of(
         &mut self,
-        document: &OpenDocument,
+        document: &Rc<OpenDocument>,
         link: &StoredLink,
         to: &Destination,
     ) -> Result<Option<String>> {
         Ok(match to {
             Destination::Broken(Reason::File) => self.file(document, &link.target)?,
-            Destination::Broken(Reason::Anchor) => anchor(document, &link.target),
+            Destination::Broken(Reason::Anchor) => self.anchor(document, link)?,
             Destination::Broken(Reason::Site) => {
                 let hint = self.file(document, &link.target)?;
                 Some(hint.unwrap_or_else(|| {
@@ -178,17 +191,41 @@ impl Hints<'_> {
         self.files.insert(key, hint.clone());
         Ok(hint)
     }
+
+    /// Returns the anchor that is most similar to the missing one, in the document to which the link leads.
+    fn anchor(&mut self, document: &Rc<OpenDocument>, link: &StoredLink) -> Result<Option<String>> {
+        let fragment = || link.target.rsplit_once('#').map(|(_, fragment)| fragment);
+        let Some(wanted) = link.kind.ldmd_section().or_else(fragment) else { return Ok(None) };
+        let Some(target) = self.graph.document_of_anchor(document, link)? else { return Ok(None) };
+        let key = (target.stored.id, link.kind.clone(), wanted.to_owned());
+        if let Some(known) = self.anchors.get(&key) {
+            return Ok(known.clone());
+        }
+        if wanted.starts_with('^') || self.compared >= limits::MAX_ANCHORS_COMPARED {
+            return Ok(None);
+        }
+        let names = names_of_places(&target, &link.kind);
+        self.compared += names.len();
+        let similar = most_similar(&decode(wanted), names);
+        let hint = similar.first().map(|name| format!("did you mean #{name}?"));
+        self.anchors.insert(key, hint.clone());
+        Ok(hint)
+    }
 }
 
-/// Returns the anchor in the same document that is most similar to the missing one.
-fn anchor(document: &OpenDocument, target: &str) -> Option<String> {
-    let (path, anchor) = target.split_once('#')?;
-    if !path.is_empty() {
-        return None;
+/// Returns the names by which a link of this kind can name places in a document: ids of LDMD sections, titles, or
+/// anchors.
+fn names_of_places(document: &OpenDocument, kind: &Kind) -> Vec<String> {
+    let most = limits::MAX_SECTIONS_COMPARED;
+    if kind.ldmd_section().is_some() {
+        let markup = &document.markup;
+        return (0..markup.sections.len()).take(most).map(|index| markup.name(index)).collect();
     }
-    let sections = &document.tree.outline().sections;
-    let sections = sections.iter().take(limits::MAX_SECTIONS_COMPARED);
-    let anchors = sections.filter_map(Section::link_anchor);
-    let similar = most_similar(anchor, anchors.collect::<Vec<_>>());
-    similar.first().map(|anchor| format!("did you mean #{anchor}?"))
+    let sections = document.tree.outline().sections.iter().take(most);
+    match kind {
+        Kind::Wikilink | Kind::Embed | Kind::Typed(_) => {
+            sections.map(|section| section.title.clone()).collect()
+        }
+        _ => sections.filter_map(Section::link_anchor).collect(),
+    }
 }

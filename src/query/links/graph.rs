@@ -370,6 +370,23 @@ impl<'a> Graph<'a> {
         self.follow_by(links::resolve, document, link)
     }
 
+    /// Returns the document in which a link of `document` names a place that need not exist, if any.
+    pub(super) fn document_of_anchor(
+        &self,
+        document: &OpenDocument,
+        link: &StoredLink,
+    ) -> Result<Option<Rc<OpenDocument>>> {
+        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
+        let resolution = links::resolve(&self.targets, source, &link.kind, &link.target);
+        self.targets.check()?;
+        match resolution {
+            LinkTarget::Document { id, .. } | LinkTarget::Broken { document: Some(id), .. } => {
+                self.targets.open(id)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Returns the node that a link of `document` leads to, if any. Looks for no files.
     pub(crate) fn follow_to_document(
         &self,

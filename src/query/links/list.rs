@@ -79,13 +79,14 @@ impl List for LinkListAnswer {
     }
 
     fn sizes_of_first(&self) -> usize {
-        let targets = self.edges.iter().map(|edge| edge.link.target.as_str());
+        let targets = self.edges.iter().flat_map(|edge| edge.link.target_texts());
         longest(self.nodes.iter().flat_map(LinkNode::texts).chain(targets))
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
         self.nodes.iter_mut().for_each(|node| node.shorten(size));
-        self.edges.iter_mut().for_each(|edge| shorten(&mut edge.link.target, size));
+        let targets = self.edges.iter_mut().flat_map(|edge| edge.link.target_texts_mut());
+        targets.for_each(|text| shorten(text, size));
         true
     }
 }
