@@ -144,6 +144,16 @@ fn partial_results_are_the_deepest_prefix_that_resolves() {
     assert_eq!(json["partial_results"][0].get("content"), None);
     assert_eq!(json["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
     assert_eq!(json["unresolved_selectors"][0]["position"], 19);
+    let place = Place::ingested(&[("t.md", "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n")]);
+    let partial = |address| {
+        let json = place.run(&["select", address]).ends(1).json();
+        selectors(&json["partial_results"]).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let row = "t.md::root/block:table[0]/row[1]";
+    assert_eq!(partial("t::block:table[0]/row[1]/cell[9]"), [row]);
+    assert_eq!(partial("t::block:table[0]/row[1]/cell[Zork]"), [row]);
+    assert_eq!(partial("t::block:table[0]/row[9]/cell[0]"), ["t.md::root/block:table[0]"]);
+    let place = doc();
     let none = place.run(&["select", "doc::heading:h2[0]/section[0]"]).ends(1).json();
     assert_eq!(none["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND");
     assert_eq!(

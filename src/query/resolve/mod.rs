@@ -32,8 +32,8 @@ use self::locate::{locate, locate_first};
 use self::section_path::SectionPath;
 use self::suggestion::of_corrections;
 use crate::address::{
-    self, AddressError, AddressResult, Candidate, FaultCode, Interpretation, Locator, ParsedPlace,
-    interpretations, namespace,
+    self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
+    ParsedPlace, interpretations, namespace,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -115,7 +115,8 @@ pub fn resolve(
         let fault = Some(fault.of(address));
         return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
     }
-    let (mut places, mut first_fault, mut warnings) = (Vec::new(), None, found.warnings);
+    let (mut places, mut partial) = (Vec::new(), Vec::new());
+    let (mut first_fault, mut warnings) = (None, found.warnings);
     if found.has_more {
         warnings.push(expansion_cut(&table));
     }
@@ -131,11 +132,18 @@ pub fn resolve(
         let bytes = |span| library.content(&place.document, span).unwrap_or_default();
         match narrow(place, &steps, tables, &bytes, &mut warnings) {
             Ok(found) => places.extend(found),
-            Err(fault) => first_fault = first_fault.or(Some(fault.of(address))),
+            Err(fault) => {
+                first_fault = first_fault.or(Some(fault.of(address)));
+                // If the cells do not exist, the rows may.
+                let rows = CellSteps { cell: None, ..steps.clone() };
+                let rows = narrow(place, &rows, tables, &bytes, &mut Vec::new());
+                partial.extend(rows.unwrap_or_else(|_| vec![place.clone()]));
+                partial.truncate(limits::MAX_SUGGESTIONS);
+            }
         }
     }
     let fault = first_fault.filter(|_| places.is_empty());
-    let partial = if fault.is_some() { found.places } else { Vec::new() };
+    let partial = if fault.is_some() { partial } else { Vec::new() };
     let located = Located { places, fault, partial, warnings };
     Ok(Resolution::of(located, window))
 }
