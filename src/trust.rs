@@ -212,20 +212,28 @@ impl Trust {
             store.display(),
             not_given.arguments()
         );
-        // One command accepts what one collection asks for. The one that accepts what the root asks for
-        // ingests the collections, too, so it comes last.
+        // One ingest accepts what one collection asks for. The one that accepts what the root asks for ingests the
+        // collections, too, so it comes last.
         let recorded = self.recorded(store);
         let is_new = |(name, wish): &(&String, &Wish)| {
             !recorded.collections.get(*name).is_some_and(|recorded| recorded.covers(wish))
         };
-        let new = not_given.collections.iter().find(is_new);
-        let accepting = match new.and_then(|(name, _)| wish.collections.get_key_value(name)) {
-            Some((name, wish)) => wish.collection_arguments(name),
-            None => Wish { collections: BTreeMap::new(), ..wish.clone() }.arguments(),
-        };
+        let new = not_given.collections.iter().filter(is_new);
+        let new = new.filter_map(|(name, _)| wish.collections.get_key_value(name));
+        let mut accepting: Vec<String> =
+            new.map(|(name, wish)| wish.collection_arguments(name)).collect();
+        let own = |wish: &Wish| Wish { collections: BTreeMap::new(), ..wish.clone() };
+        if accepting.is_empty() || !recorded.covers(&own(&not_given)) {
+            accepting.push(own(wish).arguments());
+        }
+        let store = shell_word(&store.to_string_lossy());
+        let commands: Vec<String> = accepting
+            .iter()
+            .map(|arguments| format!("mdsel ingest --db {store}{arguments}"))
+            .collect();
         let hint = format!(
-            "if you trust it, accept that with `mdsel ingest --db {}{accepting}`; reading needs no trust",
-            shell_word(&store.to_string_lossy()),
+            "if you trust it, accept that with `{}`; reading needs no trust",
+            commands.join(" && ")
         );
         Err(Error::new(ErrorKind::UntrustedStore, message).with_hint(hint))
     }
