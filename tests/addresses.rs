@@ -653,6 +653,9 @@ fn a_path_never_means_the_file_of_the_same_name_in_the_root() {
         for command in ["select", "toc", "neighbors"] {
             let answer = place.run_in("sub", &[command, address], "").ends(2);
             assert_eq!(answer.code(), "OUTSIDE_ROOT", "{command} {address}");
+            let root = place.path().canonicalize().unwrap();
+            assert!(!answer.text().contains(root.to_str().unwrap()), "{}", answer.text());
+            assert!(answer.text().contains("mdsel status"), "{}", answer.text());
         }
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
         return Ok(path.to_owned());
     }
     let roots = store::open(global, &store::store(global)?, Purpose::Read)?.roots();
-    let found = roots.containing(&canonical(&store::current_folder()?.join(path))?)?.1;
+    let found = roots.containing(&canonical(&store::current_folder()?.join(path))?, path)?.1;
     let is_folder = path.ends_with('/') && !found.ends_with('/');
     Ok(if is_folder { found + "/" } else { found })
 }
@@ -138,12 +138,12 @@ impl View<'_> {
     /// Returns the name of the file or folder at `full`, which was written as `path`.
     fn name(&self, path: &str, full: &Path) -> Result<String> {
         if !self.roots.iter().any(|root| full.starts_with(&root.folder)) {
-            let root = self.roots.unnamed().folder.display();
-            let message = format!("{path} is outside the root {root} of the store");
-            let hint = "name a file below the root, or a store that contains this file with --db";
+            let message = format!("{path} is outside the root of the store");
+            let hint = "name a file below the root, which `mdsel status` shows, or a store that contains this file \
+                        with --db";
             return Err(Error::new(ErrorKind::OutsideRoot, message).with_hint(hint));
         }
-        let (_, path) = self.roots.containing(full)?;
+        let (_, path) = self.roots.containing(full, path)?;
         Ok(format!("./{}", namespace::encode(&path)))
     }
 }

@@ -3,6 +3,7 @@
 //! Invariant: a path relative to the root uses `/` and is UTF-8.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -73,14 +74,17 @@ fn not_utf8(path: &Path) -> Error {
         .with_hint("rename it")
 }
 
-/// Returns `path` relative to `root`, with `/`. Fails if it is outside the root or not UTF-8.
-pub(crate) fn relative(root: &Path, path: &Path) -> Result<String> {
+/// Returns `path` relative to `root`, with `/`. Fails if it is outside the root or not UTF-8; the error names it as it
+/// was `written`.
+pub(crate) fn relative(root: &Path, path: &Path, written: impl Display) -> Result<String> {
     let Ok(below) = path.strip_prefix(root) else {
         return Err(Error::new(
             ErrorKind::OutsideRoot,
-            format!("{}: outside the root {}", path.display(), root.display()),
+            format!("{written} is outside the root of the store"),
         )
-        .with_hint("create another store for it with --db, or one with a wider --root"));
+        .with_hint(
+            "`mdsel status` shows the root; create another store for it with --db, or one with a wider --root",
+        ));
     };
     let parts: Option<Vec<&str>> =
         below.components().map(|part| part.as_os_str().to_str()).collect();

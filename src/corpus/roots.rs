@@ -4,6 +4,7 @@
 //! paths of its documents begin with its name. Invariant: each path of a document means one file, in one folder.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -221,19 +222,19 @@ impl Roots {
     }
 
     /// Returns the folder that contains the absolute path `full`, and the path of the document there. Uses the folder
-    /// without a name if no collection contains the path.
+    /// without a name if no collection contains the path. Errors name the path as it was `written`.
     ///
     /// # Errors
     ///
     /// `OUTSIDE_ROOT` if the path is in no folder, or if its name is that of a collection.
-    pub(crate) fn containing(&self, full: &Path) -> Result<(&Root, String)> {
+    pub(crate) fn containing(&self, full: &Path, written: impl Display) -> Result<(&Root, String)> {
         let is_within = |root: &&Root| full.starts_with(&root.folder);
         let root = self.collections().iter().find(is_within).unwrap_or_else(|| self.unnamed());
-        let path = root.path_of(&relative(&root.folder, full)?);
+        let path = root.path_of(&relative(&root.folder, full, &written)?);
         let (meant, _) = self.of(&path);
         if meant.name != root.name {
-            let (full, name) = (full.display(), &meant.name);
-            let message = format!("{full} is no document: {name} is the name of a collection");
+            let name = &meant.name;
+            let message = format!("{written} is no document: {name} is the name of a collection");
             return Err(Error::new(ErrorKind::OutsideRoot, message)
                 .with_hint("rename the folder, or forget the collection with --forget"));
         }
@@ -293,8 +294,9 @@ mod tests {
             assert_eq!((root.name.as_str(), found), (name, below), "{path}");
             assert_eq!(root.path_of(below), path);
         }
-        let (root, path) = roots.containing(Path::new("/a/docs/../wiki/y.md")).unwrap();
+        let (root, path) =
+            roots.containing(Path::new("/a/docs/../wiki/y.md"), "/a/docs/../wiki/y.md").unwrap();
         assert_eq!((root.name.as_str(), path.as_str()), ("wiki", "wiki/y.md"));
-        assert!(roots.containing(Path::new("/b/y.md")).is_err());
+        assert!(roots.containing(Path::new("/b/y.md"), "/b/y.md").is_err());
     }
 }

@@ -37,7 +37,7 @@ impl OptionChanges {
                     "name the folder from which the web site is built: --site-root FOLDER",
                 ));
             }
-            Ok(SiteRoot { folder: relative(root, &folder)?, prefix: prefix.clone() })
+            Ok(SiteRoot { folder: relative(root, &folder, "a site root")?, prefix: prefix.clone() })
         };
         let site_roots = match &self.site_roots {
             Some(given) if given.len() > limits::MAX_SITE_ROOTS => {

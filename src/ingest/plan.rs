@@ -168,12 +168,17 @@ impl IngestPlan {
                 roots.iter().filter(is_used).map(|root| (root.clone(), String::new())).collect()
             }
             Paths::All | Paths::Given(_) => {
-                let place = |path: &PathBuf| {
-                    let (root, path) = roots.containing(path)?;
+                let written = match request.paths {
+                    Paths::Given(paths) => paths,
+                    _ => &given,
+                };
+                let place = |(path, written): (&PathBuf, &PathBuf)| {
+                    let written = written.strip_prefix(request.folder).unwrap_or(written);
+                    let (root, path) = roots.containing(path, written.display())?;
                     let below = if path == root.name { "" } else { root.below(&path) };
                     Ok((root.clone(), below.to_owned()))
                 };
-                given.iter().map(place).collect::<Result<_>>()?
+                given.iter().zip(written).map(place).collect::<Result<_>>()?
             }
             Paths::Stored(documents) => {
                 let place = |path: &String| {
