@@ -107,6 +107,30 @@ fn any_place_may_be_followed_by_steps() {
 }
 
 #[test]
+fn a_step_that_cannot_follow_a_place_is_reported_with_its_position() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    for (address, position) in [
+        ("doc::Beta/item[0]", 10),
+        ("Beta/item[0]", 5),
+        ("doc::@9/item[0]", 8),
+        ("doc#beta/item[0]", 9),
+        ("#beta/item[0]", 6),
+        ("doc::Beta/section[0]/item[0]/block:code[0]", 21),
+        ("doc::Beta/root", 10),
+        ("*/page[0]/page[1]", 10),
+        ("doc::*/page[0]/page[1]?words=9", 15),
+    ] {
+        let answer = place.run(&["select", address]).ends(1).json();
+        let fault = &answer["unresolved_selectors"][0];
+        assert_eq!(fault["code"], "INVALID_SYNTAX", "{address}");
+        assert_eq!(fault["position"], position, "{address}");
+    }
+    assert_eq!(place.run(&["select", "docs/page"]).ends(1).code(), "SELECTOR_NOT_FOUND", "a path");
+    let titled = Place::ingested(&[("doc.md", "# A\n\n## Beta/item[0]\n\ntext\n")]);
+    assert_eq!(selector(&titled, "doc::Beta/item[0]"), "doc.md::heading:h2[0]");
+}
+
+#[test]
 fn a_section_path_wins_over_steps_with_a_warning() {
     let place = Place::ingested(&[(
         "doc.md",

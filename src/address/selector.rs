@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::fault::{AddressError, FaultCode};
+use super::params::split_known_params;
 use super::whole_number;
 use crate::limits;
 use crate::markdown::outline::BlockType;
@@ -207,30 +208,59 @@ fn not_a_page_of<T>(position: usize) -> Result<T, AddressError> {
 /// it does not end in such steps. `position` is the offset of `text` in an address, in Unicode
 /// scalars.
 pub(super) fn split_tail(text: &str, position: usize) -> Option<(&str, Selector)> {
-    let mut end = text.len();
-    let mut starts = Vec::new();
-    for (slash, _) in text.rmatch_indices('/').take(limits::MAX_SELECTOR_STEPS) {
-        if parse_step(text.get(slash + 1..end)?, 0).is_err() {
-            break;
-        }
-        starts.push(slash);
-        end = slash;
-    }
-    starts.into_iter().rev().filter(|&slash| slash > 0).find_map(|slash| {
-        let (base, tail) = (text.get(..slash)?, text.get(slash + 1..)?);
+    tails(text).into_iter().find_map(|(base, tail)| {
         let position = position + base.chars().count() + 1;
         let selector = Selector::parse_steps(tail, position).ok()?;
-        let begins_with_root =
-            selector.steps.first().is_some_and(|step| step.kind == StepKind::Root);
-        (!begins_with_root).then_some((base, selector))
+        (!begins_with_root(&selector)).then_some((base, selector))
     })
+}
+
+/// Returns each split of `text` into a place and steps at its end that are valid by themselves, most steps first.
+fn tails(text: &str) -> Vec<(&str, &str)> {
+    let mut rest = text;
+    let mut tails = Vec::new();
+    while tails.len() < limits::MAX_SELECTOR_STEPS
+        && let Some((base, step)) = rest.rsplit_once('/')
+        && !base.is_empty()
+        && parse_step(step, 0).is_ok()
+    {
+        tails.extend(text.get(base.len() + 1..).map(|tail| (base, tail)));
+        rest = base;
+    }
+    tails.reverse();
+    tails
+}
+
+fn begins_with_root(selector: &Selector) -> bool {
+    selector.steps.first().is_some_and(|step| step.kind == StepKind::Root)
+}
+
+/// Returns the error of the steps that follow a place in `address`, if one of them cannot be where it is. Words
+/// without an index are steps only after the name of a document, because elsewhere they may be parts of a path.
+pub fn misplaced_step(address: &str) -> Option<AddressError> {
+    let text = split_known_params(address).map_or(address, |(text, _)| text);
+    let (base, tail) = tails(text).into_iter().next()?;
+    if !base.contains("::") && !tail.contains(['[', '.', ':']) {
+        return None;
+    }
+    let position = base.chars().count() + 1;
+    match Selector::parse_steps(tail, position) {
+        Err(fault) => Some(fault),
+        Ok(selector) => begins_with_root(&selector).then(|| root_is_first(position)),
+    }
+}
+
+/// Returns the error of a root step that follows something.
+fn root_is_first(position: usize) -> AddressError {
+    let message = "root can only be the first step";
+    AddressError::new(FaultCode::InvalidSyntax, message).at(position)
 }
 
 /// Returns an error if the step cannot follow `before`.
 fn check_order(step: &Step, before: &[Step]) -> Result<(), AddressError> {
     let previous = before.last().map(|step| step.kind);
     let message = match step.kind {
-        StepKind::Root if previous.is_some() => "root can only be the first step".to_owned(),
+        StepKind::Root if previous.is_some() => return Err(root_is_first(step.position)),
         StepKind::Item if previous != Some(StepKind::Block(BlockType::List)) => {
             "item can only follow a list, as in block:list[0]/item[2]".to_owned()
         }

@@ -33,7 +33,7 @@ use self::section_path::SectionPath;
 use self::suggestion::of_corrections;
 use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
-    ParsedPlace, interpretations, namespace,
+    ParsedPlace, interpretations, misplaced_step, namespace,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -177,7 +177,19 @@ fn resolve_node(
         Some(located) => located,
         None => Located::fault(resolver.missing(&interpretations)?),
     };
-    Ok(Resolution::of(located.in_address(address), window))
+    Ok(Resolution::of(explained(located, address).in_address(address), window))
+}
+
+/// Returns `located` with a more precise fault if nothing was found because a step cannot be where it is in `address`.
+fn explained(mut located: Located, address: &str) -> Located {
+    if let Some(fault) = &mut located.fault
+        && fault.code == FaultCode::SelectorNotFound
+        && let Some(misplaced) = misplaced_step(address)
+    {
+        let suggestions = std::mem::take(&mut fault.suggestions);
+        *fault = misplaced.suggest(suggestions);
+    }
+    located
 }
 
 /// Resolves an address that must name exactly one node.
