@@ -131,6 +131,25 @@ fn a_step_that_cannot_follow_a_place_is_reported_with_its_position() {
 }
 
 #[test]
+fn a_misspelled_word_without_an_index_has_a_suggestion() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    for (address, suggestion) in [
+        ("doc::sectoin", "doc.md::section"),
+        ("doc::rooot", "doc.md::root"),
+        ("doc::@frontmater", "doc.md::@frontmatter"),
+        ("@frontmater", "@frontmatter"),
+        ("sectoin", "section"),
+    ] {
+        let answer = place.run(&["select", address]).ends(1).json();
+        let suggestions = answer["unresolved_selectors"][0]["suggestions"].as_array().unwrap();
+        let found = suggestions.iter().any(|other| {
+            other == suggestion || other.get("selector").is_some_and(|other| other == suggestion)
+        });
+        assert!(found, "{address}: {suggestions:?}");
+    }
+}
+
+#[test]
 fn a_section_path_wins_over_steps_with_a_warning() {
     let place = Place::ingested(&[(
         "doc.md",

@@ -19,13 +19,35 @@ fn words() -> impl Iterator<Item = (String, StepKind)> {
     long.chain(short.filter_map(|word| Some((word.to_owned(), shorthand(word)?))))
 }
 
+/// The places whose names have no index.
+const PLAIN_WORDS: [&str; 3] = ["root", "section", "@frontmatter"];
+
+/// The lowest similarity at which a plain text is taken for a misspelled word, because it may also be a title.
+const LEAST_RATIO_OF_WORDS: f64 = 0.7;
+
+/// Returns the [`PLAIN_WORDS`] that are very similar to `text`.
+fn near_words(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let is_near = |word: &&str| {
+        text.len() < 2 * word.len()
+            && strsim::normalized_damerau_levenshtein(&text, word) >= LEAST_RATIO_OF_WORDS
+    };
+    PLAIN_WORDS.iter().copied().filter(is_near).map(str::to_owned).collect()
+}
+
 /// Returns `text`, a locator, with its first misspelled step replaced by similar steps, most
 /// similar first. Returns nothing if no part of it looks like a misspelled step.
 pub fn corrections(text: &str) -> Vec<String> {
     let parts: Vec<&str> = text.split('/').collect();
     let looks_like_step = |part: &str| !split_word(part).1.is_empty() || part.contains(':');
     let is_wrong = |part: &&str| looks_like_step(part) && parse_step(part, 0).is_err();
-    let Some(wrong) = parts.iter().position(is_wrong) else { return Vec::new() };
+    let Some(wrong) = parts.iter().position(is_wrong) else {
+        return if parts.iter().any(|part| looks_like_step(part)) {
+            Vec::new()
+        } else {
+            near_words(text)
+        };
+    };
     let Some((word, rest)) = parts.get(wrong).map(|part| split_word(part)) else {
         return Vec::new();
     };
@@ -63,6 +85,9 @@ mod tests {
             ("section[0]/secton[1]", "section[0]/section[1]"),
             ("Beta/blok:code[0]", "Beta/block:code[0]"),
             ("block:tabel[0]", "block:table[0]"),
+            ("sectoin", "section"),
+            ("Rooot", "root"),
+            ("@frontmater", "@frontmatter"),
         ] {
             assert_eq!(corrections(text).first().map(String::as_str), Some(first), "{text}");
         }
