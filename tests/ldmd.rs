@@ -576,6 +576,31 @@ fn a_limit_divides_a_printed_document_between_its_blocks() {
 }
 
 #[test]
+fn a_limit_divides_a_long_line_of_any_marks_between_its_words() {
+    let row = "**bold** `code` | [x](y) ".repeat(200);
+    let task = "`code` - 1. > ".repeat(300);
+    let document = format!("# A\n\n| a | b |\n|---|---|\n| {row}|\n\n- [ ] {task}\n");
+    let place = Place::ingested(&[("a.md", &document)]);
+    let (mut joined, mut after) = (String::new(), Vec::new());
+    loop {
+        let mut call = vec!["ldmd", "emit", "a.md", "-f", "json", "--max-chars", "2000"];
+        call.extend(after.iter().map(String::as_str));
+        let page = place.run(&call).success().json();
+        let content = page["content"].as_str().unwrap();
+        let content = content.split("<!--LDMD:BEGIN id=\"truncated\"").next().unwrap();
+        let lines = content.split_inclusive('\n').filter(|line| !line.starts_with("<!--LDMD"));
+        joined.extend(lines);
+        let Some(next) = page["next"].as_str() else { break };
+        // A line end is added before a marker.
+        if !document.starts_with(&joined) {
+            joined.pop();
+        }
+        after = vec!["--after".to_owned(), next.to_owned()];
+    }
+    assert_eq!(joined, document);
+}
+
+#[test]
 fn code_and_the_diff_of_a_dry_run_are_in_the_document() {
     let place = Place::ingested(&[("a.md", "# A\n\nold\n\n```rust\nfn x() {}\n```\n")]);
     let code = place.run(&["code", "-f", "ldmd"]).success().text();

@@ -58,8 +58,8 @@ struct EmissionPlan {
 
 impl EmissionPlan {
     /// Returns where a part that begins at `start` ends if the words from `most` on do not fit: before a
-    /// block, or else before a line, or else at `most`. If that is in a heading, a fence or HTML, the part
-    /// ends after it.
+    /// block, or else before a line, or else before a word of the only line. If that is in a heading, a fence or
+    /// HTML, the part ends after it.
     fn cut(&self, start: usize, most: usize) -> Option<usize> {
         let first = self.cuts.partition_point(|&(cut, _)| cut <= start);
         let after = self.cuts.partition_point(|&(cut, _)| cut <= most);
@@ -69,13 +69,27 @@ impl EmissionPlan {
             return Some(cut);
         }
         let is_whole = self.whole.iter().any(|span| span.start < most && most < span.end);
-        // At the start of a line, a word of punctuation may be a mark of Markdown.
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-        if !is_whole && self.bytes.get(most).is_some_and(is_plain) {
-            return Some(most);
+        let given = self.bytes.get(start..).unwrap_or_default();
+        let is_word = |at: usize| {
+            let (before, word) = given.split_at(at - start);
+            (at == most || before.ends_with(b" ")) && !is_mark(word)
+        };
+        let words = (start + 1..=most.min(self.bytes.len())).rev();
+        if let Some(cut) = words.into_iter().find(|&at| !is_whole && is_word(at)) {
+            return Some(cut);
         }
         self.cuts.get(after).map(|&(cut, _)| cut)
     }
+}
+
+/// Returns whether the first word of `text` may be a mark of Markdown at the start of a line, or is no word.
+fn is_mark(text: &[u8]) -> bool {
+    let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let is_number = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    matches!(word, [b'>' | b'<' | b'[', ..] | [b'`', b'`', b'`', ..] | [b'~', b'~', b'~', ..])
+        || matches!(word, [number @ .., b'.' | b')'] if is_number(number))
+        || !word.iter().any(is_plain)
 }
 
 /// A document with LDMD markers.
