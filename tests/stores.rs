@@ -97,7 +97,8 @@ fn newer_and_tampered_stores_are_refused_untouched() {
     for (sql, code) in [
         ("CREATE TABLE later (x); PRAGMA user_version = 99", "STORE_TOO_NEW"),
         // The schema is that of this version.
-        ("PRAGMA user_version = 99", "STORE_CORRUPT"),
+        ("PRAGMA user_version = 99", "STORE_TOO_NEW"),
+        ("PRAGMA user_version = 1", "STORE_CORRUPT"),
         ("CREATE VIEW v AS SELECT 1", "STORE_CORRUPT"),
         (
             "CREATE TRIGGER t AFTER INSERT ON document BEGIN DELETE FROM document; END",

@@ -382,8 +382,12 @@ fn foreign_files_and_newer_stores_are_not_repaired() {
     let place = Place::with(&[("a.md", "# A\n")]);
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_NOT_FOUND");
     place.run(&["ingest"]).success();
-    tampered(&place, "CREATE TABLE later (x); PRAGMA user_version = 99");
-    assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
+    for sql in ["PRAGMA user_version = 99", "CREATE TABLE later (x)"] {
+        tampered(&place, sql);
+        let before = std::fs::read(place.join(".mdsel.db")).unwrap();
+        assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_TOO_NEW");
+        assert_eq!(std::fs::read(place.join(".mdsel.db")).unwrap(), before);
+    }
     std::fs::write(place.join(".mdsel.db"), "x".repeat(200)).unwrap();
     assert_eq!(place.run(&["verify", "--repair"]).ends(2).code(), "STORE_FOREIGN");
     let locked = Place::ingested(&[("a.md", "# A\n")]);

@@ -88,7 +88,7 @@ pub(super) fn check(path: &Path, connection: &Connection, migrations: &[Migratio
     if application_id != i64::from(APPLICATION_ID) {
         return Err(corrupt(path, "its log belongs to another database"));
     }
-    if known.is_none() && user_version > sql(newest) {
+    if user_version > sql(newest) {
         return Err(Error::new(
             ErrorKind::StoreTooNew,
             format!(
