@@ -81,6 +81,17 @@ fn a_hit_has_its_line_and_its_addresses() {
     assert!(place.run(&["search", "needle"]).json()["hits"][0]["score"].as_f64().unwrap() > 0.0);
 }
 
+#[test]
+fn a_title_without_text_is_printed_like_other_hits_of_words() {
+    let place = Place::ingested(&[("a.md", "# main alpha\n")]);
+    let text = |arguments: &[&str]| {
+        place.run(&[&["search", "-f", "text"], arguments].concat()).success().text()
+    };
+    assert_eq!(text(&["alpha"]), "a.md:1-1  main alpha\n");
+    assert_eq!(text(&["-F", "alpha"]), "main alpha\na.md:1:8:# main alpha\n");
+    assert_eq!(text(&["alpha", "--passage", "0"]), "a.md:1:8:# main alpha\n");
+}
+
 /// Queries that are not valid, or that make other programs fail.
 const AWKWARD: &[&str] = &[
     "\"",

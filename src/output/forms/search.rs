@@ -53,7 +53,7 @@ impl Answer for search::SearchAnswer {
             writer.plain(advice);
         }
         match &self.items {
-            Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()) => {
+            Items::Hits(hits) if self.has_passages => {
                 for (index, hit) in hits.iter().enumerate() {
                     if index > 0 {
                         writer.end();

@@ -76,6 +76,8 @@ pub struct SearchAnswer {
     pub page: Page,
     /// What to try next, if nothing was found.
     pub advice: Option<String>,
+    /// Whether each hit has a passage, which is empty if there is no text below a title. Otherwise a hit is a line.
+    pub has_passages: bool,
     has_hit: bool,
 }
 
@@ -91,6 +93,7 @@ impl SearchAnswer {
             explanation,
             page,
             advice: None,
+            has_passages: false,
         }
     }
 }
@@ -130,6 +133,7 @@ impl List for SearchAnswer {
             explanation: self.explanation.clone(),
             page: self.page.ended(count),
             advice: self.advice.clone(),
+            has_passages: self.has_passages,
             has_hit: self.has_hit,
         }
     }
