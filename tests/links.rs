@@ -290,6 +290,14 @@ fn a_link_without_a_target_is_called_what_the_check_calls_it() {
     for expected in ["../out.md (unchecked)", "none.md (broken)", "left.md (not in the store)"] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
+    let records = place.run(&["links", "list", "a.md", "-f", "records"]).success().text();
+    let details: Vec<&str> = records.lines().filter(|line| line.starts_with("D ")).collect();
+    let expected = [
+        "D unchecked a.md::root ../out.md",
+        "D not in the store a.md::root left.md",
+        "D broken a.md::root none.md",
+    ];
+    assert_eq!(details, expected, "{records}");
 }
 
 #[test]

@@ -58,11 +58,12 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Writes a link, or a detail if the link is broken.
+    /// Writes a link, or a detail if the link leads to no place.
     pub(super) fn edge(&mut self, edge: &Edge) -> io::Result<()> {
         let Some(to) = edge.target() else {
             let (from, target) = (edge.from.address(), edge.link.shown_target());
-            return self.writer.detail(&format!("broken {} {target}", records::id(&from)));
+            let problem = edge.to.problem();
+            return self.writer.detail(&format!("{problem} {} {target}", records::id(&from)));
         };
         let kind = &edge.link.kind;
         self.link(&edge.from.address(), kind.relation(), &to.address(), kind.is_typed())

@@ -22,14 +22,9 @@ use crate::query::links::{Edge, LinkNode, source_word};
 use crate::query::resolved_node::ResolvedNode;
 use crate::schema::json_as;
 
-/// Returns the target of an edge as it is written, and why it leads to no place, in the words of `links check`.
+/// Returns the target of an edge as it is written, and why it leads to no place.
 fn without_target(edge: &Edge) -> String {
-    let why = match edge.to.broken_word() {
-        Some("outside" | "site") => "unchecked",
-        Some("not_in_store") => "not in the store",
-        _ => "broken",
-    };
-    format!("{} ({why})", edge.link.shown_target())
+    format!("{} ({})", edge.link.shown_target(), edge.to.problem())
 }
 
 /// Returns an edge on one line.

@@ -128,6 +128,15 @@ impl Destination {
             Self::Broken(Reason::Ambiguous) => Some("ambiguous"),
         }
     }
+
+    /// Returns why a link leads to no place, in the words of `links check`.
+    pub(crate) fn problem(&self) -> &'static str {
+        match self {
+            Self::Broken(Reason::Outside | Reason::Site) => "unchecked",
+            Self::NotInStore(_) => "not in the store",
+            _ => "broken",
+        }
+    }
 }
 
 /// The links between the documents of a snapshot.
