@@ -270,6 +270,14 @@ fn a_check_lists_the_first_problems_and_those_of_most_places() {
     let repeated = check["repeated"].as_array().unwrap();
     assert_eq!((repeated.len(), &repeated[0]["count"]), (1, &json!(60)), "{check}");
     assert_eq!(repeated[0]["file"], "d/00.md");
+    let large = place.run(&["links", "check", "--max-chars", "100000"]).ends(1).json();
+    assert_eq!(large, check);
+    // A small budget is for the list itself.
+    let small = place.run(&["links", "check", "--max-chars", "900"]).ends(1).json();
+    assert!(small["findings"].as_array().unwrap().len() > 1, "{small}");
+    assert!(small.get("repeated").is_none(), "{small}");
+    let one = ["links", "check", "--limit", "1", "--max-chars", "400"];
+    assert_eq!(place.run(&one).ends(1).json()["findings"], json!([check["findings"][0]]));
     let all = place.run(&["links", "check", "--limit", "0"]).ends(1).json();
     assert_eq!(all["findings"].as_array().unwrap().len(), 121);
     assert!(all.get("total").is_none() && all.get("repeated").is_none(), "{all}");

@@ -222,12 +222,11 @@ impl QueryArguments for LinksCheckArgs {
         Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
+    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
         let after = self.list.after.cursor()?;
         let is_continued = after.is_some();
         let findings = check::check(library, &self.documents, &self.filter.request(), after)?;
-        // A budget is for the list itself.
-        Ok(if is_continued || global.max_chars.is_some() {
+        Ok(if is_continued {
             findings.at_most(self.list.limit)
         } else {
             findings.summarized(self.list.limit)

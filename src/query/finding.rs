@@ -129,7 +129,7 @@ impl List for Findings {
             Some(first) if count < self.findings.len() => Self {
                 findings: first.to_vec(),
                 shown_total: Some(self.total),
-                repeated: self.repeated.clone(),
+                repeated: Vec::new(),
                 page: self.page.ended(count),
                 total: self.total,
             },
@@ -145,6 +145,7 @@ impl List for Findings {
 
     fn cut_first(&mut self, size: usize) -> bool {
         let Some(first) = self.findings.first_mut() else { return false };
+        self.repeated.clear();
         shorten(&mut first.message, size);
         if let Some(hint) = &mut first.hint {
             shorten(hint, size);
