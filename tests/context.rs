@@ -77,6 +77,25 @@ fn a_walk_is_printed_as_records() {
 }
 
 #[test]
+fn prime_adds_up_the_links_by_each_name_of_a_document() {
+    let place = Place::with(&[("x.md", "# Ex\n"), ("y.md", "# Why\n")]);
+    for (index, link) in
+        ["[x](x.md)", "[x](x.md)", "[x](x.md)", "[y](y.md)", "[y](y.md)", "[[Why]]", "[[Why]]"]
+            .iter()
+            .enumerate()
+    {
+        place.write(&format!("{index}.md"), format!("{link}\n"));
+    }
+    place.run(&["ingest"]).success();
+    let primer = place.run(&["prime"]).success().json();
+    let linked = primer["most_linked"].as_array().unwrap().iter();
+    let counts: Vec<_> = linked
+        .map(|linked| (linked["file"].as_str().unwrap(), linked["linked_from"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(counts, [("y.md", 4), ("x.md", 3)]);
+}
+
+#[test]
 fn the_records_of_toc_name_each_document_that_they_count() {
     let place = Place::ingested(&[("a b.md", "text\n"), ("c.md", "# C\n")]);
     let records = "H mdsel=1 records=1 store=.mdsel.db mode=toc files=2 truncated=false\n\

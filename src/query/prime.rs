@@ -1,5 +1,7 @@
 //! `prime`: a short introduction to a store, for an agent that has not used it yet.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,7 +33,7 @@ pub struct Linked {
     /// The document.
     #[serde(flatten)]
     pub node: LinkNode,
-    /// The number of documents with a link to that name.
+    /// The number of documents with a link to it. A document that links to it by several names counts once for each.
     pub linked_from: usize,
 }
 
@@ -147,40 +149,63 @@ fn folders(library: &DocumentCache<'_>) -> Result<Vec<Folder>> {
     Ok(found.into_iter().map(folder).collect())
 }
 
-fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {
-    let graph = Graph::new(library, EdgeFilter::default());
-    let mut found: Vec<(i64, Linked)> = Vec::new();
-    for (key, linked_from) in library.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
-        let Some(place) = target_of(library, &graph, key)? else { continue };
-        let id = place.document.stored.id;
-        if found.iter().any(|(known, _)| *known == id) {
-            continue;
-        }
-        let place = ResolvedNode::whole(place.document);
-        found.push((id, Linked { node: LinkNode::of(library, &place)?, linked_from }));
-        if found.len() == limits::PRIME_ITEMS {
-            break;
-        }
-    }
-    Ok(found.into_iter().map(|(_, linked)| linked).collect())
+/// A document that links lead to.
+struct LinkedDocument {
+    place: ResolvedNode,
+    linked_from: usize,
+    /// The keys of the links that are counted.
+    keys: Vec<i64>,
 }
 
-/// Returns the target of the first link with that key that has a target.
+/// Adds up the numbers of documents with each of the names that lead to the same document. Stops at the first
+/// document that is not listed, so the cost does not grow with the number of names.
+fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {
+    let graph = Graph::new(library, EdgeFilter::default());
+    let mut found: Vec<LinkedDocument> = Vec::new();
+    for (key, linked_from) in library.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
+        // A link has a key for each way to read its name, so it may be counted already.
+        if found.iter().any(|known| known.keys.contains(&key)) {
+            continue;
+        }
+        let Some((place, keys)) = target_of(library, &graph, key)? else { continue };
+        let id = place.document.stored.id;
+        let is_full = found.len() == limits::PRIME_ITEMS;
+        match found.iter_mut().find(|known| known.place.document.stored.id == id) {
+            Some(known) if keys.iter().any(|key| known.keys.contains(key)) => {}
+            Some(known) => {
+                known.linked_from += linked_from;
+                known.keys.extend(keys);
+            }
+            None if is_full => break,
+            None => found.push(LinkedDocument {
+                place: ResolvedNode::whole(place.document),
+                linked_from,
+                keys,
+            }),
+        }
+    }
+    found.sort_by_key(|linked| Reverse(linked.linked_from));
+    found.truncate(limits::PRIME_ITEMS);
+    let linked = |LinkedDocument { place, linked_from, .. }: &LinkedDocument| {
+        Ok(Linked { node: LinkNode::of(library, place)?, linked_from: *linked_from })
+    };
+    found.iter().map(linked).collect()
+}
+
+/// Returns the target of the first link with that key that has a target, and the keys of the link.
 fn target_of(
     library: &DocumentCache<'_>,
     graph: &Graph<'_>,
     key: i64,
-) -> Result<Option<ResolvedNode>> {
+) -> Result<Option<(ResolvedNode, Vec<i64>)>> {
     let most = limits::PRIME_ITEMS;
     for source in library.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
         let links = library.reader.links(&source)?.links;
-        let Some(link) = links.iter().find(|link| link_keys(&source.path, link).contains(&key))
-        else {
-            continue;
-        };
+        let mut keyed = links.iter().map(|link| (link, link_keys(&source.path, link)));
+        let Some((link, keys)) = keyed.find(|(_, keys)| keys.contains(&key)) else { continue };
         let document = library.open(&source)?;
         if let Some(place) = graph.follow_to_document(&document, link)? {
-            return Ok(Some(place));
+            return Ok(Some((place, keys)));
         }
     }
     Ok(None)
