@@ -427,8 +427,7 @@ impl Global {
     }
 
     /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
-    /// output was still open. Adds the given `--db` to the commands that its messages name, unless it is a server:
-    /// its answers are those of a store file.
+    /// output was still open. Adds the given `--db` to the commands that its messages name.
     fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
         if let Some(page) = answer.page_mut() {
             page.warnings.splice(0..0, self.recovered.take());
@@ -436,8 +435,7 @@ impl Global {
                 self.restore_path(fault);
             }
         }
-        let is_file = self.db.as_ref().is_some_and(|name| store::url_of_server(name).is_none());
-        if let Some(in_store) = self.in_store().filter(|_| is_file) {
+        if let Some(in_store) = self.in_store() {
             for message in answer.messages_mut() {
                 *message = in_store(message);
             }
