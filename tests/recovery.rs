@@ -155,7 +155,7 @@ fn a_damaged_header_or_a_foreign_file_beside_the_store_is_repaired() {
         ("another encoding", |place| overwrite(place, 59, &[3])),
         ("no size of pages", |place| overwrite(place, 16, &[0])),
         ("another version for reading", |place| overwrite(place, 19, &[7])),
-        ("another version of the store", |place| overwrite(place, 63, &[66])),
+        ("an older version of the store", |place| overwrite(place, 63, &[6])),
         ("another list of free pages", |place| overwrite(place, 35, &[5])),
         ("another first page of every table", |place| {
             let path = place.join(".mdsel.db");
