@@ -498,7 +498,8 @@ fn an_interrupted_edit_in_another_folder_is_reported() {
     let finding = &findings["findings"][0];
     assert_eq!((&finding["code"], &finding["file"]), (&"EDIT_OPEN".into(), &"a.md".into()));
     assert!(finding["message"].as_str().unwrap().contains("/moved/docs"), "{finding}");
-    assert!(finding["hint"].as_str().unwrap().contains("mdsel verify --drop-edits"), "{finding}");
+    let command = format!("mdsel verify --db '{url}' --drop-edits");
+    assert!(finding["hint"].as_str().unwrap().contains(&command), "{finding}");
     // A folder on this machine is not gone, so the edit can be finished there.
     std::fs::create_dir(place.join("other")).unwrap();
     let folder = place.join("other").canonicalize().unwrap();
