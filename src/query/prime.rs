@@ -185,7 +185,6 @@ fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {
         }
     }
     found.sort_by_key(|linked| Reverse(linked.linked_from));
-    found.truncate(limits::PRIME_ITEMS);
     let linked = |LinkedDocument { place, linked_from, .. }: &LinkedDocument| {
         Ok(Linked { node: LinkNode::of(library, place)?, linked_from: *linked_from })
     };
