@@ -362,6 +362,20 @@ fn other_forms_of_a_name_are_found_and_shown() {
 }
 
 #[test]
+fn words_that_a_name_joins_rank_it_first() {
+    let place = Place::ingested(&[
+        ("notes.md", "# Sync\n\nRead the file. To read a file in sync, read it again.\n"),
+        ("api.md", "# API\n\n## fs.readFileSync(path)\n\nReturns what a file contains.\n"),
+        ("case.md", "# Case\n\nThe names of headers are in lowercase.\n"),
+        ("lower.md", "# Lower\n\nIn the lower case, the headers of names are left out.\n"),
+    ]);
+    for query in ["read file sync", "read-file-sync", "how do I read file sync"] {
+        assert!(reply(&place, &[query]).starts_with("api.md:"), "{query}");
+    }
+    assert!(reply(&place, &["lower case names of headers"]).contains("case.md:"));
+}
+
+#[test]
 fn a_short_introduction_is_shown_with_what_it_introduces() {
     let place = Place::ingested(&[(
         "CHANGELOG.md",

@@ -740,7 +740,7 @@ fn a_killed_ingest_leaves_whole_documents_and_the_next_one_goes_on() {
 }
 
 /// The words of random documents. Some have the same stem.
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 21] = [
     "install",
     "installing",
     "installed",
@@ -751,6 +751,7 @@ const WORDS: [&str; 20] = [
     "of",
     "alpha",
     "beta",
+    "AlphaBeta",
     "getSlice",
     "get_slice",
     "c++",
@@ -764,7 +765,8 @@ const WORDS: [&str; 20] = [
 ];
 
 fn text(random: &mut Random, words: usize) -> String {
-    let words: Vec<&str> = (0..=random.below(words)).map(|_| WORDS[random.below(20)]).collect();
+    let words: Vec<&str> =
+        (0..=random.below(words)).map(|_| WORDS[random.below(WORDS.len())]).collect();
     words.join(" ")
 }
 
@@ -797,7 +799,7 @@ fn document(random: &mut Random) -> String {
 }
 
 fn query(random: &mut Random) -> Query {
-    let word = |random: &mut Random| WORDS[random.below(20)];
+    let word = |random: &mut Random| WORDS[random.below(WORDS.len())];
     let words = match random.below(8) {
         0 => word(random).to_owned(),
         1 => format!("\"{} {}\"", word(random), word(random)),

@@ -4,8 +4,9 @@
 //! parentheses, `^boost`, `prefix*`, and the fields `title: body: code: path: tags: meta:`. A
 //! hyphen before a word has no meaning, because options are written that way. The words of a
 //! hyphenated word (`read-only`) are separate words, and a section that contains them in sequence
-//! gets a higher score. Stop words are dropped if the query has other words. See `mdsel help
-//! search`.
+//! gets a higher score. So does one that contains adjacent words of the query as one word (`file name`
+//! and `filename`, `read file` and `readFile`). Stop words are dropped if the query has other words.
+//! See `mdsel help search`.
 //!
 //! Invariant: every text is a valid query. Text that the grammar does not accept is searched as
 //! plain words with a notice. The same applies to a query that only excludes.
@@ -16,9 +17,15 @@ use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse
 
 use super::numbers::asks_for_number;
 use super::stems::StemClass;
+use super::stop_words::is_stop_word;
 use super::term::{QueryTerm, TextField, term};
 use super::tokens::{TokenKind, Tokens};
 use crate::limits;
+use crate::position::ByteSpan;
+
+/// The number of words at the beginning of a query that are also searched joined to their neighbors. Each of them costs
+/// time, and long questions have other words to be found by.
+const MAX_JOINED_WORDS: usize = 16;
 
 /// A query or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +55,16 @@ pub struct WordQuery {
 impl WordQuery {
     /// Parses `text`.
     pub fn parse(text: &str) -> Self {
+        let mut query = Self::parse_as_written(text);
+        let joined = joined_neighbors(text).map(|term| (Occur::Should, Clause::Bonus(term)));
+        query.clause = query.clause.map(|clause| match clause {
+            Clause::Group(clauses) => Clause::Group(clauses.into_iter().chain(joined).collect()),
+            one => one,
+        });
+        query
+    }
+
+    fn parse_as_written(text: &str) -> Self {
         let asks_for_number = asks_for_number(text);
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {
@@ -357,6 +374,32 @@ fn joined_words(text: &str, phrase: QueryTerm) -> Clause {
     Clause::Group(clauses)
 }
 
+/// Returns each two and each three adjacent words of `text`, with a blank or a hyphen between them, as one word.
+fn joined_neighbors(text: &str) -> impl Iterator<Item = QueryTerm> {
+    let mut words: Vec<(String, ByteSpan)> = Vec::new();
+    let mut tokens = Tokens::new(text);
+    while words.len() < MAX_JOINED_WORDS && tokens.advance() {
+        if tokens.kind == TokenKind::Word {
+            words.push((tokens.token.clone(), tokens.span));
+        }
+    }
+    let joined = |words: &[(String, ByteSpan)]| {
+        let is_near = |pair: &[(String, ByteSpan)]| match pair {
+            [(_, one), (_, other)] => {
+                matches!(text.get(one.end..other.start), Some(" " | "-"))
+            }
+            _ => false,
+        };
+        // `log in` is also written `login`, but `how to` and `is it` are not.
+        let is_stopped = words.first().is_none_or(|(word, _)| is_stop_word(word));
+        let word: String = words.iter().map(|(word, _)| word.as_str()).collect();
+        let term = term(None, &word, true, false);
+        term.filter(|_| !is_stopped && words.windows(2).all(is_near))
+    };
+    let runs = [2, 3].into_iter().flat_map(|count| words.windows(count));
+    runs.filter_map(joined).collect::<Vec<_>>().into_iter()
+}
+
 /// Replaces the hyphens before words and between spaces by spaces, except in quotes. Also returns
 /// the words that were written after a single hyphen.
 fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
@@ -452,7 +495,7 @@ mod tests {
                 Clause::Boost(clause, boost) => format!("{}^{boost}", describe(clause)),
             }
         }
-        let query = WordQuery::parse(text);
+        let query = WordQuery::parse_as_written(text);
         let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), describe);
         if query.notice.is_some() { format!("{clause} !") } else { clause }
     }
@@ -492,6 +535,22 @@ mod tests {
         ] {
             assert_eq!(parsed(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn adjacent_words_are_also_joined() {
+        for (text, expected) in [
+            ("file", &[][..]),
+            ("read file sync", &["readfile", "filesync", "readfilesync"]),
+            ("log in, file-system", &["login", "filesystem"]),
+            ("how to read. Files", &[]),
+        ] {
+            let joined: Vec<_> = joined_neighbors(text).map(|term| term.text).collect();
+            assert_eq!(joined, expected, "{text}");
+        }
+        let query = WordQuery::parse("read file");
+        assert_eq!(query.terms().len(), 2, "a joined word need not occur");
+        assert_eq!(query.clause.unwrap().leaves().len(), 3);
     }
 
     #[test]
