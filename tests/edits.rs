@@ -87,6 +87,64 @@ fn the_whole_document_keeps_its_final_line_end() {
 }
 
 #[test]
+fn a_line_of_a_table_suggests_its_row() {
+    let file = "# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n";
+    let place = Place::ingested(&[("doc.md", file)]);
+    for (line, first) in [(3, "/row[header]"), (4, ""), (5, "/row[0]"), (6, "/row[1]")] {
+        let address = format!("doc.md:{line}");
+        let fault = place.run(&["replace", &address, "--content", "| 5 | 6 |"]).ends(1).json();
+        let suggestions = &fault["unresolved_selectors"][0]["suggestions"];
+        let table = "doc.md::heading:h1[0]/block:table[0]";
+        assert_eq!(suggestions[0], format!("{table}{first}"), "{fault}");
+        let of_table = usize::from(!first.is_empty());
+        assert_eq!(suggestions[of_table], table, "{fault}");
+    }
+    let row = "doc.md::heading:h1[0]/block:table[0]/row[1]";
+    place.run(&["replace", row, "--content", "| 5 | 6 |"]).success();
+    assert_eq!(text(&place), file.replace("| 3 | 4 |", "| 5 | 6 |"));
+}
+
+#[test]
+fn rows_without_a_delimiter_row_do_not_replace_a_table() {
+    let file = "# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+    let place = Place::ingested(&[("doc.md", file)]);
+    let table = "doc.md::block:table[0]";
+    for arguments in [
+        &["replace", table, "--content", "| 5 | 6 |"][..],
+        &["insert", table, "--content", "| 5 | 6 |"],
+        &["insert", table, "--content", "| 5 | 6 |", "--position", "before"],
+    ] {
+        let fault = place.run(arguments).ends(2).json();
+        assert_eq!(fault["error"]["reason"], "NOT_A_TABLE", "{fault}");
+        assert!(fault["error"]["hint"].as_str().unwrap().contains("/row[0]"), "{fault}");
+        assert_eq!(text(&place), file);
+    }
+    place.run(&["replace", table, "--content", "text", "--dry-run"]).success();
+    let row = ["replace", table, "--content", "| 5 | 6 |", "--allow-change"];
+    place.run(&row).success();
+    assert_eq!(text(&place), "# A\n\n| 5 | 6 |\n");
+}
+
+#[test]
+fn a_child_of_a_table_is_a_row() {
+    let file = "# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\ntext\n";
+    let place = Place::ingested(&[("doc.md", file)]);
+    let insert = |position: &str, content: &str| {
+        let table = "doc.md::block:table[0]";
+        place.run(&["insert", table, "--content", content, "--position", position]).success();
+    };
+    insert("last_child", "| 3 | 4 |");
+    insert("first_child", "| 5 | 6 |");
+    let rows = "| 5 | 6 |\n| 1 | 2 |\n| 3 | 4 |";
+    assert_eq!(text(&place), file.replace("| 1 | 2 |", rows));
+    let empty = "| a |\n|---|\n";
+    let place = Place::ingested(&[("doc.md", empty)]);
+    let insert = ["insert", "doc.md::block:table[0]", "--content", "| 1 |", "--position"];
+    place.run(&[&insert[..], &["last_child"]].concat()).success();
+    assert_eq!(text(&place), format!("{empty}| 1 |\n"));
+}
+
+#[test]
 fn text_in_place_of_a_code_block_or_of_several_cells_is_refused() {
     let file = "# A\n\n```sh\nrun\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n| c |\n|---|\n| 3 |\n";
     let place = Place::ingested(&[("doc.md", file)]);

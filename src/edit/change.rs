@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::hint::RefusedEdit;
 use super::plan::{
-    self, Allow, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Splice,
-    SpliceEffects, plan, plan_detail, plan_exact,
+    self, Allow, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Side,
+    Splice, SpliceEffects, plan, plan_detail, plan_exact,
 };
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
 use crate::data::front_matter::Change as KeyChange;
@@ -304,7 +304,9 @@ impl Current {
         if let Some(exact) = exact {
             return plan_exact(&self.version, &exact?, edit.allow);
         }
-        if let Some(detail) = detail(&edit.operation, place) {
+        if let Some(detail) =
+            detail(&edit.operation, place).or_else(|| self.row_of_table(&edit.operation, place))
+        {
             return plan_detail(&self.version, detail?, edit.allow);
         }
         let (Some(target), Some(request)) = (target_of(place), request) else {
@@ -315,6 +317,27 @@ impl Current {
             return Err(Refusal::NoSuchPart);
         }
         plan(&self.version, target, request, edit.allow)
+    }
+
+    /// Returns the insertion of a first or last row, if `operation` inserts content into the table at `place`.
+    fn row_of_table<'a>(
+        &self,
+        operation: &'a Operation,
+        place: &ResolvedNode,
+    ) -> Option<std::result::Result<Detail<'a>, Refusal>> {
+        let (Operation::Insert { content, position, .. }, Target::Node(node)) =
+            (operation, place.target)
+        else {
+            return None;
+        };
+        let mut tables = self.version.document().contents.tables.iter();
+        let table = tables.find(|table| table.node == node)?;
+        let row = match position {
+            Position::FirstChild => 0,
+            Position::LastChild => table.rows().len().saturating_sub(1),
+            Position::Before | Position::After => return None,
+        };
+        Some(Ok(Detail::InsertRow(RowPlace { node, row }, Side::After, content)))
     }
 
     /// Returns, for each edit, the lines and the slug path after all edits; see [`Done`].

@@ -130,6 +130,15 @@ impl RefusedEdit<'_> {
                 format!("write the row with its pipes, as in `|{}`", " text |".repeat(*columns))
             }
             Refusal::NotCode => self.code(),
+            Refusal::NotATable { is_replaced: true } => format!(
+                "to replace one row, name it as {}/row[0]; else begin the content with a header and a delimiter row, or \
+                 pass --allow-change to make it text",
+                self.place.address()
+            ),
+            Refusal::NotATable { is_replaced: false } => {
+                "insert the row into the table with --position last_child, or beside a row as TABLE/row[0]"
+                    .to_owned()
+            }
             Refusal::NotATask => format!("list the tasks with `mdsel tasks --under {document}`"),
             Refusal::NotInPlace(_) => format!(
                 "list the keys with `mdsel meta --under {document}`, or edit the whole front matter with \

@@ -66,9 +66,11 @@ pub fn plan(
         }
         Operation::Replace { content, scope, keep_heading } => {
             planner.refuse_bare_code(content)?;
+            planner.refuse_bare_rows(content, true)?;
             drafter.replace(target, content, scope, keep_heading)?
         }
         Operation::Insert { content, position, relevel } => {
+            planner.refuse_bare_rows(content, false)?;
             drafter.insert(target, content, position, relevel)?
         }
         Operation::Delete { scope } => drafter.delete(target, scope)?,
@@ -231,17 +233,29 @@ impl Planner<'_> {
 
     /// Refuses text in place of a code block: the lines of code without fences would be parsed as text.
     fn refuse_bare_code(&self, content: &[u8]) -> Result<(), Refusal> {
-        let is_code = |node: &Node| node.kind == NodeKind::Block(BlockType::Code);
-        let is_target = matches!(self.target, EditTarget::Node(node)
-            if self.node(node).is_some_and(is_code));
-        if !is_target || content.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let content = markdown::parse_as(content, self.old.document().dialect);
-        if content.outline.nodes.iter().any(is_code) {
+        if content.trim_ascii().is_empty() || !self.lacks(BlockType::Code, content) {
             return Ok(());
         }
         self.unless_allowed(Refusal::NotCode)
+    }
+
+    /// Refuses rows in place of a table or beside it: without a delimiter row they would be parsed as text.
+    fn refuse_bare_rows(&self, content: &[u8], is_replaced: bool) -> Result<(), Refusal> {
+        if !content.trim_ascii().starts_with(b"|") || !self.lacks(BlockType::Table, content) {
+            return Ok(());
+        }
+        self.unless_allowed(Refusal::NotATable { is_replaced })
+    }
+
+    /// Whether the target is a block of the type `kind`, and the content has none.
+    fn lacks(&self, kind: BlockType, content: &[u8]) -> bool {
+        let is_one = |node: &Node| node.kind == NodeKind::Block(kind);
+        let is_target = matches!(self.target, EditTarget::Node(node)
+            if self.node(node).is_some_and(is_one));
+        is_target && {
+            let content = markdown::parse_as(content, self.old.document().dialect);
+            !content.outline.nodes.iter().any(is_one)
+        }
     }
 
     fn unless_allowed(&self, refusal: Refusal) -> Result<(), Refusal> {

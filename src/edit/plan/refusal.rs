@@ -129,6 +129,12 @@ pub enum Refusal {
     /// The place is a code block, and the content has none.
     #[error("the place is a code block, and the content would be text")]
     NotCode,
+    /// The content is rows without a delimiter row, for a table or beside one.
+    #[error("the content would be a paragraph: it has rows of a table, and no delimiter row")]
+    NotATable {
+        /// Whether it would replace the table.
+        is_replaced: bool,
+    },
     /// The place is not a task.
     #[error("the list item is not a task")]
     NotATask,
@@ -247,6 +253,7 @@ impl Refusal {
             Self::TooManyCells { .. } => "TOO_MANY_CELLS",
             Self::NotARow { .. } => "NOT_A_ROW",
             Self::NotCode => "NOT_CODE",
+            Self::NotATable { .. } => "NOT_A_TABLE",
             Self::NotATask => "NOT_A_TASK",
             Self::NotInPlace(_) => "NOT_IN_PLACE",
             Self::OpenFence { .. } | Self::LeavesOpen { .. } => "OPEN_FENCE",
@@ -273,7 +280,10 @@ impl Refusal {
                 allow.escape
             }
             Self::Duplicate { .. } => allow.duplicate,
-            Self::ChangesOutside { .. } | Self::BreaksMarkup { .. } | Self::NotCode => allow.change,
+            Self::ChangesOutside { .. }
+            | Self::BreaksMarkup { .. }
+            | Self::NotCode
+            | Self::NotATable { .. } => allow.change,
             _ => false,
         }
     }

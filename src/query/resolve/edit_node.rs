@@ -11,10 +11,11 @@ use super::located::{Located, RANGE_PAST_END};
 use super::several_places;
 use super::suggestion::of_corrections;
 use crate::address::{
-    AddressError, AddressResult, FaultCode, Locator, Ordinal, Params, Selector, StepKind,
+    AddressError, AddressResult, CellSteps, FaultCode, Locator, Ordinal, Params, RowStep, Selector,
+    StepKind,
 };
 use crate::limits;
-use crate::markdown::outline::NodeKind;
+use crate::markdown::outline::{BlockType, NodeKind};
 use crate::query::library::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 
@@ -112,14 +113,30 @@ fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNod
     Ok(ResolvedNode { params: Params { part, ..Params::default() }, ..place.clone() })
 }
 
-/// Returns the addresses of the blocks and items that contain a line, innermost first.
+/// Returns the addresses of the row, the blocks and the items that contain a line, innermost first.
 fn blocks_at(document: &OpenDocument, line: usize) -> Vec<String> {
     let tree = &document.tree;
     let nodes = tree.outline().nodes.iter().enumerate().rev();
     let at_line = nodes.filter(|(_, node)| node.lines.start <= line && line <= node.lines.end);
     let blocks =
         at_line.filter(|(_, node)| matches!(node.kind, NodeKind::Block(_) | NodeKind::Item));
-    blocks.map(|(index, _)| document.address_of(index)).take(limits::MAX_SUGGESTIONS - 1).collect()
+    let addresses = blocks.flat_map(|(index, node)| {
+        let address = document.address_of(index);
+        let is_table = node.kind == NodeKind::Block(BlockType::Table);
+        let row = is_table.then(|| row_at(line - node.lines.start)).flatten();
+        row.map(|row| format!("{address}/{row}")).into_iter().chain([address])
+    });
+    addresses.take(limits::MAX_SUGGESTIONS - 1).collect()
+}
+
+/// Returns the step to the row on a line of a table, counted from 0. Each row is one line, and the delimiter row, which
+/// is none, follows the header.
+fn row_at(line: usize) -> Option<CellSteps> {
+    let row = match line {
+        0 => RowStep::Header,
+        _ => RowStep::Range(line.checked_sub(2)?, line - 2),
+    };
+    Some(CellSteps { row, cell: None })
 }
 
 /// Returns the fault for a text that is both the title of a section and a location of another kind.
