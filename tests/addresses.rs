@@ -837,3 +837,23 @@ fn titles_of_nested_sections_that_several_have_are_ambiguous() {
     assert_eq!(selector(&place, "a.md::Foo/Foo"), "a.md::heading:h2[2]");
     assert_eq!(selector(&place, "b.md::Foo-1/Foo"), "b.md::heading:h2[0]");
 }
+
+/// Two documents with functions and nested sections.
+fn functions() -> Place {
+    let fs = "# File system\n\n## Callback API\n\n### fs.read(path, callback)\n\ntext needle\n\n\
+        ### fs.readdir(path)\n\n```sh\nrun\n```\n\n## Notes\n\nlast\n";
+    let net = "# Net\n\n## Callback API\n\n### net.open(path)\n\n### server.open(path)\n";
+    Place::ingested(&[("api/fs.md", fs), ("api/net.md", net), ("other/net.md", "# N\n\na\n\nb\n")])
+}
+
+#[test]
+fn a_function_is_named_with_empty_parentheses() {
+    let place = functions();
+    let read = "api/fs.md::heading:h3[0]";
+    assert_eq!(selector(&place, "api/fs.md::fs.read()"), read);
+    assert_eq!(selector(&place, "fs.read()"), read);
+    let found = place.run(&["find", "fs.read()"]).success().json();
+    assert_eq!(selectors(&found["matches"]), [read]);
+    place.run(&["select", "open()"]).ends(1);
+    place.run(&["replace", "api/fs.md", "fs.read()", "--content", "x"]).ends(1);
+}

@@ -124,10 +124,17 @@ impl TitlePattern {
     fn is_match(&self, title: &str) -> bool {
         let title = comparable(title);
         match self {
-            Self::Contains(part) => title.contains(part),
+            Self::Contains(part) => title.contains(part) || is_function(&title, part),
             Self::Whole(glob, text) => glob.is_match(&title) || title.contains(text),
         }
     }
+}
+
+/// Returns whether `title` begins with the name of the function `text`, which ends with `()`, and its parameters.
+fn is_function(title: &str, text: &str) -> bool {
+    let name = text.strip_suffix("()").filter(|name| !name.is_empty());
+    let rest = name.and_then(|name| title.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with('('))
 }
 
 /// Returns the longest run of characters that each matching title must contain.
@@ -135,6 +142,8 @@ fn literal_of(pattern: &str) -> &str {
     // Text in brackets or braces or after a backslash is not analyzed.
     let plain_end = pattern.find(['[', '{', '\\']).unwrap_or(pattern.len());
     let plain = pattern.get(..plain_end).unwrap_or_default();
+    // The title of a function has its parameters between the parentheses.
+    let plain = plain.strip_suffix(')').filter(|name| name.ends_with('(')).unwrap_or(plain);
     plain.split(['*', '?']).max_by_key(|run| run.len()).unwrap_or_default()
 }
 
@@ -245,6 +254,9 @@ mod tests {
             ("[ab]x", "bx", true),
             ("über", "Über uns", true),
             ("*/*", "a/b", true),
+            ("fs.rm()", "fs.rm(path)", true),
+            ("fs.rm()", "The method fs.rm()", true),
+            ("s.rm()", "fs.rm(path)", false),
             ("[net]", "The [net] section", true),
             ("[net]", "The net section", false),
         ] {
@@ -256,6 +268,7 @@ mod tests {
     #[test]
     fn the_literal_is_in_every_match() {
         assert_eq!(literal_of("*auth*"), "auth");
+        assert_eq!(literal_of("fs.rm()"), "fs.rm(");
         assert_eq!(literal_of("a*configuration?x"), "configuration");
         assert_eq!(literal_of("ab[cd]efgh"), "ab");
         assert_eq!(literal_of("*"), "");

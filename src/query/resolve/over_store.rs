@@ -43,7 +43,8 @@ impl Resolver<'_> {
     pub(super) fn title_part(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::TitlePart(text) = &place.locator else { return Ok(None) };
         let path = SectionPath::new(text);
-        let texts: Vec<&str> = path.titles().into_iter().chain(path.slug()).collect();
+        let texts = path.parts_of_titles();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         if texts.iter().all(|text| text.is_empty()) {
             return Ok(None);
         }

@@ -20,7 +20,8 @@ pub(super) enum Tier {
     TitlePath,
     /// The text is the titles of the innermost sections.
     TitlePathSuffix,
-    /// The text is a part of the title or slug. If a title begins with the text and a `(`, only such titles are meant.
+    /// The text is a part of the title or slug. If a title begins with the text and a `(`, or with the text and the text
+    /// ends with `()`, only such titles are meant.
     /// Else the text is the title of the section after parts of the titles of the sections around it, as in
     /// `1.1.0/Added` for a change log.
     Substring,
@@ -125,6 +126,18 @@ impl SectionPath {
         self.slug.as_deref()
     }
 
+    /// Returns the beginning of the title of a function with this name. The name may end with `()`.
+    fn before_parameters(&self) -> String {
+        format!("{}(", self.title.strip_suffix("()").unwrap_or(&self.title))
+    }
+
+    /// Returns the texts of which a section in [`Tier::Substring`] has one in its title or slug.
+    pub(super) fn parts_of_titles(&self) -> Vec<String> {
+        let function = self.title.ends_with("()").then(|| self.before_parameters());
+        let titles = self.titles().into_iter().chain(self.slug()).map(str::to_owned);
+        titles.chain(function).collect()
+    }
+
     /// Returns the sections of `tree` that the path names in `tier`, as nodes in document order.
     pub(super) fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
         let sections = || tree.outline().sections.iter();
@@ -152,7 +165,7 @@ impl SectionPath {
             }
             Tier::Substring => {
                 // The name of a function is all of its title before the parameters.
-                let before_parameters = format!("{}(", self.title);
+                let before_parameters = self.before_parameters();
                 let functions = nodes(&|section| {
                     section.titles().any(|text| comparable(text).starts_with(&before_parameters))
                 });
@@ -260,6 +273,8 @@ mod tests {
         assert_eq!(first_tier("U\u{308}ber"), found(Substring, &["heading:h1[1]"]));
         assert_eq!(first_tier("/requirements"), found(SlugPath, &["heading:h1[0]"]));
         assert_eq!(first_tier("fs.rm"), found(Substring, &["heading:h1[6]"]));
+        assert_eq!(first_tier("fs.rm()"), found(Substring, &["heading:h1[6]"]));
+        assert_eq!(first_tier("s.rm()"), None, "only a whole name is before parameters");
         assert_eq!(first_tier("fs"), found(Substring, &["heading:h1[6]", "heading:h1[7]"]));
         assert_eq!(first_tier("Twins/Twin"), found(TitlePath, &["heading:h2[2]", "heading:h2[3]"]));
         assert_eq!(first_tier("twins/twin"), found(SlugPath, &["heading:h2[2]"]));
