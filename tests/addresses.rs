@@ -857,3 +857,13 @@ fn a_function_is_named_with_empty_parentheses() {
     place.run(&["select", "open()"]).ends(1);
     place.run(&["replace", "api/fs.md", "fs.read()", "--content", "x"]).ends(1);
 }
+
+#[test]
+fn a_title_may_be_written_as_a_heading() {
+    let place = functions();
+    assert_eq!(selector(&place, "api/fs.md::## Notes"), "api/fs.md::heading:h2[1]");
+    assert_eq!(selector(&place, "## Notes"), "api/fs.md::heading:h2[1]");
+    place.run(&["read", "api/fs.md", "## Notes"]).success();
+    let replace = ["replace", "api/fs.md", "## Notes", "--content", "new"];
+    place.run(&replace).success();
+}

@@ -22,7 +22,9 @@ pub use interpretation::{
     EXAMPLES, Interpretation, interpretations, is_for_every_document, lines_address, table,
 };
 pub use params::{Params, SectionPart, parse_params, split_known_params};
-pub use place::{FRONT_MATTER_PLACE, Locator, ParsedPlace, parse_places, wrong_params};
+pub use place::{
+    FRONT_MATTER_PLACE, Locator, ParsedPlace, parse_places, split_marks, wrong_params,
+};
 pub use selector::{Ordinal, Selector, Step, StepKind, misplaced_step};
 pub use tree::{DeadEnd, StepScope, Tree};
 

@@ -107,6 +107,14 @@ fn with_page(params: Params, page: Option<usize>, position: usize) -> Result<Par
     Ok(Params { page, ..params })
 }
 
+/// Splits a title that is written as a heading, such as `## Notes`, into the number of its marks and its text.
+pub fn split_marks(text: &str) -> Option<(usize, &str)> {
+    let rest = text.trim_start_matches('#');
+    let level = text.len() - rest.len();
+    let is_heading = (1..=6).contains(&level) && rest.starts_with([' ', '\t']);
+    is_heading.then(|| (level, rest.trim()))
+}
+
 /// Parses a locator with its parameters in each possible way, in order of precedence: first as one
 /// section path, then as a place followed by steps; exact names before parts of names.
 ///
@@ -200,6 +208,9 @@ fn parse_locator(text: &str, position: usize) -> Result<Locator, AddressError> {
     }
     if let Some(anchor) = text.strip_prefix("#a:") {
         return Ok(Locator::Anchor(anchor.to_owned()));
+    }
+    if let Some((_, title)) = split_marks(text).filter(|(_, title)| !title.is_empty()) {
+        return Ok(Locator::SectionPath(format!("/{title}")));
     }
     if let Some(rest) = text.strip_prefix('#') {
         let parts: Option<Vec<usize>> =
