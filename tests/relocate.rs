@@ -448,6 +448,50 @@ fn a_wikilink_names_a_heading_without_its_attributes() {
     assert_eq!(text(&place, "p.md"), "[[t#Bar]] [y](t.md#foo-id)\n");
 }
 
+#[test]
+fn the_number_signs_of_a_heading_are_no_part_of_its_title() {
+    let place = Place::ingested(&[("a.md", "# A\n\n### B\n\ntext\n")]);
+    let rename = |title: &str| place.run(&["rename", "a.md::heading:h3[0]", "--title", title]);
+    rename("### C").success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n### C\n\ntext\n");
+    let fault = rename("## D").ends(2).json();
+    assert_eq!(fault["error"]["code"], "USAGE", "{fault}");
+    assert!(fault["error"]["hint"].as_str().unwrap().contains("--no-keep-heading"), "{fault}");
+    rename("#tag").success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n### #tag\n\ntext\n");
+}
+
+#[test]
+fn the_text_of_a_rename_names_the_title_and_counts_in_words() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n## B\n\n## C\n\ntext\n"),
+        ("b.md", "[c](a.md#c)\n"),
+        ("c.md", "# X\n"),
+    ]);
+    let run = |arguments: &[&str]| place.run(&[arguments, &["-f", "text"]].concat()).success();
+    let first = |arguments: &[&str]| run(arguments).text().lines().next().unwrap().to_owned();
+    assert_eq!(
+        first(&["rename", "a.md::heading:h2[0]", "--title", "New"]),
+        "a.md::heading:h2[0] is now \"New\": 0 links rewritten, 1 file changed"
+    );
+    assert_eq!(
+        first(&["rename", "a.md::heading:h2[1]", "--title", "Other"]),
+        "a.md::heading:h2[1] is now \"Other\": 1 link rewritten, 2 files changed"
+    );
+    assert_eq!(
+        first(&["move", "a.md::heading:h2[1]", "--to", "c.md::*", "--position", "last_child"]),
+        "a.md::heading:h2[1] is now c.md::heading:h2[0] \"Other\": 1 link rewritten, 3 files changed"
+    );
+}
+
+#[test]
+fn a_line_of_text_suggests_only_its_section_for_a_rename() {
+    let place = Place::ingested(&[("a.md", "# A\n\n## B\n\ntext\n")]);
+    let fault = place.run(&["rename", "a.md:5", "--title", "C"]).ends(1).json();
+    let suggestions = &fault["unresolved_selectors"][0]["suggestions"];
+    assert_eq!(*suggestions, json!(["a.md::heading:h2[0]"]));
+}
+
 /// A change log of `count` releases with equal sections, and a document with a link to one of them.
 fn change_log(count: usize) -> Place {
     let mut log = "# Log\n".to_owned();

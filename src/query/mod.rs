@@ -42,7 +42,8 @@ pub use library::{DocumentCache, ask};
 pub use page::{List, Page};
 pub use resolve::{NameMatch, document_named};
 pub(crate) use resolve::{
-    NamedNode, locate_for_edit, locate_text_for_edit, named, names_document, narrow,
+    NamedNode, locate_for_edit, locate_section_for_edit, locate_text_for_edit, named,
+    names_document, narrow,
 };
 
 /// The outcome of a command. It determines the exit status.

@@ -38,6 +38,9 @@ pub struct RelocateAnswer {
     /// The address after the edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) new_selector: Option<String>,
+    /// The title of the section after the edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) new_title: Option<String>,
     /// The number of links that were rewritten.
     pub(crate) rewritten_links: usize,
     /// The files that changed: first the one that was renamed or moved, then the others by path.
@@ -85,6 +88,7 @@ impl RelocateAnswer {
             success: true,
             selector: Some(report.from.clone()),
             new_selector: Some(report.to.clone()),
+            new_title: report.title.clone(),
             rewritten_links: report.links(),
             files: report.files.iter().map(file).collect(),
             files_omitted: 0,

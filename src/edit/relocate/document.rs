@@ -86,7 +86,8 @@ pub(super) fn moved(
     let (from, to) = (old.address("*"), version.document().address("*"));
     let moved = same_places(&old, version.document());
     let versions = vec![version];
-    Ok(Plan { versions, moved, section: None, from, to, effects: RelocateEffects::default() })
+    let effects = RelocateEffects::default();
+    Ok(Plan { versions, moved, section: None, from, to, title: None, effects })
 }
 
 /// Returns a warning about links that lead nowhere and end in the name of the document `stored`, if no other document

@@ -139,6 +139,8 @@ pub struct RelocateReport {
     pub from: String,
     /// Its address now.
     pub to: String,
+    /// The title of the section now; `None` for a document.
+    pub title: Option<String>,
     /// The files that change: first the one that is renamed or moved, then the others by path.
     pub files: Vec<ChangedFile>,
     /// What else the edit changes.
@@ -187,6 +189,8 @@ struct Plan {
     section: Option<[ByteSpan; 2]>,
     from: String,
     to: String,
+    /// The title of the section afterwards.
+    title: Option<String>,
     effects: RelocateEffects,
 }
 
@@ -218,7 +222,7 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         },
         Relocation::MoveSection(section) => moved_section(&library, section)?,
     };
-    let Plan { mut versions, moved, section, from, to, mut effects } = match planned {
+    let Plan { mut versions, moved, section, from, to, title, mut effects } = match planned {
         Ok(plan) => plan,
         Err(fault) => return Ok(Err(fault)),
     };
@@ -252,7 +256,7 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     linked_first(&mut effects.renumbered, rewritten);
     let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
-    let mut report = RelocateReport { operation, from, to, files, effects, warnings };
+    let mut report = RelocateReport { operation, from, to, title, files, effects, warnings };
     if is_written {
         (request.confirm)(&report)?;
     }

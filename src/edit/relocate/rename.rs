@@ -8,15 +8,15 @@ use super::heading::{Parts, links, lost, with_links};
 use super::link_targets::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{Plan, RelocateEffects, not_a_section, section_at};
-use crate::address::AddressResult;
+use crate::address::{AddressResult, split_marks};
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
-use crate::query::resolved_node::Target;
-use crate::query::{DocumentCache, NamedNode};
+use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::{DocumentCache, NamedNode, locate_section_for_edit};
 
 /// Gives the section at `place` another title.
 pub(super) fn renamed(
@@ -31,7 +31,7 @@ pub(super) fn renamed(
     }
     let old = library.open(&place.stored)?;
     let bytes = library.content(&old, old.span())?;
-    let found = match crate::query::locate_for_edit(&old, place, is_fuzzy) {
+    let found = match locate_section_for_edit(&old, place, is_fuzzy) {
         Ok(found) => found,
         Err(fault) => return Ok(Err(fault)),
     };
@@ -42,6 +42,7 @@ pub(super) fn renamed(
         return Err(error.map_hints(|hint| if is_part { hint.to_owned() } else { instead() }));
     };
     let section = section.clone();
+    let title = without_marks(title, section.level, &found)?;
     let whole = found.span();
     let start = whole.start;
     let heading = bytes.get(start..section.heading_end).unwrap_or_default();
@@ -104,10 +105,27 @@ pub(super) fn renamed(
         ));
     }
     let to = version.document().address_of(node);
+    let title = version.document().tree.section(node).map(|section| section.title.clone());
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
     let (versions, moved) = (vec![version], MovedPlaces::new());
-    Ok(Ok(Plan { versions, moved, section, from: address, to, effects }))
+    Ok(Ok(Plan { versions, moved, section, from: address, to, title, effects }))
+}
+
+/// Returns a title without the number signs of its level, as `read` and `find` print headings.
+fn without_marks<'a>(title: &'a str, level: u8, section: &ResolvedNode) -> Result<&'a str> {
+    let Some((given, text)) = split_marks(title).filter(|(_, text)| !text.is_empty()) else {
+        return Ok(title);
+    };
+    if given == usize::from(level) {
+        return Ok(text);
+    }
+    let address = section.address();
+    let message = format!("{title:?} has level {given}, and {address} has level {level}");
+    Err(Error::new(ErrorKind::Usage, message).with_hint(format!(
+        "leave out the number signs, or replace the section with its heading: `mdsel replace {} --no-keep-heading`",
+        shell_path(&address)
+    )))
 }
 
 /// Returns a heading with another title.

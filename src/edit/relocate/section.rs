@@ -101,9 +101,10 @@ pub(super) fn moved_section(
         new_labels: labels.map(|(from, to)| NewLabel { from, to }).collect(),
     };
     let whole = place.span();
+    let title = Some(section.title.clone());
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
-    Ok(Ok(Plan { versions, moved: all, section, from, to, effects }))
+    Ok(Ok(Plan { versions, moved: all, section, from, to, title, effects }))
 }
 
 fn not_a_place(address: &str) -> Error {

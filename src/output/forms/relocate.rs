@@ -11,12 +11,24 @@ use super::edit::{kept_definitions, renumbered};
 use super::value;
 use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
 
+/// Returns a number of things.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Returns lines that describe the edit: the new address, and each file with its links.
 fn lines(answer: &RelocateAnswer) -> Vec<String> {
     let mut all = Vec::new();
     if let (Some(from), Some(to)) = (&answer.selector, &answer.new_selector) {
-        let (links, files) = (answer.rewritten_links, answer.files.len() + answer.files_omitted);
-        all.push(format!("{from} is now {to}: {links} links in {files} files"));
+        let links = counted(answer.rewritten_links, "link");
+        let files = counted(answer.files.len() + answer.files_omitted, "file");
+        let title = answer.new_title.as_ref().map(|title| format!("{title:?}"));
+        let now = match title {
+            Some(title) if from == to => title,
+            Some(title) => format!("{to} {title}"),
+            None => to.clone(),
+        };
+        all.push(format!("{from} is now {now}: {links} rewritten, {files} changed"));
     }
     for file in &answer.files {
         let rewritten = file.links.iter();
@@ -25,7 +37,7 @@ fn lines(answer: &RelocateAnswer) -> Vec<String> {
         }));
     }
     if answer.files_omitted > 0 {
-        all.push(format!("  and {} more files", answer.files_omitted));
+        all.push(format!("  and {} more", counted(answer.files_omitted, "file")));
     }
     all
 }

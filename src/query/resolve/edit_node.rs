@@ -12,7 +12,7 @@ use super::several_places;
 use super::suggestion::of_corrections;
 use crate::address::{
     AddressError, AddressResult, CellSteps, FaultCode, Locator, Ordinal, Params, RowStep, Selector,
-    StepKind,
+    StepKind, Suggestion,
 };
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -35,6 +35,24 @@ pub(crate) fn locate_for_edit(
         "this edit cannot name a range of lines; name one line of a task, or {address}, which contains them"
     );
     Err(fault(FaultCode::SelectorNotFound, &named.text, message).suggest(vec![address]))
+}
+
+/// Locates the named section in `document`, as [`locate_for_edit`] does. For a line that is not a heading, it suggests
+/// the section that contains the line.
+pub(crate) fn locate_section_for_edit(
+    document: &Rc<OpenDocument>,
+    named: &NamedNode,
+    is_fuzzy: bool,
+) -> AddressResult<ResolvedNode> {
+    locate_for_edit(document, named, is_fuzzy).map_err(|fault| {
+        let section = named.line().and_then(|line| document.tree.section_at_line(line));
+        let Some(section) = section else { return fault };
+        let address = document.address_of(section.node);
+        let message = format!("this line is not a heading; it is in {address}");
+        let title = Some(section.title.clone());
+        self::fault(FaultCode::SelectorNotFound, &named.text, message)
+            .suggest(vec![Suggestion { address, title }])
+    })
 }
 
 /// Locates the named node, or the named range of lines, in `document`, as [`locate_for_edit`] does.

@@ -18,7 +18,7 @@ mod steps;
 mod suggestion;
 
 pub(crate) use cells::narrow;
-pub(crate) use edit_node::{locate_for_edit, locate_text_for_edit};
+pub(crate) use edit_node::{locate_for_edit, locate_section_for_edit, locate_text_for_edit};
 pub(crate) use edit_place::{NamedNode, named, names_document};
 pub(super) use locate::{ldmd_section, missing_ldmd_section};
 pub(super) use located::{Located, with_its_part};
