@@ -314,6 +314,21 @@ fn an_empty_answer_names_the_keys_that_nothing_has() {
 }
 
 #[test]
+fn a_key_of_meta_set_does_not_end_with_a_sign() {
+    let text = "---\naliases: [a]\n---\n# A\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    for (value, hint) in [
+        ("aliases+=b c", "`mdsel meta add a.md aliases 'b c'`"),
+        ("aliases-=a", "`mdsel meta set a.md 'aliases=[A, B]'`"),
+    ] {
+        let fault = place.run(&["meta", "set", "a.md", value]).ends(2).json();
+        assert_eq!(fault["error"]["code"], "USAGE", "{fault}");
+        assert!(fault["error"]["hint"].as_str().unwrap().contains(hint), "{fault}");
+    }
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), text);
+}
+
+#[test]
 fn a_task_is_named_by_its_line() {
     let place = place();
     for line in all(&place, &["tasks", "--under", "guide.md"], "tasks", "line") {

@@ -16,7 +16,7 @@ use crate::edit::plan::{Allow, EditScope, Position};
 use crate::edit::{
     self, BatchLine, Edit, EditAnswer, EditReport, EditRequest, Operation, checked_content,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
 use crate::output::{Answer, Format};
 use crate::position::trim_line_end;
 use crate::query::{List, Outcome};
@@ -91,7 +91,21 @@ pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
                     return Err(Error::new(ErrorKind::Usage, format!("{text:?} has no ="))
                         .with_hint("write KEY=VALUE, as in status=done"));
                 };
-                changes.push(Change::Set(key.trim().to_owned(), value_of(value)));
+                let key = key.trim();
+                let document = shell_path(&arguments.document);
+                let hint = if let Some(list) = key.strip_suffix('+') {
+                    let (list, value) = (shell_word(list.trim_end()), shell_word(value));
+                    format!("add a value to a list with `mdsel meta add {document} {list} {value}`")
+                } else if let Some(list) = key.strip_suffix('-') {
+                    let list = list.trim_end();
+                    let set = shell_word(&format!("{list}=[A, B]"));
+                    format!("write the values that stay, as in `mdsel meta set {document} {set}`")
+                } else {
+                    changes.push(Change::Set(key.to_owned(), value_of(value)));
+                    continue;
+                };
+                let message = format!("{text:?} has no KEY: a key does not end with + or -");
+                return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
             }
             &arguments.document
         }
