@@ -867,3 +867,32 @@ fn a_title_may_be_written_as_a_heading() {
     let replace = ["replace", "api/fs.md", "## Notes", "--content", "new"];
     place.run(&replace).success();
 }
+
+#[test]
+fn places_in_other_notations_are_suggested() {
+    let place = functions();
+    for (address, suggestion) in [
+        ("fs.md#L3-L5", "api/fs.md:3-5"),
+        ("fs.md#L3", "api/fs.md:3"),
+        ("fs.md::3-5", "api/fs.md:3-5"),
+        ("fs.md::@3-5", "api/fs.md:3-5"),
+        ("fs.md:12-", "api/fs.md:12-17"),
+        ("fs.md:3,5", "api/fs.md:3-5"),
+        ("fs.md:3..5", "api/fs.md:3-5"),
+        ("fs.md:heading:h3[1]", "api/fs.md::heading:h3[1]"),
+        ("fs.md heading:h3[1]", "api/fs.md::heading:h3[1]"),
+        ("[[fs#Notes]]", "api/fs.md::heading:h2[1]"),
+        ("[[fs#Nots]]", "api/fs.md::heading:h2[1]"),
+        ("[text](fs.md#notes)", "api/fs.md::heading:h2[1]"),
+        ("fs.html#notes", "api/fs.md::heading:h2[1]"),
+    ] {
+        let fault = place.run(&["select", address]).ends(1).json();
+        let first = &fault["unresolved_selectors"][0]["suggestions"][0];
+        assert_eq!(first, suggestion, "{address}");
+        place.run(&["select", first.as_str().unwrap()]).success();
+    }
+    let fault = place.run(&["select", "[[net#open]]"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{fault}");
+    let fault = place.run(&["read", "fs.md", "3-5"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["suggestions"][0], "api/fs.md:3-5", "{fault}");
+}

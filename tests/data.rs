@@ -329,6 +329,15 @@ fn a_key_of_meta_set_does_not_end_with_a_sign() {
 }
 
 #[test]
+fn a_task_without_a_state_names_both_flags_and_a_line_alone_is_suggested() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- [ ] x\n")]);
+    let fault = place.run(&["task", "a.md:3"]).ends(2);
+    assert!(fault.stderr.contains("--done|--open"), "{}", fault.stderr);
+    let fault = place.run(&["task", "a.md", "3", "--done"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["suggestions"][0], "a.md:3", "{fault}");
+}
+
+#[test]
 fn a_task_is_named_by_its_line() {
     let place = place();
     for line in all(&place, &["tasks", "--under", "guide.md"], "tasks", "line") {

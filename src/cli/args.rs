@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::ReadCommands;
@@ -368,7 +368,10 @@ impl FilterArgs {
 
 /// Arguments of `task`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel task 'todo::heading:h2[0]/block:list[0]/item[3]' --done")]
+#[command(
+    after_help = "Example: mdsel task 'todo::heading:h2[0]/block:list[0]/item[3]' --done",
+    group(ArgGroup::new("state").args(["done", "open"]).required(true))
+)]
 pub(super) struct TaskArgs {
     /// The document; or the whole address of the list item, without SECTION
     #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
@@ -377,7 +380,7 @@ pub(super) struct TaskArgs {
     #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
     pub(super) section: Option<String>,
     /// Mark the task as done
-    #[arg(long, conflicts_with = "open", required_unless_present = "open")]
+    #[arg(long)]
     pub(super) done: bool,
     /// Mark the task as open
     #[arg(long)]

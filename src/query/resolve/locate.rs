@@ -107,8 +107,10 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
                 return fault;
             }
             let text = namespace::decode(anchor).replace('-', " ");
+            let lines = suggestion::lines_in(document, anchor);
             not_found(format!("{path} has no anchor #{anchor}"))
                 .suggest(suggestion::similar_places(document, &text, &place.steps))
+                .suggest_first(lines.into_iter().collect())
                 .or_else(toc)
         }
         Locator::SectionPath(text) | Locator::TitlePart(text) => {
@@ -124,8 +126,10 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
             let mut suggestions = suggestion::of_corrections(document, corrected);
             suggestions.extend(suggestion::similar_places(document, text, &place.steps));
             suggestions.truncate(limits::MAX_SUGGESTIONS);
+            let lines = suggestion::lines_in(document, whole);
             not_found(format!("{path} has no section named {text:?}"))
                 .suggest(suggestions)
+                .suggest_first(lines.into_iter().collect())
                 .or_else(toc)
         }
         other => not_found(format!("{path} has no {other}")).or_else(toc),

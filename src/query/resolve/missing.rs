@@ -5,10 +5,10 @@
 use super::Resolver;
 use super::locate::{self, locate};
 use super::located::Located;
-use super::suggestion::similar_documents;
+use super::suggestion::{lines_in, similar_documents};
 use crate::address::{
-    AddressError, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections, interpretations,
-    namespace, wrong_params,
+    AddressError, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections, in_link,
+    interpretations, lines_in_other_notation, namespace, other_notations, wrong_params,
 };
 use crate::error::Result;
 use crate::limits;
@@ -58,8 +58,61 @@ impl Resolver<'_> {
         Ok(suggestions)
     }
 
+    /// Returns the fault for an address of which no interpretation names anything. It suggests what the address names in
+    /// another notation.
+    pub(super) fn missing_address(
+        &self,
+        address: &str,
+        interpretations: &[Interpretation],
+    ) -> Result<AddressError> {
+        if let Some(place) = address.strip_prefix("::") {
+            let example = match lines_in_other_notation(place).filter(|_| place.starts_with('@')) {
+                Some((start, Some(end))) if start != end => format!("DOC:{start}-{end}"),
+                _ => format!("DOC::{place}"),
+            };
+            let message = format!("write the document before the place, as in `{example}`");
+            return Ok(AddressError::new(FaultCode::NamespaceRequired, message));
+        }
+        let found = self.in_other_notation(address)?;
+        if found.is_empty() {
+            let Some(target) = in_link(address) else { return self.missing(interpretations) };
+            let target = super::interpretations(target);
+            let fault = match self.first_of(&target)?.and_then(|located| located.fault) {
+                Some(fault) => fault,
+                None => self.missing(&target)?,
+            };
+            // A position in the target is none in the link.
+            return Ok(AddressError { position: None, ..fault });
+        }
+        let message = format!("no document and no section is named {address:?}");
+        Ok(AddressError::new(FaultCode::SelectorNotFound, message).suggest(found))
+    }
+
+    /// Returns what an address names in another notation.
+    fn in_other_notation(&self, address: &str) -> Result<Vec<Suggestion>> {
+        let mut found = Vec::new();
+        if let Some((name, lines)) = address.rsplit_once(':')
+            && lines_in_other_notation(lines).is_some()
+            && let NameMatch::One(stored) = documents::by_name(self.library, name)?
+        {
+            found.extend(lines_in(&*self.library.open(&stored)?, lines));
+        }
+        for text in other_notations(address) {
+            let located = self.first_of(&interpretations(&text))?;
+            let Some(Located { fault: None, places, .. }) = located else { continue };
+            found.push(match places.as_slice() {
+                [place] if place.resolved.is_none() => {
+                    Suggestion { address: place.address(), title: place.title() }
+                }
+                _ => text.into(),
+            });
+        }
+        found.truncate(limits::MAX_SUGGESTIONS);
+        Ok(found)
+    }
+
     /// Returns the fault for an address of which no interpretation names anything.
-    pub(super) fn missing(&self, interpretations: &[Interpretation]) -> Result<AddressError> {
+    fn missing(&self, interpretations: &[Interpretation]) -> Result<AddressError> {
         let mut text = "";
         let mut names: Vec<&str> = Vec::new();
         let mut anchors: Vec<(StoredDocument, ParsedPlace)> = Vec::new();

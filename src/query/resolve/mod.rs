@@ -175,7 +175,7 @@ fn resolve_node(
     }
     let located = match located {
         Some(located) => located,
-        None => Located::fault(resolver.missing(&interpretations)?),
+        None => Located::fault(resolver.missing_address(address, &interpretations)?),
     };
     Ok(Resolution::of(explained(located, address).in_address(address), window))
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::address::suggest::most_similar;
 use crate::address::{
     AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Suggestion, Tree,
-    namespace, parse_places,
+    lines_address, lines_in_other_notation, namespace, parse_places,
 };
 use crate::error::Result;
 use crate::limits;
@@ -102,6 +102,19 @@ fn steps_in(tree: &Tree, scope: StepScope, ordinal: Ordinal) -> Vec<(String, usi
             nodes.get(index).map(|node| (format!("{kind}[{index}]"), *node))
         })
         .collect()
+}
+
+/// Returns the address of the lines that `text` means in the notation of another tool, if the document has them.
+pub(super) fn lines_in(document: &OpenDocument, text: &str) -> Option<Suggestion> {
+    let (start, end) = lines_in_other_notation(text)?;
+    let last = document.tree.outline().lines;
+    let end = end.unwrap_or(last).min(last);
+    if start == 0 || start > end {
+        return None;
+    }
+    let address = lines_address(&document.stored.path, start, end);
+    let line = address.strip_suffix(&format!("-{end}")).filter(|_| start == end);
+    Some(line.map_or_else(|| address.clone(), str::to_owned).into())
 }
 
 /// Returns the addresses of sections whose titles are similar to `text`, followed by `steps` if these
