@@ -896,3 +896,24 @@ fn places_in_other_notations_are_suggested() {
     let fault = place.run(&["read", "fs.md", "3-5"]).ends(1).json();
     assert_eq!(fault["unresolved_selectors"][0]["suggestions"][0], "api/fs.md:3-5", "{fault}");
 }
+
+#[test]
+fn a_place_without_its_document_and_several_places_say_what_to_write() {
+    let place = functions();
+    let message = |arguments: &[&str]| {
+        let fault = place.run(arguments).ends(1).json();
+        fault["unresolved_selectors"][0]["message"].as_str().unwrap().to_owned()
+    };
+    for (address, example) in [("::heading:h3[1]", "`DOC::heading:h3[1]`"), ("::@3-5", "`DOC:3-5`")]
+    {
+        let message = message(&["select", address]);
+        assert!(message.contains(example), "{message}");
+    }
+    let both = message(&["read", "fs.md#notes", "api/net.md#net"]);
+    assert!(both.contains("`mdsel select 'fs.md#notes' 'api/net.md#net'`"), "{both}");
+    let range = message(&["read", "fs.md::heading:h3[0-1]"]);
+    assert!(range.contains("`mdsel select 'fs.md::heading:h3[0-1]'`"), "{range}");
+    let lines = place.run(&["select", "net.md:1-3"]).ends(1).json();
+    let candidates = selectors(&lines["unresolved_selectors"][0]["candidates"]);
+    assert_eq!(candidates, ["api/net.md:1-3", "other/net.md:1-3"]);
+}

@@ -492,6 +492,14 @@ fn a_line_of_text_suggests_only_its_section_for_a_rename() {
     assert_eq!(*suggestions, json!(["a.md::heading:h2[0]"]));
 }
 
+#[test]
+fn a_move_of_a_section_without_to_says_so() {
+    let place = Place::ingested(&[("a.md", "# A\n\n## B\n"), ("b.md", "# C\n")]);
+    let fault = place.run(&["move", "a.md#b", "b.md#c"]).ends(1).json();
+    let message = fault["unresolved_selectors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("`mdsel move 'a.md#b' --to 'b.md#c'`"), "{message}");
+}
+
 /// A change log of `count` releases with equal sections, and a document with a link to one of them.
 fn change_log(count: usize) -> Place {
     let mut log = "# Log\n".to_owned();

@@ -3,8 +3,10 @@
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Located, Resolver, resolve_one, with_its_part};
 use super::{DocumentCache, List, Outcome, Page, documents};
-use crate::address::{AddressError, AddressResult, SectionPart, namespace, parse_places};
-use crate::error::Result;
+use crate::address::{
+    AddressError, AddressResult, FaultCode, SectionPart, namespace, parse_places,
+};
+use crate::error::{Result, shell_path};
 
 /// A request for a node.
 #[derive(Clone, Debug)]
@@ -83,6 +85,16 @@ fn address_in(
                 fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
             let places = parse_places(place, 0).unwrap_or_default();
             fault.candidates = Resolver { library }.candidates(&paths, &places)?.into();
+            if fault.code == FaultCode::NamespaceNotFound
+                && resolve_one(library, document)?.is_ok()
+                && resolve_one(library, place)?.is_ok()
+            {
+                let (first, second) = (shell_path(document), shell_path(place));
+                let message = format!(
+                    "{document} is an address with its document; `mdsel select {first} {second}` reads both places"
+                );
+                fault = AddressError::new(fault.code, message).of(document);
+            }
             Err(fault)
         }
     })

@@ -24,17 +24,17 @@ use std::time::Duration;
 use super::files::{self, FileChange, OldFile};
 use super::hint::{hash_conflict, instead_of_title, of_whole_document};
 use super::plan::{Allow, Position, Renumbered};
-use crate::address::AddressResult;
+use crate::address::{AddressError, AddressResult};
 use crate::edit::answer::{diff, quoted};
 use crate::edit::linked_first;
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
 use crate::query::node::{has_hash, short_hash};
 use crate::query::resolved_node::{ResolvedNode, Target};
-use crate::query::{DocumentCache, documents, named};
+use crate::query::{DocumentCache, documents, named, names_document};
 use crate::store::{Lookup, Purpose, Reader, Store};
 use document::{moved, unresolved_links};
 use link_targets::MovedPlaces;
@@ -218,6 +218,15 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         }
         Relocation::Move { document, path } => match documents::one(&library, document)? {
             Ok(stored) => moved(request.store, &library, &stored, path).map(Ok)?,
+            Err(fault) if names_document(&library, document)? => {
+                let is_place = names_document(&library, path)?;
+                let to = if is_place { shell_path(path) } else { "ADDRESS".to_owned() };
+                let message = format!(
+                    "a section has no path; `mdsel move {} --to {to}` moves it next to a place",
+                    shell_path(document)
+                );
+                Err(AddressError::new(fault.code, message).of(document))
+            }
             Err(fault) => Err(fault),
         },
         Relocation::MoveSection(section) => moved_section(&library, section)?,

@@ -33,9 +33,9 @@ use self::section_path::SectionPath;
 use self::suggestion::of_corrections;
 use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
-    ParsedPlace, interpretations, misplaced_step, namespace,
+    ParsedPlace, interpretations, lines_address, misplaced_step, namespace,
 };
-use crate::error::{Result, Warning};
+use crate::error::{Result, Warning, shell_path};
 use crate::limits;
 use crate::markdown::contents::Table;
 use crate::query::documents;
@@ -206,7 +206,10 @@ pub fn resolve_one(
         [place] => Ok((place.clone(), resolution.warnings)),
         places => {
             let least = if resolution.has_more { "at least " } else { "" };
-            Err(several_places(address, places, least))
+            let mut fault = several_places(address, places, least);
+            fault.message +=
+                &format!("; `mdsel select {}` prints all of them", shell_path(address));
+            Err(fault)
         }
     })
 }
@@ -429,7 +432,15 @@ impl Resolver<'_> {
             let located = places.iter().find_map(|place| locate(&document, place));
             let place = located.and_then(|located| located.places.into_iter().next());
             let place = place.unwrap_or_else(|| ResolvedNode::whole(document));
-            candidates.push(self.candidate(&place)?);
+            let mut candidate = self.candidate(&place)?;
+            let lines = places.iter().find_map(|place| match place.locator {
+                Locator::Lines(lines) => Some(lines),
+                _ => None,
+            });
+            if let Some(lines) = lines.filter(|_| place.resolved == Some("lines")) {
+                candidate.selector = lines_address(path, lines.start, lines.end);
+            }
+            candidates.push(candidate);
         }
         Ok(candidates)
     }
