@@ -917,3 +917,33 @@ fn a_place_without_its_document_and_several_places_say_what_to_write() {
     let candidates = selectors(&lines["unresolved_selectors"][0]["candidates"]);
     assert_eq!(candidates, ["api/net.md:1-3", "other/net.md:1-3"]);
 }
+
+#[test]
+fn printed_lines_are_addresses() {
+    let place = functions();
+    let lines =
+        |arguments: &[&str]| place.run(&[arguments, &["-f", "text"]].concat()).success().text();
+    let find = lines(&["find", "readdir"]);
+    assert_eq!(selector(&place, find.trim_end()), "api/fs.md::heading:h3[1]");
+    let code = lines(&["code"]);
+    let code = code.lines().next().unwrap();
+    assert_eq!(selector(&place, code), "api/fs.md::heading:h3[1]/block:code[0]");
+    let search = lines(&["search", "-F", "needle"]);
+    let [trail, hit] = search.lines().collect::<Vec<_>>()[..] else { panic!("{search}") };
+    assert_eq!(selector(&place, trail), "api/fs.md::heading:h3[0]");
+    assert_eq!(selector(&place, hit), "api/fs.md::heading:h3[0]");
+    for (line, expected) in [
+        ("api/fs.md::heading:h3[1]  fs.readdir(path)", "api/fs.md::heading:h3[1]"),
+        ("a/b (@9)  fs.readdir(path)  api/fs.md::heading:h3[1]", "api/fs.md::heading:h3[1]"),
+        ("api/fs.md::Callback API > fs.readdir(path)", "api/fs.md::heading:h3[1]"),
+    ] {
+        assert_eq!(selector(&place, line), expected, "{line}");
+    }
+    // Titles that several sections have stay ambiguous.
+    let fault = place.run(&["select", "api/net.md::Net > Callback"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND", "{fault}");
+    place.write("api/two.md", "# Net\n\n## Callback API\n");
+    place.run(&["ingest"]).success();
+    let fault = place.run(&["select", "Net > Callback API"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{fault}");
+}

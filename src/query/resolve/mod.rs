@@ -33,7 +33,7 @@ use self::section_path::SectionPath;
 use self::suggestion::of_corrections;
 use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
-    ParsedPlace, interpretations, lines_address, misplaced_step, namespace,
+    ParsedPlace, in_printed_line, interpretations, lines_address, misplaced_step, namespace,
 };
 use crate::error::{Result, Warning, shell_path};
 use crate::limits;
@@ -86,9 +86,6 @@ impl Resolution {
         }
     }
 }
-
-/// What the heading of a hit has between its address and its titles. The whole heading may be given as an address.
-const TITLES_SEPARATOR: &str = "  ";
 
 /// Returns the fault for an address that is too long; such an address is not parsed.
 pub(super) fn too_long(address: &str) -> Option<AddressError> {
@@ -168,10 +165,18 @@ fn resolve_node(
         };
     }
     let mut located = resolver.first_of(&interpretations)?;
-    if located.is_none()
-        && let Some((head, _)) = address.split_once(TITLES_SEPARATOR)
-    {
-        located = resolver.first_of(&self::interpretations(head))?;
+    let is_missing = |located: &Located| {
+        located.fault.as_ref().is_some_and(|fault| fault.code != FaultCode::Ambiguous)
+    };
+    if located.as_ref().is_none_or(is_missing) {
+        // A line of an answer is an address, too.
+        for printed in in_printed_line(address) {
+            let found = resolver.first_of(&self::interpretations(&printed))?;
+            if let Some(found) = found.filter(|found| !is_missing(found)) {
+                located = Some(found);
+                break;
+            }
+        }
     }
     let located = match located {
         Some(located) => located,
