@@ -28,6 +28,15 @@ pub fn most_similar<Candidate: AsRef<str>>(
     scored.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// Returns whether `name` is probably `other` with one or two letters wrong, or one of them begins with the other.
+pub fn is_near(name: &str, other: &str) -> bool {
+    let (name, other) = (head(name), head(other));
+    let wrong = strsim::damerau_levenshtein(&name, &other);
+    let (short, long) = if name.len() < other.len() { (&name, &other) } else { (&other, &name) };
+    wrong <= 2 && 3 * wrong <= name.chars().count()
+        || short.len() > 2 && long.starts_with(short.as_str())
+}
+
 /// Returns the part of a name that is compared, in lower case.
 fn head(name: &str) -> String {
     name.chars().take(limits::MAX_COMPARED_CHARS).collect::<String>().to_lowercase()

@@ -15,6 +15,7 @@ mod edit;
 mod find;
 mod format;
 mod groups;
+mod habits;
 mod help;
 mod index;
 mod ingest;

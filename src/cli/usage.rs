@@ -5,31 +5,12 @@
 
 use std::ffi::OsString;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
-use clap::{Arg, Command};
 
-use super::groups;
+use super::{groups, habits};
+use crate::address::suggest::is_near;
 use crate::error::{Error, ErrorKind, shell_value, shell_word};
-
-/// Names for commands that other programs have, and what does the same here.
-const SYNONYMS: [(&str, &str); 16] = [
-    ("add", "insert DOC SECTION"),
-    ("append", "insert DOC SECTION --position last_child"),
-    ("backlinks", "links list ADDRESS --direction in"),
-    ("cat", "read DOC"),
-    ("check", "links check"),
-    ("diff", "status --stale"),
-    ("get", "read DOC SECTION"),
-    ("grep", "search -e PATTERN"),
-    ("list", "index"),
-    ("ls", "index"),
-    ("mv", "move DOC PATH"),
-    ("outline", "toc DOC"),
-    ("refs", "links list ADDRESS --direction in"),
-    ("rg", "search -e PATTERN"),
-    ("rm", "delete DOC SECTION"),
-    ("show", "read DOC SECTION"),
-];
 
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
@@ -49,6 +30,10 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     let is_tip = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more");
     let tips = rest.lines().map(str::trim).take_while(is_tip).filter(|line| !line.is_empty());
     hints.extend(tips.map(plain));
+    let similar = similar(error);
+    if let Some(similar) = &similar {
+        hints.clone_from(similar);
+    }
     if let Some(document) = document_of(error, &message, arguments) {
         if message.starts_with("the subcommand ") {
             message = format!("unrecognized subcommand '{document}'");
@@ -57,9 +42,9 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             hints.push(format!("to select documents, use --under {}", shell_word(&document)));
         }
     }
-    if let Some(command) = synonym(error).filter(|_| command_of(arguments).is_empty()) {
-        hints = vec![format!("use `mdsel {command}`")];
-    }
+    let habit = habit(error, arguments);
+    let is_certain = habit.is_some() || similar.is_some_and(|similar| !similar.is_empty());
+    hints = habit.map_or(hints, |habit| vec![habit]);
     if error.kind() == ClapErrorKind::ArgumentConflict && message.ends_with("'[QUERY]...'") {
         let place = arguments.last().and_then(|last| last.to_str()).unwrap_or_default();
         hints.push(format!(
@@ -67,7 +52,7 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             shell_value(place)
         ));
     }
-    match as_text(error, arguments) {
+    match as_text(error, arguments).filter(|_| !is_certain) {
         // The hint of clap names only the letter that it does not know.
         Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],
         None => hints.push(format!("run `mdsel{} --help`", command_of(arguments))),
@@ -76,12 +61,56 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
         .with_hint(hints.join("; "))
 }
 
-/// Returns the command for an unknown one that other programs have, or that has another name here.
-fn synonym(error: &clap::Error) -> Option<&'static str> {
-    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+/// Returns the text of `error` of this kind.
+fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the hint for a command or an option that other programs have.
+fn habit(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    if let Some(name) = text_of(error, ContextKind::InvalidSubcommand) {
+        return habits::command(format!("{} {name}", command_of(arguments)).trim_start());
+    }
+    if error.kind() != ClapErrorKind::UnknownArgument {
         return None;
+    }
+    let option = text_of(error, ContextKind::InvalidArg)?;
+    let is_alone = |argument: &OsString| {
+        let after = argument.to_str().and_then(|argument| argument.strip_prefix(option));
+        after.is_some_and(|after| after.is_empty() || after.starts_with('='))
     };
-    SYNONYMS.iter().find(|(other, _)| other == name).map(|(_, command)| *command)
+    let program = groups::command();
+    let commands = commands_of(&program, arguments);
+    arguments.iter().any(is_alone).then(|| habits::option(&commands, option)).flatten()
+}
+
+/// Returns the hint that names what is spelled nearly like an unknown command or option; no hint if what clap names is
+/// spelled otherwise. Returns `None` if clap names nothing.
+fn similar(error: &clap::Error) -> Option<Vec<String>> {
+    let (given, suggested) = match error.kind() {
+        ClapErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        ClapErrorKind::InvalidSubcommand => {
+            (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand)
+        }
+        _ => return None,
+    };
+    let name = text_of(error, given)?.trim_start_matches('-');
+    let near =
+        |other: &String| is_near(name, other.trim_start_matches('-')).then(|| format!("'{other}'"));
+    let near: Vec<String> = match error.get(suggested)? {
+        ContextValue::String(other) => near(other).into_iter().collect(),
+        ContextValue::Strings(others) => others.iter().filter_map(near).collect(),
+        _ => return None,
+    };
+    let hint = match near.as_slice() {
+        [] => None,
+        [only] => Some(format!("a similar name is {only}")),
+        several => Some(format!("similar names are {}", several.join(", "))),
+    };
+    Some(hint.into_iter().collect())
 }
 
 /// Returns the argument that may be meant as a document, for a command that takes documents only as a filter.
@@ -102,31 +131,33 @@ fn document_of(error: &clap::Error, message: &str, arguments: &[OsString]) -> Op
 }
 
 /// Returns the command that passes the argument to which `error` refers as text. Returns `None` unless
-/// the argument begins with one hyphen and is not an option alone.
+/// the argument begins with a hyphen and is not a letter alone, and the command takes text if there are two hyphens.
 fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
-    let value = |kind| match error.get(kind) {
-        Some(ContextValue::String(value)) => Some(value.as_str()),
-        _ => None,
-    };
+    let program = groups::command();
+    let commands = commands_of(&program, arguments);
+    let takes_text = commands.last().is_some_and(|command| {
+        command.get_positionals().any(|it| ["query", "pattern"].contains(&it.get_id().as_str()))
+    });
     let is_meant = |argument: &&str| match error.kind() {
-        ClapErrorKind::UnknownArgument => {
-            value(ContextKind::InvalidArg).is_some_and(|option| argument.starts_with(option))
-        }
+        ClapErrorKind::UnknownArgument => text_of(error, ContextKind::InvalidArg)
+            .is_some_and(|option| argument.starts_with(option)),
         // The value of a short option follows its letter.
         ClapErrorKind::InvalidValue | ClapErrorKind::ValueValidation => {
-            value(ContextKind::InvalidValue).is_some_and(|value| argument.get(2..) == Some(value))
+            text_of(error, ContextKind::InvalidValue)
+                .is_some_and(|value| argument.get(2..) == Some(value))
         }
         _ => false,
     };
     let texts: Option<Vec<&str>> = arguments.iter().map(|argument| argument.to_str()).collect();
     let texts = texts?;
     let is_text = |argument: &&str| {
-        argument.len() > 2 && argument.starts_with('-') && !argument.starts_with("--")
+        let is_long = argument.starts_with("--");
+        argument.len() > 2 && argument.starts_with('-') && (takes_text || !is_long)
     };
     let at = texts.iter().position(|argument| is_text(argument) && is_meant(argument))?;
     let (before, rest) = texts.split_at_checked(at)?;
     let (meant, after) = rest.split_first()?;
-    let value_of = before.last().filter(|option| takes_value(arguments, option));
+    let value_of = before.last().filter(|option| takes_value(&commands, option));
     if let Some(option) = value_of {
         let value = format!("{option}={}", shell_value(meant));
         let early = before.iter().skip(1).take(before.len().saturating_sub(2));
@@ -170,15 +201,9 @@ fn commands_of<'a>(program: &'a Command, arguments: &[OsString]) -> Vec<&'a Comm
 }
 
 /// Returns whether `option`, with its hyphens, is an option with a value.
-fn takes_value(arguments: &[OsString], option: &str) -> bool {
-    let program = groups::command();
-    let is_it = |argument: &&Arg| {
-        argument.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
-            || argument.get_short().is_some_and(|short| option == format!("-{short}"))
-    };
-    let commands = commands_of(&program, arguments);
-    let mut options = commands.iter().flat_map(|command| command.get_arguments());
-    options.find(is_it).is_some_and(|argument| argument.get_action().takes_values())
+fn takes_value(commands: &[&Command], option: &str) -> bool {
+    let option = habits::find(commands, option);
+    option.is_some_and(|option| option.get_action().takes_values())
 }
 
 #[cfg(test)]
@@ -226,6 +251,9 @@ mod tests {
             assert_eq!(message_and_hint(arguments).1, hint, "{arguments:?}");
         }
         assert_eq!(message_and_hint(&["dance"]).1, "run `mdsel --help`");
+        assert_eq!(message_and_hint(&["dismiss"]).1, "run `mdsel --help`");
+        let hint = message_and_hint(&["serch"]).1;
+        assert_eq!(hint, "a similar name is 'search'; run `mdsel --help`");
         let hint = message_and_hint(&["grep", "x"]).1;
         assert_eq!(hint, "use `mdsel search -e PATTERN`; run `mdsel --help`");
         // Other programs have no commands below these.
@@ -240,6 +268,59 @@ mod tests {
         let (message, hint) = message_and_hint(&["meta", "--db", "x", "jj"]);
         assert_eq!(message, "unrecognized subcommand 'jj'");
         assert!(hint.starts_with("to select documents, use --under jj; "), "{hint}");
-        assert!(message_and_hint(&["find", "x", "--limt", "3"]).1.contains("'--limit'"));
+    }
+
+    #[test]
+    fn an_unknown_option_of_a_search_may_be_text() {
+        for (arguments, hint) in [
+            (
+                &["find", "x", "--limt", "3"][..],
+                "a similar name is '--limit'; run `mdsel find --help`",
+            ),
+            (
+                &["search", "x", "--context-lines", "3"],
+                "a similar name is '--context'; run `mdsel search --help`",
+            ),
+            (
+                &["search", "--no-warnings"],
+                "to pass it as text, run `mdsel search -- '--no-warnings'`",
+            ),
+            (
+                &["search", "--experimental-fetch", "--limit", "2"],
+                "to pass it as text, run `mdsel search --limit 2 -- '--experimental-fetch'`",
+            ),
+            (&["tables", "--experimental"], "run `mdsel tables --help`"),
+        ] {
+            assert_eq!(message_and_hint(arguments).1, hint, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn options_of_other_programs_have_the_hint_of_the_command() {
+        for (arguments, hint) in [
+            (&["search", "--query", "x"][..], "write the words without an option"),
+            (&["search", "x", "--in", "docs"], "use --under ADDRESS"),
+            (&["search", "x", "--max-results=3"], "use --limit N"),
+            (&["search", "x", "-k", "3"], "use --limit N"),
+            (&["search", "x", "--json"], "use -f json"),
+            (&["search", "x", "-r"], "leave it out: all documents are searched"),
+            (&["replace", "a", "b", "--with", "c"], "use --content TEXT"),
+            (&["task", "a", "--complete"], "use --done"),
+            (&["insert", "a", "b", "--after", "c"], "use --position after"),
+            (&["code", "-l", "rust"], "use --lang LANGUAGE"),
+            (&["code", "-c", "x"], "use --containing TEXT"),
+            (&["meta", "get", "a"], "use `mdsel meta --under DOC --get KEY`"),
+            (&["meta", "remove", "a", "k"], "use `mdsel meta unset DOC KEY`"),
+            (&["overview"], "use `mdsel toc --depth 0`"),
+            (&["tree"], "use `mdsel toc`"),
+        ] {
+            let printed = message_and_hint(arguments).1;
+            assert!(
+                printed.starts_with(&format!("{hint}; run `mdsel")),
+                "{arguments:?}: {printed}"
+            );
+        }
+        let hint = message_and_hint(&["search", "-rx"]).1;
+        assert_eq!(hint, "to pass it as text, run `mdsel search -- '-rx'`");
     }
 }
