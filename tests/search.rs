@@ -951,3 +951,29 @@ fn a_path_among_the_words_of_a_query_is_noted() {
     let without = place.run(&["search", "-e", "abort", "-f", "text"]).success().text();
     assert_eq!(with_number, without);
 }
+
+#[test]
+fn an_option_among_the_words_of_a_query_is_noted() {
+    let place = Place::ingested(&[("a.md", "# A\n\nabort --limit 3 curl -o\n")]);
+    for (arguments, noted) in [
+        (&["-F", "abort", "--", "-l", "--limit", "3"][..], Some("\"-l\" after --")),
+        (&["--", "--experimental-fetch", "--limit=2"], Some("\"--limit\" after --")),
+        (&["--", "abort", "--max-chars", "700"], Some("\"--max-chars\" after --")),
+        (&["abort", "-n", "3"], Some("use --limit 3")),
+        (&["--", "--limit"], None),
+        (&["--", "abort", "--experimental-fetch"], None),
+        (&["abort", "3"], None),
+        (&["-n", "abort"], None),
+    ] {
+        let json = place.run(&[&["search"], arguments].concat()).json();
+        let mut warnings = json["warnings"].as_array().into_iter().flatten();
+        let warning = warnings.find(|warning| warning["code"] == "OPTION_AS_WORD");
+        let message = warning.map(|warning| warning["message"].as_str().unwrap());
+        assert_eq!(message.is_some(), noted.is_some(), "{arguments:?}: {json}");
+        assert!(message.unwrap_or_default().contains(noted.unwrap_or_default()), "{json}");
+    }
+    let lines = ["search", "-e", "abort", "-f", "text"];
+    let by_default = place.run(&lines).success().text();
+    let with_titles = place.run(&[&lines[..], &["--no-heading", "--heading"]].concat());
+    assert_eq!(with_titles.success().text(), by_default);
+}

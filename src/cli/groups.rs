@@ -41,10 +41,10 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         "db" | "root" | "refresh" | "wait" => STORE,
         "format" | "max_chars" | "pretty" | "compact" | "color" | "limit" | "after"
         | "limit_bytes" | "max_nodes" | "max_words" | "passage" | "keep_duplicates"
-        | "no_heading" | "_line_number" | "count" | "files" | "only_matching" | "quiet"
-        | "explain" | "after_context" | "before_context" | "context" | "blocks" | "depth"
-        | "max_level" | "line_numbers" | "strip_markers" | "with_body" | "lang" | "skill"
-        | "stale" | "limits" => OUTPUT,
+        | "no_heading" | "_heading" | "line_number" | "count" | "files" | "only_matching"
+        | "quiet" | "explain" | "after_context" | "before_context" | "context" | "blocks"
+        | "depth" | "max_level" | "line_numbers" | "strip_markers" | "with_body" | "lang"
+        | "skill" | "stale" | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
         "collections" if name == "status" => OUTPUT,
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"

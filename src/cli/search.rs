@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::args::{AfterArgs, FilterArgs, Global};
 use super::read_command::{Described, ReadCommand, described, has};
-use super::{Status, kept, store};
+use super::{Status, kept, store, usage};
 use crate::error::{Error, ErrorKind, Result, Warning, shell_value};
 use crate::limits;
 use crate::output::Format;
@@ -38,6 +38,9 @@ pub(super) struct SearchArgs {
     /// Omit the lines with the titles of sections; with -e or -F
     #[arg(long)]
     pub(super) no_heading: bool,
+    /// Accepted because other programs that search have it; it is the default
+    #[arg(long = "heading", hide = true, overrides_with = "no_heading")]
+    _heading: bool,
     /// Search each line for a regular expression; repeatable
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     pub(super) patterns: Vec<String>,
@@ -55,7 +58,7 @@ pub(super) struct SearchArgs {
     pub(super) multiline: bool,
     /// Accepted because other programs that search have it; lines always have their numbers
     #[arg(short = 'n', long = "line-number", hide = true)]
-    _line_number: bool,
+    line_number: bool,
     /// Show N lines after each match
     #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
     pub(super) after_context: Option<usize>,
@@ -117,6 +120,7 @@ impl ReadCommand for SearchArgs {
         let reader = kept(store::open_for_search(global)?);
         let library = DocumentCache::new(&**reader);
         let answer = kept(search(&library, &request)?);
+        answer.page.warnings.extend(option_among_words(&self.query, self.line_number));
         answer.page.warnings.extend(place_among_words(&library, &self.query)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
@@ -129,6 +133,26 @@ impl ReadCommand for SearchArgs {
     fn describe(name: &str, all: &mut Vec<Described>) {
         all.push(described::<SearchAnswer>(name));
     }
+}
+
+/// Returns a warning if one of several words is an option, which is one only before `--`, or a number, which may be
+/// meant as the value of `-n`.
+fn option_among_words(words: &[String], has_line_number: bool) -> Option<Warning> {
+    let message = words.iter().skip(1).find_map(|word| {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        if name.starts_with('-') && usage::has_option(&["search"], name) {
+            return Some(format!(
+                "{name:?} after -- was searched for as a word; put options before --"
+            ));
+        }
+        (has_line_number && word.parse::<usize>().is_ok()).then(|| {
+            format!(
+                "{word:?} was searched for as a word, because -n has no value; for that many hits use \
+                 --limit {word}"
+            )
+        })
+    });
+    message.map(|message| Warning::new("OPTION_AS_WORD", message))
 }
 
 /// Returns a warning if one of several words is the path of a folder or of a document, which may be meant as the
