@@ -63,6 +63,7 @@ pub mod cli;
 pub(crate) mod codec;
 pub mod corpus;
 pub mod data;
+mod deserialize;
 pub mod edit;
 pub mod error;
 pub mod failpoint;

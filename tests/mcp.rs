@@ -213,6 +213,46 @@ fn errors_are_called_errors_and_say_what_can_be_called() {
 }
 
 #[test]
+fn an_error_in_an_edit_names_the_edit_and_shows_how_to_write_it() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- [ ] one\n- [ ] two\n")]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let good = json!({ "operation": "done", "section": "a.md:3" });
+    let form = r#"{\"operation\":\"replace\",\"section\":...,\"content\":...}"#;
+    for (edits, message, hint) in [
+        (
+            json!([good, { "operation": "replace", "address": "a" }]),
+            "edit 2: address: unknown field",
+            form,
+        ),
+        (
+            json!([{ "operation": "rename", "section": "A", "title": "B" }]),
+            "edit 1: title: unknown",
+            "TITLE",
+        ),
+        (
+            json!([{ "operation": "replace", "section": "A", "content": true }]),
+            "edit 1: content: inv",
+            form,
+        ),
+        (json!([{ "section": "A", "content": "b" }]), "edit 1: missing field `operation`", form),
+        (json!(["A"]), "expected an object with operation and section", form),
+        (json!(3), "edits: invalid type", r#"{\"edits\":[{\"operation\""#),
+    ] {
+        let (text, is_error) = server.call("edit", &json!({ "edits": edits }));
+        assert!(is_error && text.contains(message) && text.contains(hint), "{edits}: {text}");
+    }
+    let (text, is_error) = server.call("edit", &good);
+    assert!(is_error && text.contains("operation belongs to an edit: write"), "{text}");
+    let other = json!([{ "operation": "done", "section": "a.md:4" }]).to_string();
+    for edits in [good, json!(other)] {
+        let (text, is_error) = server.call("edit", &json!({ "edits": edits }));
+        assert!(!is_error, "{text}");
+    }
+    let written = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(written, "# A\n\n- [x] one\n- [x] two\n");
+}
+
+#[test]
 fn an_edit_of_a_file_that_is_not_in_the_store_names_refresh() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     place.write("new.md", "# New\n");
@@ -403,6 +443,12 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         ("read", json!({}), "missing field `addresses`"),
         ("read", json!({ "adresses": "a" }), "did you mean"),
         ("read", json!({ "addresses": [] }), "give at least one address"),
+        ("search", json!({ "path": "a" }), "did you mean \\\"under\\\"?"),
+        ("read", json!({ "path": "a" }), "did you mean \\\"addresses\\\"?"),
+        ("search", json!({ "query": "a", "max_results": 3 }), "did you mean \\\"limit\\\"?"),
+        ("query", json!({ "kind": "code", "lang": "rust" }), "did you mean \\\"names\\\"?"),
+        ("neighbors", json!({ "address": "a", "direction": "in" }), "did you mean \\\"links\\\"?"),
+        ("search", json!({ "zzz": 3 }), "\"hint\":\"its arguments are queries"),
         ("search", json!({ "query": 5 }), "queries: a text or a list of texts"),
         ("find", json!({ "pattern": "a", "max_chars": "fifty" }), "max_chars: invalid type"),
         ("search", json!({}), "give queries or patterns"),

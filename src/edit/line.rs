@@ -7,6 +7,7 @@
 //! to the place `to`; they stand alone.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::change::{Edit, Operation};
 use super::content::checked_content;
@@ -14,11 +15,12 @@ use super::plan::{Allow, EditScope, Position};
 use super::relocate::{Relocation, SectionRelocation};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{Change, value_of};
+use crate::deserialize::from_object;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The JSON object of an edit.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with operation and section")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of a command")]
 pub struct BatchLine {
     operation: OperationName,
@@ -94,9 +96,16 @@ impl TryFrom<String> for OperationName {
     }
 }
 
-/// Returns the form of a line with this operation.
+/// Returns how to write an edit with this operation.
 fn form_of(operation: &str) -> &'static str {
     match operation {
+        "insert" => {
+            r#"write {"operation":"insert","section":...,"content":...,"position":"after"}, or "before", "first_child" or "last_child""#
+        }
+        "rename" => r#"write {"operation":"rename","section":...,"content":TITLE}"#,
+        "move" => {
+            r#"write {"operation":"move","section":...,"to":ADDRESS}, or "content":PATH for a document"#
+        }
         "set" | "add" => {
             r#"write {"operation":"set","section":KEY,"content":VALUE}: the key is the section, and add adds to a list"#
         }
@@ -110,13 +119,16 @@ fn form_of(operation: &str) -> &'static str {
 impl BatchLine {
     /// Parses a line of a batch.
     pub fn parse(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| {
-            let line: Option<serde_json::Value> = serde_json::from_str(text).ok();
-            let message = match &line {
-                Some(_) => error.to_string(),
-                None => format!("it is not JSON: {error}"),
-            };
-            let operation = line.as_ref().and_then(|line| line.get("operation")?.as_str());
+        let value = serde_json::from_str(text).map_err(|error| {
+            Error::new(ErrorKind::Usage, format!("it is not JSON: {error}")).with_hint(form_of(""))
+        })?;
+        Self::of(&value)
+    }
+
+    /// Converts the JSON object of an edit.
+    pub fn of(value: &Value) -> Result<Self> {
+        from_object(value).map_err(|message| {
+            let operation = value.get("operation").and_then(Value::as_str);
             Error::new(ErrorKind::Usage, message).with_hint(form_of(operation.unwrap_or_default()))
         })
     }

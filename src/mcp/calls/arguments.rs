@@ -1,21 +1,31 @@
 //! The arguments of calls: their names, and what all tools share.
 //!
-//! Invariant: an unknown argument is an error that names the nearest one. A number or a truth value may be written
-//! as text, as many models do.
+//! Invariant: an unknown argument is an error that names the one that is probably meant. A number or a truth value may
+//! be written as text, as many models do.
 
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::address::suggest::is_near;
+use crate::deserialize::from_object;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mcp::ServerOptions;
 use crate::mcp::reply::ReplyOptions;
 use crate::mcp::tools::{self, ToolName};
 use crate::output::Format;
 
-/// Accepts `"20"` for a number and `"true"` for a truth value, also in the edits of a list.
+/// Accepts `"20"` for a number and `"true"` for a truth value, also in the edits of a list. Accepts one edit, and text
+/// in JSON, for the list of edits.
 pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
+    if let Some(edits) = arguments.get_mut("edits") {
+        let read = edits.as_str().and_then(|text| serde_json::from_str(text).ok());
+        *edits = match read.unwrap_or_else(|| edits.take()) {
+            Value::Object(edit) => Value::Array(vec![edit.into()]),
+            edits => edits,
+        };
+    }
     let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
     for (name, value) in edits.filter_map(Value::as_object_mut).flatten() {
         if tools::EDIT_FLAGS.split(' ').any(|flag| flag == name)
@@ -51,20 +61,47 @@ pub(super) fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Resu
             }
             continue;
         }
-        let similarity = |known: &&String| (strsim::jaro_winkler(known, &name) * 1000.0).round();
-        let nearest =
-            known.iter().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
         let error = usage(&format!("{} has no argument {name:?}", tool.name()));
-        let nearest = match nearest {
-            _ if name == "also" && known.iter().any(|known| known == "queries") => {
-                "add it to \"queries\"; ".to_owned()
-            }
-            Some(nearest) => format!("did you mean {nearest:?}? "),
-            None => String::new(),
-        };
-        return Err(error.with_hint(format!("{nearest}its arguments are {}", known.join(", "))));
+        let own = own_name(tool, &name, &known);
+        let own = own.unwrap_or_default();
+        return Err(error.with_hint(format!("{own}its arguments are {}", known.join(", "))));
     }
     Ok(())
+}
+
+/// Names that models give to arguments, and the names of the arguments, of which the first that the tool has is meant.
+const OTHER_NAMES: [(&[&str], &[&str]); 9] = [
+    (
+        &["path", "file", "folder", "dir", "directory", "document", "in"],
+        &["under", "documents", "addresses", "address"],
+    ),
+    (&["count", "max_results", "num_results", "top_k", "k", "n", "size"], &["limit"]),
+    (&["offset", "page", "cursor", "next"], &["after"]),
+    (&["text", "question", "q", "keywords"], &["queries", "pattern"]),
+    (&["regex", "regexp"], &["patterns"]),
+    (&["lang", "language", "columns", "headers", "keys"], &["names"]),
+    (&["filter"], &["where"]),
+    (&["include"], &["globs"]),
+    (&["direction"], &["links"]),
+];
+
+/// How to write a call of `edit`.
+pub(super) const EDIT_FORM: &str =
+    r#"write {"edits":[{"operation":"replace","section":...,"content":...}]}"#;
+
+/// Returns the hint for an argument called `name`, which is not one of `known`, those of the tool.
+fn own_name(tool: ToolName, name: &str, known: &[String]) -> Option<String> {
+    if tool == ToolName::Edit && tools::argument_names().contains(name) {
+        return Some(format!("{name} belongs to an edit: {EDIT_FORM}; "));
+    }
+    if name == "also" && known.iter().any(|known| known == "queries") {
+        return Some("add it to \"queries\"; ".to_owned());
+    }
+    let others = OTHER_NAMES.iter().filter(|(others, _)| others.contains(&name));
+    let mut others = others.flat_map(|(_, own)| own.iter().copied());
+    let other = others.find(|own| known.iter().any(|known| known == own));
+    let near = || known.iter().map(String::as_str).find(|known| is_near(name, known));
+    other.or_else(near).map(|own| format!("did you mean {own:?}? "))
 }
 
 /// One text, or a list of texts.
@@ -92,21 +129,7 @@ impl From<OneOrMany> for OneOrManyTexts {
 
 /// Deserializes arguments. An unknown argument is an error.
 pub(super) fn parse<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments> {
-    let parsed =
-        |arguments: &Value| Arguments::deserialize(arguments).map_err(|error| error.to_string());
-    let arguments = Value::Object(arguments);
-    parsed(&arguments).map_err(|error| {
-        // serde does not say at which argument it failed: it is the one without which it fails otherwise.
-        let is_at = |name: &&String| {
-            let mut others = arguments.clone();
-            others.as_object_mut().and_then(|others| others.shift_remove(*name));
-            parsed(&others).err().as_ref() != Some(&error)
-        };
-        match arguments.as_object().and_then(|given| given.keys().find(is_at)) {
-            Some(name) => usage(&format!("{name}: {error}")),
-            None => usage(&error),
-        }
-    })
+    from_object(&Value::Object(arguments)).map_err(|error| usage(&error))
 }
 
 pub(super) fn usage(message: &dyn std::fmt::Display) -> Error {

@@ -2,8 +2,9 @@
 
 use rmcp::model::JsonObject;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::arguments::parse;
+use super::arguments::{EDIT_FORM, parse};
 use crate::address::{AddressError, FaultCode};
 use crate::edit::{self, BatchLine};
 use crate::error::Result;
@@ -15,7 +16,7 @@ use crate::store::Store;
 #[serde(deny_unknown_fields)]
 pub(super) struct Edit {
     document: Option<String>,
-    edits: Vec<BatchLine>,
+    edits: Vec<Value>,
     #[serde(default)]
     dry_run: bool,
     #[serde(default)]
@@ -23,7 +24,14 @@ pub(super) struct Edit {
 }
 
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
-    let Edit { document, edits, dry_run, refresh } = parse(arguments)?;
+    let arguments: Result<Edit> = parse(arguments);
+    let Edit { document, edits, dry_run, refresh } =
+        arguments.map_err(|error| error.with_hint(EDIT_FORM))?;
+    let origin = |number: usize| format!("edit {number}");
+    let lines = (1..)
+        .zip(&edits)
+        .map(|(number, edit)| BatchLine::of(edit).map_err(|error| error.in_part(&origin(number))));
+    let edits = lines.collect::<Result<Vec<_>>>()?;
     if let [line] = edits.as_slice()
         && let Some(relocation) = line.relocation(document.as_ref())?
     {
@@ -49,7 +57,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     }
     let is_batch = edits.len() != 1;
     let edits = (1..).zip(edits).map(|(number, edit)| {
-        let origin = format!("edit {number}");
+        let origin = origin(number);
         edit.into_edit(origin.clone(), false).map_err(|error| error.in_part(&origin))
     });
     let edits = edits.collect::<Result<_>>()?;
