@@ -519,7 +519,8 @@ fn a_batch_of_a_document_edits_no_other_document() {
         json!({"operation": "done", "document": document, "section": "@3"}).to_string()
     };
     let refused = place.run_in("", &["edit", "a.md", "--batch", "-"], &line("b.md")).ends(1);
-    assert!(refused.text().contains("all edits of this call are of a.md"), "{}", refused.text());
+    let hint = "all edits of this call are of a.md; leave that out";
+    assert!(refused.text().contains(hint), "{}", refused.text());
     assert_eq!(std::fs::read_to_string(place.join("b.md")).unwrap(), "# B\n\n- [ ] two\n");
     place.run_in("", &["edit", "a.md", "--batch", "-"], &line("./a.md")).success();
     place.run_in("", &["edit", "--batch", "-"], &line("b.md")).success();
@@ -952,4 +953,21 @@ fn sections_of_markup_inside_of_another_are_not_dropped_without_a_word() {
     assert_eq!(deleted["removed_sections"], serde_json::json!(["ldmd:a", "ldmd:a1"]));
     let diff = place.run(&["replace", "a b.md", "T", "--content", "y", "--dry-run", "-f", "text"]);
     assert!(diff.success().text().starts_with("--- a/a b.md\t\n+++ b/a b.md\t\n"));
+}
+
+#[test]
+fn a_batch_may_be_a_json_array() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- [ ] one\n- [ ] two\n")]);
+    let edits = json!([
+        {"operation": "done", "section": "@3"},
+        {"operation": "done", "section": "@4"},
+    ]);
+    let edits = serde_json::to_string_pretty(&edits).unwrap();
+    place.run_in("", &["edit", "a.md", "--batch", "-"], &edits).success();
+    let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(text, "# A\n\n- [x] one\n- [x] two\n");
+    let wrong = r#"[{"operation": "done", "section": "@3"}, {"operation": "done", "line": 4}]"#;
+    let fault = place.run_in("", &["edit", "a.md", "--batch", "-"], wrong).ends(2).json();
+    let message = fault["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("edit 2 of the batch: line: unknown field"), "{message}");
 }

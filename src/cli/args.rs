@@ -531,7 +531,7 @@ pub(super) struct EditArgs {
     /// The document; without it, the edits name theirs, and may be of several
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) document: Option<String>,
-    /// Read the edits from FILE, one JSON object per line: operation (replace, insert, delete, done, open, set,
+    /// Read the edits from FILE, one JSON object per line or a JSON array: operation (replace, insert, delete, done, open, set,
     /// unset, add), document, section (or key), content (or value), position and the options of the command
     #[arg(long, value_name = "FILE")]
     pub(super) batch: PathBuf,

@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal as _};
 
+use serde_json::Value;
+
 use super::args::{
     ContentArgs, DeleteArgs, EditArgs, EditOptions, Global, InsertArgs, PositionName, ReplaceArgs,
     TaskArgs,
@@ -139,9 +141,8 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
     let text = String::from_utf8(read(&arguments.batch)?)
         .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
     let mut edits = Vec::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let origin = format!("line {number} of the batch");
-        let mut line = BatchLine::parse(line).map_err(|error| error.in_part(&origin))?;
+    for (origin, line) in lines_of(&text) {
+        let mut line = line.map_err(|error| error.in_part(&origin))?;
         let addresses = if arguments.document.is_some() { Vec::new() } else { line.addresses() };
         rewrite_all(global, addresses).map_err(|error| error.in_part(&origin))?;
         let edit = line.into_edit(origin.clone(), arguments.options.fuzzy);
@@ -152,6 +153,23 @@ pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
             .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}"));
     }
     run(global, arguments.document.as_deref(), edits, &arguments.options, true)
+}
+
+/// Returns the edits of a batch, each with its name: one on each line, or those of a JSON array.
+fn lines_of(text: &str) -> Vec<(String, Result<BatchLine>)> {
+    let array = serde_json::from_str::<Vec<Value>>(text).ok();
+    let of_array = array.map(|edits| {
+        let edits = (1..).zip(edits);
+        edits
+            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of(&it)))
+            .collect()
+    });
+    of_array.unwrap_or_else(|| {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        lines
+            .map(|(number, it)| (format!("line {number} of the batch"), BatchLine::parse(it)))
+            .collect()
+    })
 }
 
 /// Makes one edit, of a section of a document or of an address.

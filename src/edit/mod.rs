@@ -365,7 +365,10 @@ fn is_in_request(
         if root.stored.id == place.stored.id {
             return Ok(());
         }
-        let message = format!("the edit is of {own}, but all edits of this call are of {document}");
+        let message = format!(
+            "the edit is of {own}, but all edits of this call are of {document}; leave that \
+                       out, and each edit names its document"
+        );
         Err(AddressError::new(FaultCode::SelectorNotFound, message).of(own))
     }))
 }
