@@ -971,3 +971,17 @@ fn a_batch_may_be_a_json_array() {
     let message = fault["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("edit 2 of the batch: line: unknown field"), "{message}");
 }
+
+#[test]
+fn a_trial_that_changes_nothing_says_so() {
+    let place = Place::ingested(&[("a.md", "---\nk: 1\n---\n# A\n\n- [x] one\n")]);
+    for arguments in [&["task", "a.md:6", "--done"][..], &["meta", "set", "a.md", "k=1"]] {
+        for format in [&["-f", "text"][..], &[]] {
+            let answer = place.run(&[arguments, &["--dry-run"], format].concat()).success();
+            let printed = format!("{}{}", answer.text(), answer.stderr);
+            assert!(printed.contains(": unchanged"), "{arguments:?}: {printed}");
+        }
+    }
+    let trial = place.run(&["task", "a.md:6", "--open", "--dry-run", "-f", "text"]).success();
+    assert!(!trial.text().contains("unchanged"), "{}", trial.text());
+}

@@ -63,11 +63,13 @@ fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the lines that a diff does not tell: side effects, and links that lead elsewhere.
+/// Returns the lines that a diff does not tell: edits that change nothing, side effects, and links that lead elsewhere.
 fn beside_the_diff(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
-        let edits = report.done.iter().flat_map(|done| side_effects(answer, done));
-        edits.chain(changed_links(report))
+        let edits = report.done.iter();
+        let unchanged = edits.clone().filter(|done| done.effects.is_noop).map(line);
+        let edits = edits.flat_map(|done| side_effects(answer, done));
+        unchanged.chain(edits).chain(changed_links(report))
     })
 }
 
