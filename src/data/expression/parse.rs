@@ -185,10 +185,25 @@ impl<'a> Parser<'a> {
                 return Ok(operator);
             }
         }
-        let hint = format!(
-            "write `exists {key}` for documents with the key; put a key with blanks in backquotes; \
-             {FORM}"
-        );
+        let written = Expression::Exists(key.to_owned()).to_string();
+        let hint = if let Some(quoted) = key.strip_prefix('\'') {
+            let rest = self.text.split_once(key).map_or("", |(_, rest)| rest);
+            let whole = format!("{quoted}{rest}");
+            let name = whole.split('\'').next().unwrap_or_default();
+            format!("put a key with blanks in backquotes: `{name}`")
+        } else if ["like", "ilike", "matches", "in", "is"]
+            .contains(&self.word().to_ascii_lowercase().as_str())
+        {
+            let key = written.trim_start_matches("exists ");
+            let [pattern, part] =
+                ["~ pattern", "contains part"].map(|it| form(&format!("{key} {it}")));
+            format!("write {pattern} for a regular expression, or {part}")
+        } else {
+            format!(
+                "write {} for documents with the key; put a key with blanks in backquotes; {FORM}",
+                form(&written)
+            )
+        };
         Err(self.fault(&format!("expected an operator after the key {key:?}"), &hint))
     }
 
@@ -250,6 +265,11 @@ impl<'a> Parser<'a> {
         }
         None
     }
+}
+
+/// Returns an expression as a hint shows it: in backquotes, unless it has some.
+fn form(text: &str) -> String {
+    if text.contains('`') { text.to_owned() } else { format!("`{text}`") }
 }
 
 fn pattern(text: &str) -> Result<regex::Regex> {
@@ -384,6 +404,20 @@ mod tests {
                 .to_string()
                 .contains("pattern-memory")
         );
+    }
+
+    #[test]
+    fn the_hint_for_a_missing_operator_is_an_expression() {
+        for (text, part) in [
+            ("`a b` like c", "write `a b` ~ pattern for"),
+            ("a LIKE c", "write `a ~ pattern` for"),
+            ("'a b' = c", "in backquotes: `a b`"),
+            ("`a b` c", "write exists `a b` for"),
+        ] {
+            let error = Expression::parse(text).unwrap_err();
+            let hint = error.hints().join("; ");
+            assert!(hint.contains(part), "{text}: {hint}");
+        }
     }
 
     fn key() -> impl Strategy<Value = String> {
