@@ -478,6 +478,21 @@ fn tree_and_path_agree_with_a_breadth_first_search() {
 }
 
 #[test]
+fn the_limit_of_a_tree_and_a_path_of_links_is_that_of_its_places() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n[b](b.md)\n"),
+        ("b.md", "# B\n\n[c](c.md)\n"),
+        ("c.md", "# C\n"),
+    ]);
+    for command in [&["links", "tree", "a.md"][..], &["links", "path", "a.md", "c.md"]] {
+        let limited = |option| place.run(&[command, &[option, "2"]].concat()).success().json();
+        let by_limit = limited("--limit");
+        assert_eq!(by_limit["nodes"].as_array().unwrap().len(), 2, "{by_limit}");
+        assert_eq!(by_limit, limited("--max-nodes"));
+    }
+}
+
+#[test]
 fn a_list_of_links_has_a_link_with_any_number_of_nodes() {
     let place = Place::ingested(&[("a.md", "# A\n\n[b](b.md) [b](b.md)\n"), ("b.md", "# B\n")]);
     for most in ["1", "2"] {

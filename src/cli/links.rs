@@ -95,7 +95,7 @@ pub(super) struct LinksListArgs {
 
 /// Arguments of `links tree`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links tree guide.md --max-hops 2 -f text")]
+#[command(after_help = "Example: mdsel links tree guide.md --max-hops 2 -f text", mut_arg("max_nodes", |nodes| nodes.visible_alias("limit")))]
 pub(super) struct LinksTreeArgs {
     /// The address of the place to start at
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
@@ -111,7 +111,7 @@ pub(super) struct LinksTreeArgs {
 
 /// Arguments of `links path`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links path guide.md faq.md -f records")]
+#[command(after_help = "Example: mdsel links path guide.md faq.md -f records", mut_arg("max_nodes", |nodes| nodes.visible_alias("limit")))]
 pub(super) struct LinksPathArgs {
     /// The address of the place to start at
     #[arg(value_name = "FROM", add = ArgValueCompleter::new(addresses))]
