@@ -484,13 +484,17 @@ fn a_changed_document_is_called_by_its_path() {
     place.remove("b.md");
     std::fs::create_dir(place.join("b.md")).unwrap();
     for (document, expected) in [
-        ("a.md", "a.md has changed since it was ingested"),
+        ("a.md", "a.md has changed since it was ingested; add --refresh to ingest it first"),
         // A folder is at its path.
         ("b.md", "b.md has been deleted since it was ingested"),
     ] {
         let text = place.run(&["neighbors", document, "-f", "text"]).success().text();
         assert!(text.lines().any(|line| line.ends_with(expected)), "{text}");
     }
+    let text = place.run(&["read", "a.md", "-f", "text"]).success().text();
+    assert!(!text.contains("stale") && text.matches("ingest it first").count() == 1, "{text}");
+    let text = place.run(&["read", "a.md", "-f", "text", "--refresh"]).success().text();
+    assert!(!text.contains("warning"), "{text}");
 }
 
 #[test]

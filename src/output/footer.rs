@@ -103,7 +103,11 @@ impl<'a> Footer<'a> {
                 Freshness { is_missing: true, .. } => "has been deleted since it was ingested",
                 _ => "has changed since it was ingested",
             };
-            format!("{file} {what}")
+            // A server has no such option.
+            let is_refreshable = self.caller == Caller::CommandLine
+                && *freshness == Freshness { is_stale: true, ..Freshness::default() };
+            let next = if is_refreshable { "; add --refresh to ingest it first" } else { "" };
+            format!("{file} {what}{next}")
         })
     }
 

@@ -45,8 +45,7 @@ fn is_like_own(line: &str) -> bool {
     }
     if let Some(rest) = line.strip_prefix("warning: ") {
         let code = rest.split(": ").next().unwrap_or_default();
-        return rest.ends_with(" since it was ingested")
-            || code.len() < rest.len() && is_code(code);
+        return rest.contains(" since it was ingested") || code.len() < rest.len() && is_code(code);
     }
     if line == "Did you mean:" || line.starts_with("It may be") && line.ends_with(':') {
         return true;
@@ -100,7 +99,8 @@ mod tests {
             "more: a.md::*?page=1",
             "same: docs/a.md::heading:h2[0], 2 more",
             "warning: STORE_CHANGED: the store changed",
-            "warning: a.md has changed since it was ingested",
+            "warning: a.md has been deleted since it was ingested",
+            "warning: a.md has changed since it was ingested; add --refresh to ingest it first",
             "a.md::X: SELECTOR_NOT_FOUND at 6: a.md has no section named \"X\"",
             "X: AMBIGUOUS: several sections have this name",
             "Did you mean:",

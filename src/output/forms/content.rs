@@ -34,13 +34,8 @@ impl NodeAnswer {
         let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
             format!(", page {} of pages 0-{}", pagination.page, pagination.pages - 1)
         });
-        let marks =
-            [(self.freshness.is_stale, ", stale"), (self.freshness.is_missing, ", missing")]
-                .into_iter()
-                .filter_map(|(is_so, mark)| is_so.then_some(mark))
-                .collect::<String>();
         format!(
-            "{}{title} (lines {}-{}, {} words{pages}{marks})",
+            "{}{title} (lines {}-{}, {} words{pages})",
             self.selector,
             self.line_start,
             self.line_end,

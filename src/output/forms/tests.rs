@@ -393,7 +393,10 @@ fn text_shows_a_line_for_each_item() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "Title:1-3: # Title  ::heading:h1[0]");
     assert_eq!(lines[1], "Title:1-3: ## Title  ::heading:h2[0]");
-    assert_eq!(lines[2], "warning: Title has changed since it was ingested");
+    assert_eq!(
+        lines[2],
+        "warning: Title has changed since it was ingested; add --refresh to ingest it first"
+    );
     assert_eq!(lines[3], "warning: LOSSY: Title");
     let text = written(&trees("Title"), Format::Text);
     assert_eq!(
