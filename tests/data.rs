@@ -931,3 +931,65 @@ fn names_of_columns_are_trimmed_and_may_have_commas() {
     assert_eq!(csv("d, c"), "d,c\n3,2\n");
     assert_eq!(csv("c, `a, b`"), "c,\"a, b\"\n2,1\n");
 }
+
+#[test]
+fn an_empty_list_names_the_languages_that_are_there() {
+    let place = place();
+    for (arguments, message) in [
+        (
+            &["code", "--lang", "klingon"][..],
+            "no code block has the language \"klingon\"; there are bash, rust",
+        ),
+        (
+            &["code", "--lang", "rust", "--under", "guide.md"],
+            "no code block has the language \"rust\" in the documents that pass the filters; there are bash",
+        ),
+        (
+            &["tables", "--header", "Parameter", "--under", "plain.md"],
+            "no table has the column \"Parameter\" in the documents that pass the filters",
+        ),
+    ] {
+        let answer = place.run(arguments).ends(1).json();
+        assert_eq!(answer["warnings"][0]["code"], "UNKNOWN_KEY", "{answer}");
+        assert_eq!(answer["warnings"][0]["message"], message);
+    }
+    let some = place.run(&["code", "--lang", "klingon,rust"]).success().json();
+    assert_eq!(some["warnings"][0]["code"], "UNKNOWN_KEY", "{some}");
+    let none = place.run(&["code", "--lang", "rust", "--containing", "zzz"]).ends(1).json();
+    assert_eq!(none.get("warnings"), None, "{none}");
+}
+
+#[test]
+fn a_value_of_another_type_or_case_is_noted_if_nothing_matches() {
+    let place = Place::ingested(&[
+        ("a.md", "---\nday: 10/22/2025\nsection: 1\nkind: Note\n---\n# A\n"),
+        ("b.md", "| Name | Age |\n|---|---|\n| Yarn | old |\n\n- [ ] x [due:: soon]\n"),
+    ]);
+    for (arguments, part) in [
+        (&["meta", "--where", "day > 2025-01-01"][..], "such as \"10/22/2025\", and 2025-01-01"),
+        (&["search", "a", "--where", "section = \"1\""], "leave out the quotes"),
+        (&["find", "A", "--where", "kind = note and day ~ 1"], "the value \"Note\""),
+        (&["tables", "--where", "Name = yarn"], "the value \"Yarn\""),
+        (
+            &["tables", "--where", "Age > 3"],
+            "type text such as \"old\", and 3 is of the type number",
+        ),
+        (&["tasks", "--where", "due < 2026-01-01"], "such as \"soon\", and 2026-01-01"),
+    ] {
+        let answer = place.run(arguments).ends(1).json();
+        let warning = &answer["warnings"][0];
+        assert_eq!(warning["code"], "OTHER_VALUES", "{arguments:?}: {answer}");
+        assert!(warning["message"].as_str().unwrap().contains(part), "{answer}");
+    }
+    for arguments in [
+        &["meta", "--where", "kind = Other"][..],
+        &["meta", "--where", "kind ~ note"],
+        &["tables", "--where", "Name = npm"],
+        &["tasks", "--where", "text = y"],
+    ] {
+        let answer = place.run(arguments).ends(1).json();
+        let warnings = answer["warnings"].as_array().into_iter().flatten();
+        let mut noted = warnings.filter(|warning| warning["code"] == "OTHER_VALUES");
+        assert_eq!(noted.next(), None, "{arguments:?}");
+    }
+}

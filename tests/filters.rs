@@ -444,3 +444,24 @@ fn toc_lists_the_sections_below_a_section() {
     let missing = place.run(&["toc", "a.md::Nope"]).ends(1).json();
     assert_eq!(missing["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND");
 }
+
+#[test]
+fn a_glob_that_takes_nothing_has_the_one_that_takes_something() {
+    let place = Place::ingested(&[("docs/node/a b.md", "# A\n"), ("c.md", "# C\n")]);
+    for (glob, other) in [
+        ("node/**", Some("**/node/**")),
+        ("node", Some("**/node/**")),
+        ("docs/node/a%20b.md", Some("docs/node/a b.md")),
+        ("zzz/**", None),
+    ] {
+        for command in [&["toc"][..], &["search", "a"], &["code"]] {
+            let answer = place.run(&[command, &["-g", glob]].concat()).json();
+            let warnings = answer["warnings"].as_array().unwrap();
+            let message = warnings[0]["message"].as_str().unwrap();
+            let expected = other.map(|other| format!("but the glob {other:?} takes some"));
+            assert!(message.contains("pass the filters"), "{answer}");
+            assert_eq!(message.contains("but the glob"), other.is_some(), "{answer}");
+            assert!(message.contains(&expected.unwrap_or_default()), "{answer}");
+        }
+    }
+}

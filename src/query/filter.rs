@@ -2,6 +2,7 @@
 //!
 //! Invariant: items that a filter excludes do not count toward a limit.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use super::batches::{Candidates, DocumentBatches};
@@ -11,9 +12,11 @@ use super::documents;
 use super::library::{DocumentCache, OpenDocument};
 use super::node::{Extent, answer};
 use super::resolve::{NameMatch, NodeRange, resolve};
+use crate::address::namespace::decode;
 use crate::address::suggest::most_similar;
 use crate::address::{AddressError, AddressResult, Params};
-use crate::data::Expression;
+use crate::data::expression::Reason;
+use crate::data::{Datum, Expression};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
 use crate::limits;
@@ -96,6 +99,8 @@ pub(super) struct Filter {
     /// The spans that hits in some of the documents of [`DocumentFilter::under`] must be in, by the id
     /// of the document.
     places: HashMap<i64, Vec<ByteSpan>>,
+    /// The globs of [`DocumentFilter::globs`] as they are written.
+    globs: Vec<String>,
     pub(super) types: Vec<String>,
     level: Option<u8>,
     /// Addresses that were not resolved.
@@ -150,6 +155,9 @@ pub(super) fn no_document(message: &str) -> Warning {
     );
     Warning::new(NO_DOCUMENT, message)
 }
+
+/// The code of the warning that no value has the type or the case of the one that a condition compares with.
+pub(super) const OTHER_VALUES: &str = "OTHER_VALUES";
 
 /// The code of the warning that nothing has a key, column or field that was asked for.
 pub(super) const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
@@ -233,6 +241,7 @@ impl Filter {
                 under: None,
                 condition: request.condition.as_deref().map(Expression::parse).transpose()?,
             },
+            globs: request.globs.clone(),
             types: request.types.clone(),
             level: request.level,
             ..Self::default()
@@ -350,8 +359,8 @@ impl Filter {
         Ok(())
     }
 
-    /// Returns the warning for an empty answer whose reason is that no document passes the filters. Another warning
-    /// or fault of the filter may give the reason.
+    /// Returns the warning for an empty answer whose reason is that no document passes the filters, or that the
+    /// condition compares with a value of another type. Another warning or fault of the filter may give the reason.
     pub(super) fn empty(&self, library: &DocumentCache<'_>) -> Result<Option<Warning>> {
         if self.documents.is_empty() || self.has_unknown() {
             return Ok(None);
@@ -361,8 +370,48 @@ impl Filter {
         if passing.next().transpose()?.is_some() {
             return Ok(None);
         }
+        if let Some(reason) = self.reason(library)? {
+            return Ok(Some(reason));
+        }
         let documents = library.reader.totals()?.documents;
-        Ok(Some(no_document(&format!("0 of {documents} documents pass the filters"))))
+        let other = self.other_glob(library)?;
+        let other =
+            other.map_or_else(String::new, |glob| format!(", but the glob {glob:?} takes some"));
+        Ok(Some(no_document(&format!("0 of {documents} documents pass the filters{other}"))))
+    }
+
+    /// Returns the warning that no front matter has a value that the condition can be true for.
+    fn reason(&self, library: &DocumentCache<'_>) -> Result<Option<Warning>> {
+        let reasons = self.documents.condition.iter().flat_map(Reason::of);
+        for mut reason in reasons {
+            let condition = Some(Expression::Exists(reason.key().to_owned()));
+            let with_key = DocumentFilter { condition, ..self.documents.clone() };
+            let documents = library.reader.all(&Lookup::Data(&with_key, &[]))?;
+            for value in library.reader.values_of(reason.key(), &documents)?.into_iter().flatten() {
+                reason.add(&Datum::Json(Cow::Owned(value)));
+            }
+            if let Some(message) = reason.message() {
+                return Ok(Some(Warning::new(OTHER_VALUES, message)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns a glob that takes documents if it is written instead of the only one: with the folders above, or without
+    /// the escapes of a URL.
+    fn other_glob(&self, library: &DocumentCache<'_>) -> Result<Option<String>> {
+        let [glob] = self.globs.as_slice() else { return Ok(None) };
+        let folder = glob.trim_end_matches('/');
+        let others = [decode(glob), format!("**/{glob}"), format!("**/{folder}/**")];
+        for other in others.into_iter().filter(|other| other != glob) {
+            let globs = Globs::new(std::slice::from_ref(&other))?;
+            let documents = DocumentFilter { globs, ..self.documents.clone() };
+            let mut taken = DocumentBatches::new(library, documents, None, Candidates::All)?;
+            if taken.next().transpose()?.is_some() {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns whether an address or a key of the filter is not in the store.

@@ -48,12 +48,12 @@ impl Expression {
 }
 
 impl Comparison {
-    fn is_true_for(&self, datum: &Datum<'_>) -> bool {
+    pub(super) fn is_true_for(&self, datum: &Datum<'_>) -> bool {
         match self.operator {
             Operator::NotEqual => !self.is_any_equal(datum),
             Operator::Equal => self.is_any_equal(datum),
             Operator::Contains => self.contains(datum),
-            Operator::Matches => any(datum, &|text, _| {
+            Operator::Matches => any(datum, &mut |text, _| {
                 self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
             }),
             Operator::Less => self.is_in_order(datum, Ordering::is_lt),
@@ -64,7 +64,7 @@ impl Comparison {
     }
 
     fn is_in_order(&self, datum: &Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
-        any(datum, &|text, is_text| {
+        any(datum, &mut |text, is_text| {
             (is_text || !self.value.is_quoted) && self.order(text).is_some_and(is_wanted)
         })
     }
@@ -105,14 +105,14 @@ impl Comparison {
 
 /// Returns whether `is_match` is true for the text of a scalar, or of any element of a list. The second
 /// argument of `is_match` is false for numbers, booleans and null.
-fn any(datum: &Datum<'_>, is_match: &impl Fn(&str, bool) -> bool) -> bool {
+pub(super) fn any(datum: &Datum<'_>, is_match: &mut impl FnMut(&str, bool) -> bool) -> bool {
     match datum {
         Datum::Text(text) => is_match(text, true),
         Datum::Json(value) => any_value(value, is_match),
     }
 }
 
-fn any_value(value: &Value, is_match: &impl Fn(&str, bool) -> bool) -> bool {
+fn any_value(value: &Value, is_match: &mut impl FnMut(&str, bool) -> bool) -> bool {
     match value {
         Value::String(text) => is_match(text, true),
         Value::Array(values) => values.iter().any(|value| any_value(value, is_match)),

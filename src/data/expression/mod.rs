@@ -6,12 +6,14 @@
 
 mod evaluate;
 mod parse;
+mod reason;
 
 use std::fmt;
 
 use regex::Regex;
 
 pub use evaluate::{Datum, value_at};
+pub use reason::Reason;
 
 /// The operator of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,17 @@ pub enum Expression {
 }
 
 impl Expression {
+    /// Returns the comparisons of the expression that are not negated.
+    pub fn comparisons(&self) -> Vec<&Comparison> {
+        match self {
+            Self::Compare(comparison) => vec![comparison],
+            Self::Exists(_) | Self::Not(_) => Vec::new(),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().flat_map(Self::comparisons).collect()
+            }
+        }
+    }
+
     /// Returns the keys of the expression, as they are written.
     pub fn keys(&self) -> Vec<&str> {
         match self {

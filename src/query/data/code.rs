@@ -144,6 +144,23 @@ impl Source for Blocks<'_> {
         Some(found.block.node)
     }
 
+    const HAS: &'static str = "code block has the language";
+
+    fn names(&self) -> Vec<(&str, Key<'_>)> {
+        self.languages.iter().map(|name| (name.as_str(), Key::Language(name))).collect()
+    }
+
+    const KEYS: &'static [Key<'static>] = &[Key::Code];
+
+    fn all_names(&self, stored: &StoredDocument) -> Result<Vec<String>> {
+        let languages = self.library.reader.code(stored)?.into_iter().map(|item| item.language);
+        Ok(languages.filter(|language| !language.is_empty()).collect())
+    }
+
+    fn has(found: &CodeItem, name: &str) -> bool {
+        found.language == name
+    }
+
     fn show(&mut self, document: &OpenDocument, found: CodeItem) -> Result<Code> {
         let bytes = self.text_of(&document.stored, &found)?;
         let node = found.block.node;

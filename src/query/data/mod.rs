@@ -13,10 +13,11 @@ use std::collections::HashSet;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
-use super::filter::{Filter, UNKNOWN_KEY, parsed_before};
+use super::filter::{Filter, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
 use super::library::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::address::suggest::most_similar;
+use crate::data::expression::Reason;
 use crate::data::{Expression, Key};
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -125,7 +126,7 @@ trait Source {
     /// What says that something has a name of [`Self::names`].
     const HAS: &'static str = "";
 
-    /// Returns the names of columns or fields that were asked for, and their keys.
+    /// Returns the names of columns, fields or languages that were asked for, and their keys.
     fn names(&self) -> Vec<(&str, Key<'_>)> {
         Vec::new()
     }
@@ -141,6 +142,16 @@ trait Source {
     /// Returns whether an item, or what it is in, has a name of [`Self::names`].
     fn has(_: &Self::Found, _: &str) -> bool {
         false
+    }
+
+    /// Returns the condition on the items.
+    fn condition(&self) -> Option<&Expression> {
+        None
+    }
+
+    /// Adds the values of the items of a document at the key of a comparison of the condition.
+    fn add_values(&self, _: &StoredDocument, _: &mut Reason<'_>) -> Result<()> {
+        Ok(())
     }
 
     /// Returns the warning about items that cannot be listed. It does not depend on the part of the list.
@@ -215,22 +226,65 @@ fn list<S: Source>(
         }
     }
     if page.part.start() == 0 {
-        for (name, hash) in names {
-            if !has_any(library, &[vec![hash]])? {
-                let known = known_names(library, source, &name)?;
-                let known = match known.as_slice() {
-                    [] => String::new(),
-                    known => format!("; there are {}", known.join(", ")),
-                };
-                let message = format!("no {} {name:?}{known}", S::HAS);
-                page.warnings.push(Warning::new(UNKNOWN_KEY, message));
+        let everywhere = DocumentFilter::default();
+        for (name, hash) in &names {
+            if !has_any(library, &everywhere, &[vec![*hash]])? {
+                page.warnings.push(unknown(library, source, name, &everywhere)?);
             }
         }
-        if items.is_empty() && !page.warnings.iter().any(|one| one.code == UNKNOWN_KEY) {
-            page.warnings.extend(filter.empty(library)?);
+        let is_known = !page.warnings.iter().any(|one| one.code == UNKNOWN_KEY);
+        if items.is_empty() && is_known {
+            page.warnings.extend(reason(library, &filter, keys, names, source)?);
         }
     }
     Ok((items, page))
+}
+
+/// Returns the warning for an empty list of items whose names occur in the store.
+fn reason<S: Source>(
+    library: &DocumentCache<'_>,
+    filter: &Filter,
+    keys: &[Vec<i64>],
+    names: Vec<(String, i64)>,
+    source: &mut S,
+) -> Result<Option<Warning>> {
+    let empty = filter.empty(library)?;
+    if empty.is_some() || filter.has_unknown() {
+        return Ok(empty);
+    }
+    if !filter.documents.is_empty() {
+        for (name, hash) in names {
+            if !has_any(library, &filter.documents, &[vec![hash]])? {
+                return unknown(library, source, &name, &filter.documents).map(Some);
+            }
+        }
+    }
+    let Some(condition) = source.condition().cloned() else { return Ok(None) };
+    let mut reasons = Reason::of(&condition);
+    let candidates = Candidates::Keys(keys);
+    for stored in DocumentBatches::new(library, filter.documents.clone(), None, candidates)? {
+        let stored = stored?;
+        for reason in &mut reasons {
+            source.add_values(&stored, reason)?;
+        }
+    }
+    let message = reasons.iter().find_map(Reason::message);
+    Ok(message.map(|message| Warning::new(OTHER_VALUES, message)))
+}
+
+/// Returns the warning that no item in the documents that `filter` admits has the name `name`.
+fn unknown<S: Source>(
+    library: &DocumentCache<'_>,
+    source: &S,
+    name: &str,
+    filter: &DocumentFilter,
+) -> Result<Warning> {
+    let known = match known_names(library, source, name, filter)?.as_slice() {
+        [] => String::new(),
+        known => format!("; there are {}", known.join(", ")),
+    };
+    let place = if filter.is_empty() { "" } else { " in the documents that pass the filters" };
+    Ok(Warning::new(UNKNOWN_KEY, format!("no {} {name:?}{place}{known}", S::HAS)))
 }
 
 /// Returns the names in the first documents with items of `source`, those similar to `name` first.
@@ -238,10 +292,10 @@ fn known_names<S: Source>(
     library: &DocumentCache<'_>,
     source: &S,
     name: &str,
+    filter: &DocumentFilter,
 ) -> Result<Vec<String>> {
-    let filter = DocumentFilter::default();
     let keys = [S::KEYS.iter().map(|key| key.hash()).collect()];
-    let documents = library.reader.documents(&Lookup::Data(&filter, &keys), None, FIRST_ITEMS)?;
+    let documents = library.reader.documents(&Lookup::Data(filter, &keys), None, FIRST_ITEMS)?;
     let mut names = Vec::new();
     for stored in &documents {
         for found in source.all_names(stored)? {
@@ -260,9 +314,13 @@ fn known_names<S: Source>(
     Ok(shown)
 }
 
-fn has_any(library: &DocumentCache<'_>, keys: &[Vec<i64>]) -> Result<bool> {
-    let filter = DocumentFilter::default();
-    Ok(!library.reader.documents(&Lookup::Data(&filter, keys), None, 1)?.is_empty())
+/// Returns whether a document that `filter` admits has a key of each set of `keys`.
+fn has_any(
+    library: &DocumentCache<'_>,
+    filter: &DocumentFilter,
+    keys: &[Vec<i64>],
+) -> Result<bool> {
+    Ok(!library.reader.documents(&Lookup::Data(filter, keys), None, 1)?.is_empty())
 }
 
 fn opened<'a>(

@@ -12,13 +12,14 @@ use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
+use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
 use crate::markdown::contents::{Cell, Table};
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
-use crate::store::StoredDocument;
+use crate::store::{DocumentFilter, StoredDocument};
 
 /// A request for rows.
 #[derive(Clone, Debug)]
@@ -202,6 +203,22 @@ impl Source for Rows<'_> {
         columns::index_of(&found.names, name).is_some()
     }
 
+    fn condition(&self) -> Option<&Expression> {
+        self.condition.as_ref()
+    }
+
+    fn add_values(&self, stored: &StoredDocument, reason: &mut Reason<'_>) -> Result<()> {
+        for table in self.library.reader.tables(stored)? {
+            let Some(column) = columns::index_of(&columns::names(&table), reason.key()) else {
+                continue;
+            };
+            for row in table.rows().skip(1) {
+                reason.add(&Datum::Text(columns::cell(row, column).text()));
+            }
+        }
+        Ok(())
+    }
+
     fn show(&mut self, document: &OpenDocument, found: FoundRow) -> Result<TableRow> {
         let FoundRow { table, names, index } = found;
         let node = table.node;
@@ -245,7 +262,7 @@ pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<Tab
     let mut columns = request.columns.clone();
     for name in OWN_FIELDS {
         if columns.iter().any(|column| column == name)
-            && !has_any(library, &[vec![Key::Column(name).hash()]])?
+            && !has_any(library, &DocumentFilter::default(), &[vec![Key::Column(name).hash()]])?
         {
             columns.retain(|column| column != name);
         }

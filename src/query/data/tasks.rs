@@ -10,11 +10,11 @@ use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
-use crate::data::expression::value_at;
+use crate::data::expression::{Reason, value_at};
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::markdown::slug::fold;
-use crate::store::StoredDocument;
+use crate::store::{DocumentFilter, StoredDocument};
 
 /// A request for tasks.
 #[derive(Clone, Debug)]
@@ -198,6 +198,26 @@ impl Source for Tasks<'_> {
         found.fields.iter().any(|(other, _)| fold(other) == name)
     }
 
+    fn condition(&self) -> Option<&Expression> {
+        self.condition.as_ref()
+    }
+
+    fn add_values(&self, stored: &StoredDocument, reason: &mut Reason<'_>) -> Result<()> {
+        for task in self.library.reader.tasks(stored)? {
+            match reason.key() {
+                "text" => reason.add(&Datum::Text(&task.item.text)),
+                "state" => reason.add(&Datum::Text(state_of(&task).name())),
+                key => {
+                    let fields = fields_of(&task);
+                    if let Some(value) = value_at(&fields, key) {
+                        reason.add(&Datum::Json(value));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn show(&mut self, document: &OpenDocument, found: TaskEntry) -> Result<Task> {
         let node = found.item.node;
         Ok(Task {
@@ -234,7 +254,7 @@ pub fn tasks(library: &DocumentCache<'_>, request: &TaskRequest) -> Result<TaskA
     let (tasks, mut page) = list(library, &request.common, &keys, &mut tasks)?;
     let order = request.common.filter.order();
     if let Some(key) = order.and_then(|order| order.front_matter_key())
-        && has_any(library, &[vec![Key::Field(key).hash()]])?
+        && has_any(library, &DocumentFilter::default(), &[vec![Key::Field(key).hash()]])?
     {
         let message = format!(
             "{key} is also a field of tasks; --sort orders documents by their front matter, and \
