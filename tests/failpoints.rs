@@ -410,3 +410,77 @@ fn a_failure_after_the_rename_reports_that_the_file_was_changed() {
         place.assert_in_step();
     }
 }
+
+/// Returns the files and the store after `command` was killed at `point`, or `None` if it did not reach the point.
+fn killed_move(command: &[&str], point: &str, times_before: usize) -> Option<Place> {
+    let place = Place::with(&[
+        ("a.md", "# A\n\n## Part\n\nprecious\n\n## Other\n\nx\n"),
+        ("b.md", "# B\n\n## In\n\ny [a](a.md)\n"),
+    ]);
+    place.run(&["ingest"]).success();
+    let output = run(&place, command, &format!("{point}={times_before}*off->return(abort)"));
+    output.status.signal().is_some().then_some(place)
+}
+
+fn has(place: &Place, path: &str, text: &str) -> bool {
+    std::fs::read_to_string(place.join(path)).is_ok_and(|file| file.contains(text))
+}
+
+#[test]
+fn a_killed_edit_of_several_files_is_whole_before_an_ingest_reads_them() {
+    let moves = [&["move", "a.md::Part", "--to", "b.md::In"][..], &["move", "a.md", "new/c.md"]];
+    let followers = [
+        &["ingest"][..],
+        &["search", "-F", "x", "--refresh"],
+        &["context", "--query", "x", "--refresh"],
+    ];
+    let mut killed = 0;
+    for (command, point) in moves
+        .iter()
+        .flat_map(|one| ["edit-before-rename", "edit-renamed"].map(|point| (one, point)))
+    {
+        for (times, follower) in (0..4).flat_map(|times| followers.map(|one| (times, one))) {
+            let Some(place) = killed_move(command, point, times) else { continue };
+            killed += 1;
+            let case = format!("{command:?} {point} {times} {follower:?}");
+            let answer = place.run(follower);
+            let said = format!("{}{}", answer.text(), answer.stderr);
+            assert!(said.contains("interrupted edit"), "{case}: {said}");
+            let places = ["a.md", "b.md", "new/c.md"];
+            let having = places.iter().filter(|path| has(&place, path, "precious")).count();
+            assert_eq!(having, 1, "{case}: {said}");
+            place.run(&["ingest", "--check"]).success();
+            place.run(&["links", "check"]).success();
+        }
+    }
+    assert!(killed >= 9, "{killed}");
+}
+
+#[test]
+fn recovery_removes_no_bytes_that_are_nowhere_else() {
+    let commands = [&["move", "a.md::Part", "--to", "b.md::In"][..], &["move", "a.md", "new/c.md"]];
+    // A user adds a line to a file, or makes a file or a folder, before the next command.
+    for (command, path) in
+        commands.iter().flat_map(|one| ["a.md", "b.md", "new/c.md", "new"].map(|path| (one, path)))
+    {
+        for (point, times) in
+            ["edit-before-rename", "edit-renamed"].iter().flat_map(|point| [(point, 0), (point, 1)])
+        {
+            let Some(place) = killed_move(command, point, times) else { continue };
+            if path == "new" {
+                let _ = std::fs::remove_dir(place.join("new"));
+            }
+            let before = std::fs::read_to_string(place.join(path)).unwrap_or_default();
+            if place.join(path).is_dir() {
+                continue;
+            }
+            place.write(path, before + "\nmine\n");
+            place.run(&["search", "-F", "precious"]);
+            place.run(&["ingest"]);
+            let case = format!("{command:?} {path} {point} {times}");
+            assert!(has(&place, path, "mine"), "{case}");
+            let mut files = ["a.md", "b.md", "new/c.md"].iter();
+            assert!(files.any(|one| has(&place, one, "precious")), "{case}");
+        }
+    }
+}

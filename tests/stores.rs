@@ -44,6 +44,25 @@ fn an_answer_says_that_an_interrupted_edit_was_finished() {
 }
 
 #[test]
+fn a_store_names_no_file_that_is_not_a_document_as_one_of_an_edit() {
+    let place = Place::with_fixtures();
+    for path in [".git/HEAD", "LICENSE", "notes/.hidden.md"] {
+        place.write(path, "text\n");
+        let hash = blake3::hash(b"text\n").to_hex();
+        tampered(
+            &place,
+            &format!(
+                "INSERT INTO edit_intent VALUES (1, '{path}', '.mdsel-edit-0', x'', x'{hash}')"
+            ),
+        );
+        let said = place.run(&["search", "install"]).success().text();
+        assert!(said.contains("not finished"), "{said}");
+        place.run(&["ingest"]).success();
+        assert_eq!(std::fs::read_to_string(place.join(path)).unwrap(), "text\n", "{path}");
+    }
+}
+
+#[test]
 fn an_edit_or_a_refresh_creates_no_store() {
     let place = Place::with(&[("a.md", "# A\n\ntext\n"), ("b.md", "# B\n")]);
     let commands: [&[&str]; 6] = [

@@ -5,8 +5,9 @@
 //! The renames, which need no space, come last. Invariant: if a step fails or the process is killed, the next
 //! command gives each file the version that the store has; see [`crate::store::Store::recover`].
 
-use super::plan::Version;
+use std::cmp::Reverse;
 
+use super::plan::Version;
 use crate::corpus::{FileHandle, FileState, Roots, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
@@ -51,6 +52,13 @@ pub(super) struct FileChange {
 }
 
 impl FileChange {
+    /// Returns the number of bytes by which the file grows.
+    fn growth(&self) -> i64 {
+        let length = |bytes: &[u8]| i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        let after = self.after.as_ref().map_or(0, |after| length(after.bytes()));
+        after - self.before.as_ref().map_or(0, |before| length(&before.bytes))
+    }
+
     fn intent(&self) -> EditIntent {
         let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
         EditIntent {
@@ -122,6 +130,9 @@ fn try_write(
         return Err(error);
     }
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
+    // Bytes that move from one file to another are in place before they are removed.
+    let mut order: Vec<usize> = (0..changes.len()).collect();
+    order.sort_by_key(|index| changes.get(*index).map(|change| Reverse(change.growth())));
     let (before, after): (Vec<_>, Vec<_>) =
         changes.into_iter().map(|change| (change.before, change.after)).unzip();
     let after = paths.iter().cloned().zip(after).collect();
@@ -129,7 +140,7 @@ fn try_write(
         sweep(files, intents);
         return Err(error);
     }
-    if let Err(error) = place(files, intents, &before) {
+    if let Err(error) = place(files, intents, &before, &order) {
         // The store gets the old versions back, and then the files that were changed do.
         sweep(files, intents);
         let read = |path: &String, old: OldFile| Version::read_as(old.bytes, Dialect::of(path));
@@ -173,13 +184,16 @@ fn sweep(files: &[FileHandle<'_>], intents: &[EditIntent]) {
     }
 }
 
-/// Renames the temporary files into place. Removes other files last, so that no bytes are lost in between.
+/// Renames the temporary files into place, in `order`. Removes other files last, so that no bytes are lost in between.
 fn place(
     files: &[FileHandle<'_>],
     intents: &[EditIntent],
     before: &[Option<OldFile>],
+    order: &[usize],
 ) -> Result<()> {
-    let all = || files.iter().zip(intents).zip(before);
+    let at =
+        |index: &usize| Some(((files.get(*index)?, intents.get(*index)?), before.get(*index)?));
+    let all = || order.iter().filter_map(at);
     for ((file, intent), before) in all().filter(|((_, intent), _)| intent.new_hash.is_some()) {
         match before {
             Some(before) => file.put_in_place(&intent.temporary, &before.seen)?,

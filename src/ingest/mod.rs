@@ -334,6 +334,12 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     let is_new = stored_root.is_none();
     let root = root_from_store(&plan.root, request.store.path())?;
     let wish = request.checked_wish(is_new, &plan)?;
+    // The files of an interrupted edit have their versions before they are read: a half-made edit would be stored
+    // otherwise, and the bytes that it moved would be nowhere.
+    let recovered = match request.shard {
+        Some(_) => Vec::new(),
+        None => request.store.recover(writer.as_mut())?,
+    };
     let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
     let own_files = request.store.own_files();
@@ -398,7 +404,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         drop(std::thread::Builder::new().spawn_scoped(scope, || drop(stored)));
         closed(writer)
     });
-    report.note(warnings?.into_iter().chain(warning).collect());
+    report.note(recovered.into_iter().chain(warnings?).chain(warning).collect());
     report.roots = plan.scopes.into_iter().map(|scopes| scopes.root).collect();
     report.finish();
     Ok(report)

@@ -2,12 +2,14 @@
 //!
 //! The store decides: one commit gives it the new version of every document that the edit changes. Invariant:
 //! after a recovery, each file of the edit has the version that the store has, unless somebody else changed
-//! the file or the store, and no temporary file of the edit remains.
+//! a file or the store, and no temporary file of the edit remains. What somebody else changed stays, and then no file is
+//! removed whose bytes might be in no other.
 
-use std::path::Path;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
 
-use super::{EditIntent, Engine, Purpose, Reader, Writer};
-use crate::corpus::Roots;
+use super::{EditIntent, Engine, Purpose, Reader, StoredDocument, Writer};
+use crate::corpus::{FileHandle, Roots, Seen};
 use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::position::ByteSpan;
@@ -15,25 +17,23 @@ use crate::position::ByteSpan;
 /// Recovers the interrupted edit of a store, if there is one and the folder of its files is not empty. The writer has
 /// committed all its changes.
 pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Vec<Warning>> {
-    let mut warnings = Vec::new();
     let mut intents = writer.intents()?;
-    let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(warnings) };
+    let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(Vec::new()) };
     let options = writer.options()?.unwrap_or_default();
     let roots = Roots::of_store(engine.path(), &root, &options);
     // Where the folder of the files is missing, or is a mount point without its volume, nothing is known about them.
     let has_files = |folder: &Path| folder.read_dir().is_ok_and(|mut all| all.next().is_some());
     intents.retain(|(_, intent)| has_files(&roots.of(&intent.path).0.folder));
     if intents.is_empty() {
-        return Ok(warnings);
+        return Ok(Vec::new());
     }
     let reader = engine.reader(Purpose::Read)?;
-    // Files are created and replaced before others are removed, so that no bytes are lost in between.
-    let (removed, kept): (Vec<_>, Vec<_>) =
-        intents.iter().partition(|(_, intent)| intent.new_hash.is_none());
-    for (_, intent) in kept.into_iter().chain(removed) {
-        warnings.extend(restore(&*reader, &roots, intent)?);
-        failpoint!(RECOVERY_STORED);
+    let own_files = engine.own_files();
+    let mut files = Vec::with_capacity(intents.len());
+    for (_, intent) in &intents {
+        files.push(InterruptedFile::inspect(&*reader, &roots, &own_files, intent)?);
     }
+    let warnings = finish(&*reader, files)?;
     drop(reader);
     for (note, _) in &intents {
         writer.forget_intent(*note)?;
@@ -42,54 +42,153 @@ pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Ve
     Ok(warnings)
 }
 
-/// Gives a file the version that the store has, if it has the other one.
-fn restore(reader: &dyn Reader, roots: &Roots, intent: &EditIntent) -> Result<Option<Warning>> {
-    let EditIntent { path, temporary, old_hash, new_hash } = intent;
-    let stored = reader.document_at(path)?;
-    let wanted = stored.as_ref().map(|stored| stored.hash);
-    let place = match roots.open(path) {
-        Ok(place) => place,
-        Err(error) if error.kind() == ErrorKind::Conflict && wanted.is_some() => {
-            roots.make(path)?
+/// What is to be done with a file.
+enum Step {
+    /// The file has the version that the store has.
+    None,
+    /// It has the other version, which was seen like this; `None` if there is no file.
+    Restore(Option<Seen>),
+    /// Somebody else changed what is named.
+    Leave(&'static str),
+}
+
+/// A file of an interrupted edit.
+struct InterruptedFile<'a> {
+    intent: &'a EditIntent,
+    /// What the store has at its path.
+    stored: Option<StoredDocument>,
+    /// The folder of the file; `None` if there is none.
+    place: Option<FileHandle<'a>>,
+    step: Step,
+    /// Whether the file has the version that the edit gives it.
+    is_new: bool,
+    /// The number of bytes by which the file grows.
+    growth: i64,
+}
+
+impl<'a> InterruptedFile<'a> {
+    fn inspect(
+        reader: &dyn Reader,
+        roots: &Roots,
+        own_files: &[PathBuf],
+        intent: &'a EditIntent,
+    ) -> Result<Self> {
+        let EditIntent { path, temporary, old_hash, new_hash } = intent;
+        let stored = reader.document_at(path)?;
+        let wanted = stored.as_ref().map(|stored| stored.hash);
+        let file =
+            |stored, place, step| Self { intent, stored, place, step, is_new: false, growth: 0 };
+        // An edit changes documents only, so a store that names another file was not written by an edit.
+        if roots.excluded(own_files, path).is_some() {
+            return Ok(file(stored, None, Step::Leave("an ingest does not take the file")));
         }
-        Err(_) => return Ok(None),
-    };
-    place.remove_temporary(temporary);
-    failpoint!(RECOVERY_SWEPT);
-    let found = if place.is_free() { None } else { place.read(roots).ok() };
-    let hash = found.as_ref().map(|(bytes, _)| *blake3::hash(bytes).as_bytes());
-    let warning = |what: &str| Some(Warning::new("EDIT_RECOVERED", format!("{path}: {what}")));
-    let what = if wanted == *new_hash { "was made" } else { "was not made" };
-    let recovered = warning(&format!("an interrupted edit {what}"));
-    if hash == wanted {
-        return Ok(recovered);
+        let place = match roots.open(path) {
+            Err(error) if error.kind() == ErrorKind::Conflict && wanted.is_some() => {
+                roots.make(path)
+            }
+            opened => opened,
+        };
+        let Ok(place) = place else {
+            let step = match wanted {
+                None => Step::None,
+                Some(_) => Step::Leave("its folder changed since"),
+            };
+            return Ok(file(stored, None, step));
+        };
+        place.remove_temporary(temporary);
+        failpoint!(RECOVERY_SWEPT);
+        let found = if place.is_free() { None } else { place.read(roots).ok() };
+        let hash = found.as_ref().map(|(bytes, _)| *blake3::hash(bytes).as_bytes());
+        let is_unreadable = found.is_none() && !place.is_free();
+        let length = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let before = found.as_ref().map_or(0, |(bytes, _)| length(bytes.len()));
+        let after = stored
+            .as_ref()
+            .map_or(0, |stored| i64::try_from(stored.state.size).unwrap_or(i64::MAX));
+        let step = if hash == wanted && !is_unreadable {
+            Step::None
+        } else if ![*old_hash, *new_hash].contains(&wanted) {
+            Step::Leave("the stored document changed since")
+        } else if ![*old_hash, *new_hash].contains(&hash) || is_unreadable {
+            Step::Leave("the file changed since")
+        } else {
+            Step::Restore(found.map(|(_, seen)| seen))
+        };
+        let is_new = hash == *new_hash && !is_unreadable;
+        Ok(Self { intent, stored, place: Some(place), step, is_new, growth: after - before })
     }
-    if ![*old_hash, *new_hash].contains(&wanted) {
-        return Ok(warning(
-            "an interrupted edit was not finished, because the stored document changed since",
-        ));
+
+    fn warning(&self, what: &str) -> Warning {
+        Warning::new("EDIT_RECOVERED", format!("{}: {what}", self.intent.path))
     }
-    if ![*old_hash, *new_hash].contains(&hash) || found.is_none() && !place.is_free() {
-        return Ok(warning("an interrupted edit was not finished, because the file changed since"));
+
+    fn made_or_not(&self) -> Warning {
+        let what = if self.is_made() { "was made" } else { "was not made" };
+        self.warning(&format!("an interrupted edit {what}"))
     }
-    match (stored, found) {
-        (None, Some((_, seen))) => place.remove(&seen)?,
-        (None, None) => {}
-        (Some(stored), found) => {
-            let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
-            let bytes = reader.content(&stored, ByteSpan::new(0, length))?;
-            match found {
-                Some((_, seen)) => {
-                    place.stage(temporary, &bytes, Some(&place))?;
-                    place.put_in_place(temporary, &seen)?;
-                }
-                None => {
-                    place.stage(temporary, &bytes, None)?;
-                    place.put_in_new_place(temporary)?;
-                }
+
+    /// Whether the store has the version that the edit gives the file.
+    fn is_made(&self) -> bool {
+        self.stored.as_ref().map(|stored| stored.hash) == self.intent.new_hash
+    }
+
+    /// Gives the file the version that the store has.
+    fn restore(&self, reader: &dyn Reader, found: Option<&Seen>) -> Result<()> {
+        let (temporary, Some(place)) = (&self.intent.temporary, &self.place) else { return Ok(()) };
+        let Some(stored) = &self.stored else {
+            if let Some(seen) = found {
+                place.remove(seen)?;
+            }
+            return place.sync_folder();
+        };
+        let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
+        let bytes = reader.content(stored, ByteSpan::new(0, length))?;
+        match found {
+            Some(seen) => {
+                place.stage(temporary, &bytes, Some(place))?;
+                place.put_in_place(temporary, seen)?;
+            }
+            None => {
+                place.stage(temporary, &bytes, None)?;
+                place.put_in_new_place(temporary)?;
             }
         }
+        place.sync_folder()
     }
-    place.sync_folder()?;
-    Ok(recovered)
+}
+
+/// Finishes or undoes the edit of `files`, and says what became of each.
+fn finish(reader: &dyn Reader, mut files: Vec<InterruptedFile<'_>>) -> Result<Vec<Warning>> {
+    // Bytes that move from one file to another are written before they are removed. Files are removed last.
+    files.sort_by_key(|file| (file.stored.is_none(), Reverse(file.growth)));
+    let left = files.iter().find_map(|file| match file.step {
+        Step::Leave(why) => Some(format!("{}: {why}", file.intent.path)),
+        _ => None,
+    });
+    // As long as no file has its new version, all keep the old one, and the next ingest stores that.
+    let is_begun = files.iter().any(|file| file.is_new && file.is_made());
+    let is_undone = left.is_some() && !is_begun;
+    // A file that should have been created, and is not there, may be where the bytes of a removed one are.
+    let lacks_file = files.iter().any(|file| {
+        file.intent.old_hash.is_none() && file.is_made() && matches!(file.step, Step::Leave(_))
+    });
+    let mut warnings = Vec::with_capacity(files.len());
+    for file in &files {
+        let is_kept = file.stored.is_none() && lacks_file;
+        warnings.push(match (&file.step, &left) {
+            (Step::Leave(why), _) => {
+                file.warning(&format!("an interrupted edit was not finished, because {why}"))
+            }
+            (Step::Restore(_), Some(left)) if file.is_made() && (is_undone || is_kept) => {
+                file.warning(&format!("an interrupted edit was not made, because of {left}"))
+            }
+            (Step::Restore(found), _) => {
+                file.restore(reader, found.as_ref())?;
+                file.made_or_not()
+            }
+            (Step::None, _) => file.made_or_not(),
+        });
+        failpoint!(RECOVERY_STORED);
+    }
+    Ok(warnings)
 }
