@@ -433,6 +433,7 @@ fn a_killed_edit_of_several_files_is_whole_before_an_ingest_reads_them() {
         &["ingest"][..],
         &["search", "-F", "x", "--refresh"],
         &["context", "--query", "x", "--refresh"],
+        &["insert", "b.md::In", "--content", "z", "--refresh"],
     ];
     let mut killed = 0;
     for (command, point) in moves

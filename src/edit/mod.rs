@@ -414,7 +414,10 @@ fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     };
     let paths: Option<Vec<String>> = paths;
     let paths = paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths));
-    Ok(ingest::refresh(request.store, paths)?.into_warnings())
+    // The reader may have finished an interrupted edit.
+    let mut warnings = request.store.take_warnings();
+    warnings.extend(ingest::refresh(request.store, paths)?.into_warnings());
+    Ok(warnings)
 }
 
 /// Removes the temporary file of an edit at `path` if it exists.
