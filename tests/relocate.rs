@@ -89,6 +89,23 @@ fn links_to_what_is_missing_stay_as_they_are_written() {
 }
 
 #[test]
+fn a_link_to_the_html_page_of_a_document_follows_it() {
+    let links = "[g](guide/index.html#set-up) [w](guide\\index.html)\n";
+    let marker = "<!--LDMD:REF doc=\"guide.md?view=1\"-->\n";
+    let place = Place::ingested(&[
+        ("guide.md", "# Guide\n\n## Set up\n"),
+        ("page.md", &format!("# Page\n\n{links}\n{marker}")),
+    ]);
+    let back = place.run(&["links", "list", "guide.md", "--direction", "in"]).success().json();
+    assert_eq!(back["edges"].as_array().unwrap().len(), 3, "{back}");
+    let answer = place.run(&["move", "guide.md", "docs/guide.md"]).success().json();
+    assert_eq!(answer["rewritten_links"], 3, "{answer}");
+    place.run(&["links", "check"]).success();
+    let back = place.run(&["links", "list", "docs/guide.md", "--direction", "in"]);
+    assert_eq!(back.success().json()["edges"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn a_note_with_a_number_sign_in_its_name_keeps_its_links() {
     let links = "---\nlinks: [\"C#\"]\n---\n# Links\n\n[[F#10]] [[C#]] [[C#part]] [[d]]\n";
     let place = Place::ingested(&[

@@ -2,9 +2,11 @@
 
 use super::path::{split_extension, unordered};
 use super::{
-    DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason, SiteRoot, resolve,
+    DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Outgoing, Reason, SiteRoot,
+    StoredLink, link_keys, resolve,
     sections::{self, AnchorIndex},
 };
+use crate::ldmd::Markup;
 use crate::markdown::slug::fold;
 use crate::markdown::{self, Document};
 
@@ -55,12 +57,20 @@ impl Fixture {
     }
 
     /// Resolves a link. Returns a path, and `#` and the title of the section if any, or the reason
-    /// why it is broken.
+    /// why it is broken. Asserts that the link has a key of the document to which it leads.
     pub(super) fn find(&self, source: &str, kind: &Kind, target: &str) -> String {
         let id = self.document(source).unwrap();
         match resolve(self, LinkSource { id, path: source }, kind, target) {
             LinkTarget::Document { id, node } => {
                 let (path, document) = self.at(id);
+                if path != source {
+                    let link =
+                        StoredLink { kind: kind.clone(), target: target.to_owned(), line: 1 };
+                    let keys = link_keys(source, &link);
+                    let outgoing = Outgoing::of(document, &Markup::default());
+                    let wanted = outgoing.target_keys(path, &self.1);
+                    assert!(wanted.iter().any(|key| keys.contains(key)), "{target}: {path}");
+                }
                 let sections = &document.outline.sections;
                 let section = sections.iter().find(|section| Some(section.node) == node);
                 section.map_or_else(|| path.clone(), |found| format!("{path}#{}", found.title))

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::path::{folder_of, join, split_extension, without_order};
-use super::reference::INDEX_NAMES;
+use super::path::{folder_of, join, normalized, split_extension, without_order};
+use super::reference::{INDEX_NAMES, sources_of_page, split_reference};
 use super::site::SiteRoot;
 use crate::address::namespace::decode;
 use crate::ldmd::Markup;
@@ -197,7 +197,7 @@ impl Outgoing {
             self.names().map(|(_, name)| hash("link", &fold(last(name)))).collect();
         let (whole, _) = split_extension(path);
         let stem = fold(last(whole));
-        if INDEX_NAMES.iter().any(|name| fold(name) == stem) {
+        if INDEX_NAMES.iter().any(|name| fold(name) == without_order(&stem)) {
             let folder = fold(last(folder_of(path)));
             keys.push(hash("link", without_order(&folder)));
             keys.push(hash("link", &folder));
@@ -215,29 +215,42 @@ impl Outgoing {
     }
 }
 
-/// Returns the keys of a link in the document at `path`.
+/// Returns the keys of a link in the document at `path`. They include those of older versions, because the keys of a
+/// document are deleted by their values.
 pub fn link_keys(path: &str, link: &StoredLink) -> Vec<i64> {
     let target = &link.target;
-    let (address, _) = target.split_once('#').unwrap_or((target, ""));
-    let (address, _) = match link.kind {
-        Kind::Markdown | Kind::Image => address.split_once('?').unwrap_or((address, "")),
-        _ => (address, ""),
-    };
-    if address.trim().is_empty() {
+    let is_reference = matches!(link.kind, Kind::Markdown | Kind::Image | Kind::Ldmd(_));
+    let address = target.split('#').next().unwrap_or_default();
+    let name = if is_reference { split_reference(target).0 } else { address };
+    if name.trim().is_empty() {
         // The link is to its own document.
         return Vec::new();
     }
-    let decoded = decode(address);
-    let joined = join(folder_of(path), &decoded).unwrap_or_default();
-    // A backslash separates folders in Markdown links, too.
-    let windows = decode(address.rsplit('\\').next().unwrap_or(address));
-    let texts = [target.trim(), address.trim(), decoded.trim(), &joined, &windows].map(last);
-    let both = texts.into_iter().flat_map(|text| [text, split_extension(text).0]);
+    let mut texts: Vec<String> = Vec::new();
+    let mut add = |text: &str| {
+        let text = last(text.trim());
+        texts.extend([text, split_extension(text).0].map(str::to_owned));
+    };
+    add(target);
+    // A backslash separates folders in references, too.
+    let with_slashes = name.replace('\\', "/");
+    let mut names = vec![address, name, &with_slashes];
+    names.dedup();
+    let folder = folder_of(path);
+    for name in names {
+        let decoded = decode(name);
+        add(name);
+        add(&decoded);
+        add(&join(folder, &decoded).unwrap_or_default());
+        if is_reference {
+            let folder = if decoded.starts_with('/') { "" } else { folder };
+            sources_of_page(&normalized(folder, &decoded)).for_each(&mut add);
+        }
+    }
     // Most of these texts are equal, and comparing them costs less than hashing them.
-    let mut texts: Vec<&str> = both.collect();
     texts.sort_unstable();
     texts.dedup();
-    unique(texts.into_iter().map(|text| hash("link", &fold(text))).collect())
+    unique(texts.into_iter().map(|text| hash("link", &fold(&text))).collect())
 }
 
 /// Returns the key of a name of a document.
@@ -308,6 +321,8 @@ mod tests {
             ("../x/b#c", "x/B.md"),
             ("..\\x\\b.md#c", "x/B.md"),
             ("b.html?x=1", "a/b.md"),
+            ("b/index.html", "a/b.md"),
+            ("..\\x\\b\\index.html", "x/b.md"),
             ("./", "a/index.md"),
             ("..", "README.md"),
             ("../c/", "c/_index.md"),

@@ -15,7 +15,13 @@ use crate::markdown::slug::fold;
 /// File names without extension that stand for their folder, preferred ones first.
 pub(super) const INDEX_NAMES: [&str; 3] = ["index", "README", "_index"];
 
-/// Resolves the target of a Markdown link or an image in `source`.
+/// Splits the target of a reference into its path and its fragment. The query between them means nothing here.
+pub(super) fn split_reference(target: &str) -> (&str, &str) {
+    let (address, fragment) = target.split_once('#').unwrap_or((target, ""));
+    (address.split_once('?').map_or(address, |(path, _)| path), fragment)
+}
+
+/// Resolves the target of a Markdown link, an image or a REF marker in `source`.
 pub(super) fn resolve_reference(
     library: &impl LinkTargets,
     source: LinkSource,
@@ -24,8 +30,7 @@ pub(super) fn resolve_reference(
     if is_external(target) {
         return LinkTarget::External;
     }
-    let (address, fragment) = target.split_once('#').unwrap_or((target, ""));
-    let path = address.split_once('?').map_or(address, |(path, _)| path);
+    let (path, fragment) = split_reference(target);
     if path.is_empty() {
         return place(library, source.id, &decode(fragment));
     }
@@ -128,16 +133,19 @@ fn names(joined: &str) -> Vec<String> {
         if joined.is_empty() { (*name).to_owned() } else { format!("{joined}/{name}") }
     };
     let mut names: Vec<String> = INDEX_NAMES.iter().map(index).collect();
-    let (stem, extension) = split_extension(joined);
-    if extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm") {
-        names.push(stem.to_owned());
-        // A page may be built from the index of a folder.
-        names.extend(stem.strip_suffix("/index").map(str::to_owned));
-    }
+    names.extend(sources_of_page(joined).map(str::to_owned));
     if !joined.is_empty() {
         names.push(joined.to_owned());
     }
     names
+}
+
+/// Returns the paths without extension from which the HTML page at `joined` may be built; none if it is not one.
+pub(super) fn sources_of_page(joined: &str) -> impl Iterator<Item = &str> {
+    let (stem, extension) = split_extension(joined);
+    let is_page = ["html", "htm"].iter().any(|page| extension.eq_ignore_ascii_case(page));
+    // A page may be the index of a folder that is made for it.
+    [Some(stem), stem.strip_suffix("/index")].into_iter().flatten().filter(move |_| is_page)
 }
 
 /// Returns the document that the path `joined` refers to: itself, with an extension added, as a
@@ -188,7 +196,7 @@ impl Rank {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{Fixture, GUIDE};
-    use crate::links::Kind::Markdown;
+    use crate::links::Kind::{Ldmd, Markdown};
 
     #[test]
     fn markdown_links_are_relative_references() {
@@ -234,6 +242,8 @@ mod tests {
             ("guide#set-up", "docs/guide.md#Set up"),
             ("guide/", "docs/guide.md"),
             ("guide.html#set-up", "docs/guide.md#Set up"),
+            ("guide/index.html#set-up", "docs/guide.md#Set up"),
+            ("..\\docs\\guide\\index.htm", "docs/guide.md"),
             ("GUIDE.MD", "docs/guide.md"),
             ("Api/", "docs/api/index.md"),
             ("api", "docs/api/index.md"),
@@ -287,6 +297,7 @@ mod tests {
         ] {
             assert_eq!(fixture.find("docs/a.md", &Markdown, target), expected, "{target}");
         }
+        assert_eq!(fixture.find("README.md", &Ldmd(None), "v1.2.md?view=1"), "v1.2.md");
         assert_eq!(fixture.find("README.md", &Markdown, "docs/guide.md"), "docs/guide.md");
         assert_eq!(fixture.find("README.md", &Markdown, ".."), "Outside");
     }
@@ -297,6 +308,8 @@ mod tests {
             ("pages/en/about.md", ""),
             ("pages/en/about/eol.md", "# E\n\n## Two\n"),
             ("pages/en/learn/index.mdx", ""),
+            ("pages/en/02-more/01-index.md", ""),
+            ("pages/en/02-more/03-tips.md", ""),
             ("api/index.md", ""),
             ("api/fs.md", ""),
             ("README.md", ""),
@@ -312,7 +325,10 @@ mod tests {
             ("/about", "pages/en/about.md"),
             ("/learn", "pages/en/learn/index.mdx"),
             ("/learn/", "pages/en/learn/index.mdx"),
+            ("/more", "pages/en/02-more/01-index.md"),
+            ("/more/tips/index.html", "pages/en/02-more/03-tips.md"),
             ("/docs/api", "api/index.md"),
+            ("/docs/api/index.html", "api/index.md"),
             ("/docs/api/fs.html", "api/fs.md"),
             ("/README.md", "README.md"),
             ("/known/LICENSE", "file known/LICENSE"),

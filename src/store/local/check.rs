@@ -154,8 +154,9 @@ impl Check {
                     faults.extend(fault);
                     return Ok(());
                 };
-                let is_in_graph = [in_links, in_names] == [tallies.link_keys, tallies.name_keys];
-                // An older version may not have stored them.
+                // An older version may have stored others, or none.
+                let is_in_graph =
+                    !can_parse || [in_links, in_names] == [tallies.link_keys, tallies.name_keys];
                 let is_in_data =
                     !can_parse || [in_data, in_values] == [tallies.data_keys, tallies.values];
                 faults.extend(fault.or_else(|| {
