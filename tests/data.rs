@@ -42,6 +42,27 @@ fn a_line_that_begins_another_block_is_no_header_of_a_table() {
 }
 
 #[test]
+fn the_index_of_texts_in_code_and_sections_is_rebuilt_if_it_is_missing() {
+    let place = Place::ingested(&[("a.md", "# One\n\n-foo bar\n\n```sh\nrun me\n```\n")]);
+    for (arguments, list) in [
+        (["code", "--containing", "RUN me", "--limit=1"], "code"),
+        (["find", "*", "--content", "-FOO bar"], "matches"),
+    ] {
+        std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
+        assert_eq!(place.run(&arguments).success().json()[list].as_array().unwrap().len(), 1);
+        let status = place.run(&["status"]).success().json();
+        assert_eq!(status["index_generation"], status["generation"], "{arguments:?}");
+    }
+    place.write("b.md", "# Two\n\n```sh\nStraße\n```\n");
+    place.run(&["ingest"]).success();
+    for text in ["STRASSE", "trass", "se"] {
+        place.run(&["code", "--containing", text]).success();
+    }
+    place.run(&["code", "--containing", "-foo"]).ends(1);
+    place.run(&["find", "One", "--content", "absent"]).ends(1);
+}
+
+#[test]
 fn a_field_of_a_task_ends_with_its_line() {
     let place = Place::ingested(&[("a.md", "- [ ] a\n  due:: 2026-02-02\n  see notes\n")]);
     let tasks = place.run(&["tasks", "--where", "due = 2026-02-02"]).success().json();

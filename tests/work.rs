@@ -226,6 +226,23 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         false,
     ),
+    (
+        "a title with a text",
+        |library| {
+            let request = find::FindRequest {
+                pattern: "Options".to_owned(),
+                content: Some("Rare3x".to_owned()),
+                filter: FilterRequest::default(),
+                limit: 0,
+                after: None,
+            };
+            find::find(library, &request).unwrap().matches.len()
+        },
+        // The title is in every document. The index names the one that has the text, and only its bytes are read.
+        6,
+        1,
+        true,
+    ),
     ("a primer", |library| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 

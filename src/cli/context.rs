@@ -15,6 +15,7 @@ use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::PassageChars;
 use crate::query::{DocumentCache, List as _};
+use crate::store::Purpose;
 
 /// The types of text from outside that `--item` accepts.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
@@ -106,7 +107,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         let reader = store::open_for_search(global)?;
         context(&DocumentCache::new(&*reader), &request)?
     } else {
-        let reader = store::open_fresh(global, |_| Ok(None))?;
+        let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
         context(&DocumentCache::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
@@ -130,7 +131,7 @@ impl ReadCommand for PrimeArgs {
         if self.skill {
             return global.print_whole(SKILL.as_bytes());
         }
-        let reader = store::open_fresh(global, |_| Ok(None))?;
+        let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
         let after = self.after.cursor()?;
         global.print_list(&mut primer::prime(&DocumentCache::new(&*reader), after)?)?;
         Ok(Status::Success)

@@ -11,7 +11,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{EditOptions, FilterArgs, Global, ListArgs, PlaceFilterArgs};
 use super::completions::documents;
-use super::read_command::QueryArguments;
+use super::read_command::{QueryArguments, purpose};
 use super::store::{open_fresh, shown};
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};
@@ -19,6 +19,7 @@ use crate::output::write;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
 use crate::query::{DocumentCache, FilterRequest, List as _};
+use crate::store::Purpose;
 
 /// Filters of `tables` and `tasks`, whose items have values of their own.
 #[derive(Debug, Args)]
@@ -214,6 +215,10 @@ impl QueryArguments for CodeArgs {
         Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
+    fn purpose(&self) -> Purpose {
+        purpose(self.containing.as_ref())
+    }
+
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::CodeAnswer> {
         let found = |limit| {
             let common = common(self.filter.request(), &self.list, limit)?;
@@ -337,7 +342,7 @@ pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
         return super::edit::meta(global, change);
     }
     let common = |limit| common(arguments.filter.request(), &arguments.list, limit);
-    let reader = open_fresh(global, |_| Ok(None))?;
+    let reader = open_fresh(global, Purpose::Read, |_| Ok(None))?;
     let library = DocumentCache::new(&*reader);
     if arguments.key_types {
         let common = common(fitting(arguments.list.limit, global.max_chars))?;

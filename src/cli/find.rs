@@ -3,9 +3,10 @@
 use clap::Args;
 
 use super::args::{FilterArgs, Global, ListArgs};
-use super::read_command::QueryArguments;
+use super::read_command::{QueryArguments, purpose};
 use crate::error::Result;
 use crate::query::{DocumentCache, find};
+use crate::store::Purpose;
 
 /// Arguments of `find`.
 #[derive(Debug, Args)]
@@ -15,7 +16,7 @@ pub(super) struct FindArgs {
     #[arg(value_name = "PATTERN")]
     pub(super) pattern: String,
     /// Take only sections whose own text contains TEXT, ignoring case
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) content: Option<String>,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
@@ -28,6 +29,10 @@ impl QueryArguments for FindArgs {
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.places.documents.under.iter_mut().collect())
+    }
+
+    fn purpose(&self) -> Purpose {
+        purpose(self.content.as_ref())
     }
 
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {

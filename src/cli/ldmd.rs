@@ -16,6 +16,7 @@ use crate::output::Format;
 use crate::query::finding::Findings;
 use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search};
 use crate::query::{Cursor, DocumentCache, List as _};
+use crate::store::Purpose;
 
 read_commands! {
     /// The commands of `ldmd`.
@@ -265,7 +266,8 @@ impl ReadCommand for LdmdEmitArgs {
 
     fn run(&self, global: &Global) -> Result<Status> {
         let document = std::slice::from_ref(&self.document);
-        let reader = open_fresh(global, |library| named_documents(library, document))?;
+        let reader =
+            open_fresh(global, Purpose::Read, |library| named_documents(library, document))?;
         let after = self.after.cursor()?;
         let mut answer = emit::emit(&DocumentCache::new(&*reader), &self.document, after)?;
         // The answer is itself an LDMD document.

@@ -12,9 +12,10 @@ use super::{Status, finish};
 use crate::error::{Error, Result};
 use crate::ingest::{self, LoadRequest, Strategy};
 use crate::query::{DocumentCache, dump as pack};
+use crate::store::Purpose;
 
 pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
-    let reader = store::open_fresh(global, |_| Ok(None))?;
+    let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
     if arguments.attachments {
         // Documents come from the store, but attachments from the folder that the store names.
         store::store(global)?.check_trust(&reader.roots())?;

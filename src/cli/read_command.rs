@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::output::{Answer, Format};
 use crate::query::resolve::{NodeRange, resolve};
 use crate::query::{DocumentCache, List, documents};
+use crate::store::Purpose;
 
 /// A question to the store, as the arguments of a command.
 pub(super) trait QueryArguments {
@@ -34,6 +35,11 @@ pub(super) trait QueryArguments {
         Ok(None)
     }
 
+    /// Returns what the store is opened for.
+    fn purpose(&self) -> Purpose {
+        Purpose::Read
+    }
+
     /// Returns the answer.
     fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer>;
 
@@ -41,6 +47,11 @@ pub(super) trait QueryArguments {
     fn status(answer: &Self::Answer) -> Status {
         answer.outcome().into()
     }
+}
+
+/// Returns what the store is opened for if an answer depends on `text`, which documents must contain.
+pub(super) fn purpose(text: Option<&String>) -> Purpose {
+    if text.is_some() { Purpose::Search } else { Purpose::Read }
 }
 
 /// Returns the documents that contain the places of `addresses`. Returns `None` if an address
@@ -131,7 +142,7 @@ impl<Q: QueryArguments> ReadCommand for Q {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
-        let reader = open_fresh(global, |library| self.documents(library))?;
+        let reader = open_fresh(global, self.purpose(), |library| self.documents(library))?;
         let library = DocumentCache::new(&*reader);
         let answer = kept(self.answer(global, &library)?);
         global.print_documents(&library, answer)?;

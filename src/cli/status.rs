@@ -13,7 +13,7 @@ use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::Result;
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
-use crate::store::{Lookup, Reader, Totals};
+use crate::store::{Lookup, Purpose, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
 
 /// What the store holds.
@@ -47,7 +47,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         global.print(&Value::Object(rows.collect()))?;
         return Ok(Status::Success);
     }
-    let reader = store::open_fresh(global, |_| Ok(None))?;
+    let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
     if arguments.collections {
         global.print(&serde_json::to_value(collections(&*reader)?).unwrap_or_default())?;
         return Ok(Status::Success);

@@ -190,14 +190,15 @@ pub(super) fn open_for_search(global: &Global) -> Result<Box<dyn Reader>> {
     open(global, &store, Purpose::Search)
 }
 
-/// Opens the store for reading. With `--refresh`, first ingests changes of the documents whose
+/// Opens the store for `purpose`. With `--refresh`, first ingests changes of the documents whose
 /// paths `wanted` returns, or of all documents for `None`.
 pub(super) fn open_fresh(
     global: &Global,
+    purpose: Purpose,
     wanted: impl FnOnce(&DocumentCache<'_>) -> Result<Option<Vec<String>>>,
 ) -> Result<Box<dyn Reader>> {
     let store = store(global)?;
-    let reader = open(global, &store, Purpose::Read)?;
+    let reader = open(global, &store, purpose)?;
     if !global.refresh {
         return Ok(reader);
     }
@@ -205,7 +206,7 @@ pub(super) fn open_fresh(
     // An open reader would keep the writer from truncating the write-ahead log.
     drop(reader);
     refresh(&store, documents.as_ref().map_or(Paths::All, |documents| Paths::Stored(documents)))?;
-    open(global, &store, Purpose::Read)
+    open(global, &store, purpose)
 }
 
 /// Ingests changes of documents of `store`.

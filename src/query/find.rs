@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
+use super::contained_text::ContainedText;
 use super::cursor::most;
 use super::filter::Filter;
 use super::library::{Freshness, OpenDocument};
@@ -155,11 +156,16 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
     let filter = Filter::new(library, &request.filter)?;
     result.page.unresolved_selectors.clone_from(&filter.faults);
     result.page.warnings.extend(filter.warnings.iter().cloned());
-    let content = request.content.as_ref().map(|content| comparable(content));
+    let content = request.content.as_ref();
+    let content = content.map(|text| ContainedText::new(library, text)).transpose()?;
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
-    let candidates = Candidates::Ids(library.reader.with_title_parts(&[literal])?);
+    let mut candidates = library.reader.with_title_parts(&[literal])?;
+    if let Some(content) = &content {
+        candidates.retain(|id| content.may_be_in(*id));
+    }
+    let candidates = Candidates::Ids(candidates);
     let order = request.filter.order();
     let mut documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
     if limit == usize::MAX {
@@ -168,12 +174,23 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
     for stored in documents {
         let stored = stored?;
         let document = library.open(&stored)?;
-        for section in &document.tree.outline().sections {
+        let outline = document.tree.outline();
+        // The bytes of the document, once the text of a section is compared.
+        let mut bytes = None;
+        for section in &outline.sections {
             if !section.titles().any(|text| title.is_match(text))
                 || !filter.takes_section(&document, section)
-                || !contains(library, &document, section, content.as_deref())?
             {
                 continue;
+            }
+            if let Some(content) = &content {
+                let bytes = match &mut bytes {
+                    Some(bytes) => bytes,
+                    None => bytes.insert(library.content(&document, document.span())?),
+                };
+                if !content.is_in(outline.own_text(section).of(bytes)) {
+                    continue;
+                }
             }
             if skip > 0 {
                 skip -= 1;
@@ -208,18 +225,6 @@ fn advice(request: &FindRequest) -> String {
     };
     let others = if request.filter.is_empty() { "" } else { " without filters," };
     format!("No section {what}. Try a part of the title,{others} or `mdsel search WORDS`.")
-}
-
-/// Returns whether the section's own text contains `content`.
-fn contains(
-    library: &DocumentCache<'_>,
-    document: &OpenDocument,
-    section: &Section,
-    content: Option<&str>,
-) -> Result<bool> {
-    let Some(content) = content else { return Ok(true) };
-    let bytes = library.content(document, document.tree.outline().own_text(section))?;
-    Ok(comparable(&String::from_utf8_lossy(&bytes)).contains(content))
 }
 
 fn found(library: &DocumentCache<'_>, document: &OpenDocument, section: &Section) -> FoundSection {

@@ -5,6 +5,7 @@
 //! the files. Nothing here prints. The clock is read only for the time limit of a search.
 
 mod batches;
+mod contained_text;
 mod containers;
 pub mod context;
 pub mod cursor;

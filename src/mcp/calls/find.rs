@@ -46,6 +46,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
         after: Cursor::given(arguments.after.as_ref())?,
     };
-    let answer = ask(store, form, Purpose::Read, |library| find::find(library, &request))?;
+    let purpose = if request.content.is_some() { Purpose::Search } else { Purpose::Read };
+    let answer = ask(store, form, purpose, |library| find::find(library, &request))?;
     form.reply(answer)
 }

@@ -1,21 +1,17 @@
 //! `code`: lists code blocks.
 
-use std::collections::HashSet;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::contained_text::ContainedText;
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
-use super::super::search::{PatternOptions, required_trigrams};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
 use crate::error::Result;
-use crate::markdown::slug::comparable;
 use crate::position::ByteSpan;
 use crate::store::StoredDocument;
-use crate::terms::TrigramQuery;
 
 /// A request for code blocks.
 #[derive(Clone, Debug)]
@@ -99,9 +95,7 @@ list_of_items!(
 struct Blocks<'a> {
     library: &'a DocumentCache<'a>,
     languages: Vec<String>,
-    containing: Option<String>,
-    /// The documents that may have the text, if that is known.
-    candidates: Option<HashSet<i64>>,
+    containing: Option<ContainedText>,
     /// The last document and its bytes. A document may have many blocks, so it is read once for all.
     last: Option<(i64, Vec<u8>)>,
 }
@@ -124,16 +118,21 @@ impl Source for Blocks<'_> {
     type Item = Code;
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<CodeItem>> {
-        if self.candidates.as_ref().is_some_and(|candidates| !candidates.contains(&stored.id)) {
+        if self.containing.as_ref().is_some_and(|text| !text.may_be_in(stored.id)) {
             return Ok(Vec::new());
         }
         let mut blocks = self.library.reader.code(stored)?;
         blocks.retain(|item| self.languages.is_empty() || self.languages.contains(&item.language));
-        let Some(part) = self.containing.clone() else { return Ok(blocks) };
         let mut found = Vec::new();
         for item in blocks {
-            let text = self.text_of(stored, &item)?;
-            if comparable(&String::from_utf8_lossy(&text)).contains(&part) {
+            let is_taken = match self.containing {
+                Some(_) => {
+                    let text = self.text_of(stored, &item)?;
+                    self.containing.as_ref().is_none_or(|containing| containing.is_in(&text))
+                }
+                None => true,
+            };
+            if is_taken {
                 found.push(item);
             }
         }
@@ -189,23 +188,9 @@ pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAn
         [] => vec![Key::Code.hash()],
         languages => languages.iter().map(|name| Key::Language(name).hash()).collect(),
     };
-    let candidates = match &request.containing {
-        Some(part) => {
-            let options = PatternOptions {
-                is_literal: true,
-                ignores_case: true,
-                ..PatternOptions::default()
-            };
-            // A text with line ends is searched for by its longest line, which a cut line contains.
-            let line = part.lines().max_by_key(|line| line.len()).unwrap_or_default().trim();
-            let plan = required_trigrams(&[line.to_owned()], options)?;
-            let is_narrow = plan != TrigramQuery::All && line.is_ascii();
-            if is_narrow { library.reader.candidates(&plan)?.map(HashSet::from_iter) } else { None }
-        }
-        None => None,
-    };
-    let containing = request.containing.as_ref().map(|part| comparable(part));
-    let mut blocks = Blocks { library, languages, containing, candidates, last: None };
+    let containing = request.containing.as_ref();
+    let containing = containing.map(|text| ContainedText::new(library, text)).transpose()?;
+    let mut blocks = Blocks { library, languages, containing, last: None };
     let (code, page) = list(library, &request.common, &[keys], &mut blocks)?;
     Ok(CodeAnswer { code, page })
 }
