@@ -15,3 +15,9 @@ pub(crate) fn percent_encode(text: &str, mut is_kept: impl FnMut(char) -> bool) 
     }
     result
 }
+
+/// Returns the number that consists of hexadecimal digits. Unlike `from_str_radix`, takes no sign.
+pub(crate) fn hex_number(digits: &str) -> Option<u32> {
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}

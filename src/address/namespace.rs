@@ -3,7 +3,7 @@
 //! Invariants: decoding an encoded path gives the path; an encoded path contains no `::`, no
 //! whitespace and no character that some format would escape, so it is the same in every format.
 
-use crate::percent::percent_encode;
+use crate::percent::{hex_number, percent_encode};
 use crate::visible::is_unsafe;
 
 /// Returns the namespace of the document at `path`. Percent-encodes `%`, whitespace, unprintable
@@ -36,7 +36,7 @@ pub fn decode(namespace: &str) -> String {
     let mut position = 0;
     while let Some(&byte) = bytes.get(position) {
         let escape = (byte == b'%').then(|| namespace.get(position + 1..position + 3)).flatten();
-        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+        match escape.and_then(hex_number).and_then(|number| u8::try_from(number).ok()) {
             Some(decoded) => {
                 result.push(decoded);
                 position += 3;
@@ -65,6 +65,7 @@ mod tests {
         assert_eq!(encode("日本語.md"), "日本語.md");
         assert_eq!(decode("100%"), "100%");
         assert_eq!(decode("%zz%4"), "%zz%4");
+        assert_eq!(decode("%+4%-4%4+"), "%+4%-4%4+");
     }
 
     proptest! {

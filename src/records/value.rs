@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::str::Chars;
 
 use crate::limits::MAX_TAGS;
-use crate::percent::percent_encode;
+use crate::percent::{hex_number, percent_encode};
 use crate::visible::is_unsafe;
 
 /// Encodes an address as one word: whitespace and unsafe characters are percent-encoded. All other
@@ -128,7 +128,7 @@ fn unescaped(scalars: &mut Chars<'_>) -> Option<char> {
         'u' => {
             let (digits, rest) = scalars.as_str().strip_prefix('{')?.split_once('}')?;
             *scalars = rest.chars();
-            char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+            char::from_u32(hex_number(digits)?)
         }
         scalar => matches!(scalar, '\\' | '"').then_some(scalar),
     }
@@ -182,6 +182,7 @@ mod tests {
             r#""\u{d800}""#,
             r#""\u{110000}""#,
             r#""\u{1""#,
+            r#""\u{+41}""#,
         ] {
             assert_eq!(take_quoted(line), None, "{line}");
         }
