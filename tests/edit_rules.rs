@@ -439,6 +439,11 @@ fn a_key_that_an_operation_would_ignore_is_refused() {
         ("replace", "relevel", json!(true)),
         ("insert", "no_children", json!(true)),
         ("done", "no_keep_heading", json!(true)),
+        ("delete", "allow_drop", json!(true)),
+        ("done", "allow_escape", json!(true)),
+        ("replace", "allow_duplicate", json!(true)),
+        ("rename", "allow_change", json!(true)),
+        ("set", "fuzzy", json!(true)),
     ] {
         let mut edit = json!({ "operation": operation, "section": "Alpha" });
         edit[key] = value;

@@ -136,10 +136,12 @@ impl BatchLine {
     /// Returns an error if a key has no meaning for the operation: an edit that ignores it is another edit than the
     /// one that was meant.
     fn check_keys(&self) -> Result<()> {
-        use OperationName::{Delete, Insert, Move, Replace};
+        use OperationName::{Delete, Insert, Move, Rename, Replace};
         let operation = self.operation;
         let moves_section = matches!(operation, Move) && self.to.is_some();
+        let moves_document = matches!(operation, Move) && !moves_section;
         let is_placed = matches!(operation, Insert) || moves_section;
+        let is_of_sections = is_placed || matches!(operation, Replace | Delete);
         for (key, is_given, has_meaning) in [
             ("to", self.to.is_some(), matches!(operation, Move)),
             ("old", self.old.is_some(), matches!(operation, Replace)),
@@ -151,6 +153,11 @@ impl BatchLine {
                 self.no_keep_heading,
                 matches!(operation, Replace) && self.old.is_none(),
             ),
+            ("allow_drop", self.allow_drop, matches!(operation, Replace)),
+            ("allow_escape", self.allow_escape, is_of_sections),
+            ("allow_duplicate", self.allow_duplicate, is_placed),
+            ("allow_change", self.allow_change, !moves_document && !matches!(operation, Rename)),
+            ("fuzzy", self.fuzzy, !moves_document && !operation.is_of_key()),
             ("content", moves_section && self.content.is_some(), false),
         ] {
             if is_given && !has_meaning {
