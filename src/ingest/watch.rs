@@ -2,6 +2,7 @@
 //!
 //! Invariant: every change that an ingest would see ends a wait; the store's own writes do not.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -105,19 +106,19 @@ impl Watch {
         }
         let is_ignore_file =
             path.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|known| name == *known));
-        let is_below = || self.roots.iter().any(|root| path.starts_with(&root.folder));
         is_ignore_file
             || path.ends_with(".git/info/exclude")
-            || is_below() && (is_gone || self.is_taken(path) || path.is_dir())
+            || self.roots.iter().any(|root| {
+                let below = path.strip_prefix(&root.folder).ok();
+                below.is_some_and(|below| root.options.hidden || !is_hidden(below))
+                    && (is_gone || root.options.takes(path) || path.is_dir())
+            })
     }
 }
 
-impl Watch {
-    /// Returns whether a file has an extension that is ingested in its folder.
-    fn is_taken(&self, path: &Path) -> bool {
-        let mut roots = self.roots.iter().filter(|root| path.starts_with(&root.folder));
-        roots.any(|root| root.options.takes(path))
-    }
+/// Returns whether a file or one of its folders is hidden. `path` is relative to a root.
+fn is_hidden(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str().as_bytes().starts_with(b"."))
 }
 
 /// Returns the roots that exist. A collection whose folder does not exist has no changes.
@@ -145,4 +146,30 @@ fn watch_error(error: &notify::Error) -> Error {
         _ => "run `mdsel ingest` after files have changed",
     };
     Error::new(ErrorKind::Io, message).with_hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::RemoveKind;
+
+    use super::*;
+
+    #[test]
+    fn a_removed_file_below_a_hidden_folder_concerns_only_a_root_that_takes_hidden_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        for is_hidden_taken in [false, true] {
+            let mut root = Root { folder: folder.clone(), ..Root::default() };
+            root.options.hidden = is_hidden_taken;
+            let watch = Watch::new(&[root], &[]).unwrap();
+            let concerns = |path: &str| {
+                let event = Event::new(EventKind::Remove(RemoveKind::File));
+                watch.concerns(Ok(event.add_path(folder.join(path)))).unwrap()
+            };
+            assert_eq!(concerns(".git/index.lock"), is_hidden_taken);
+            assert_eq!(concerns("docs/.part/a.md"), is_hidden_taken);
+            assert!(concerns("docs/a"));
+            assert!(concerns(".git/info/exclude") && concerns(".gitignore"));
+        }
+    }
 }
