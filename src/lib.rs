@@ -62,6 +62,7 @@ mod cancellation;
 pub mod cli;
 pub(crate) mod codec;
 pub mod corpus;
+mod count;
 pub mod data;
 mod deserialize;
 pub mod edit;

@@ -639,7 +639,7 @@ fn a_missing_path_reports_how_far_the_search_went() {
     assert_eq!(none["reached_from"][0], "c.md::*");
     let text = place.run(&[&command[..], &["-f", "text"]].concat()).ends(1).text();
     assert!(
-        text.starts_with("No path from a.md::* to d.md::*: 10 hops tried, 1 places reached.\n"),
+        text.starts_with("No path from a.md::* to d.md::*: 10 hops tried, 1 place reached.\n"),
         "{text}"
     );
 }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::corpus::Skipped;
+use crate::count::counted;
 use crate::error::Warning;
 use crate::limits;
 use crate::markdown::Diagnostic;
@@ -136,7 +137,7 @@ impl IngestReport {
         if total > limits::MAX_WARNINGS_SHOWN {
             self.warnings.truncate(limits::MAX_WARNINGS_SHOWN);
             let more = total - limits::MAX_WARNINGS_SHOWN;
-            self.warnings.push(Warning::new("MORE_WARNINGS", format!("{more} more warnings")));
+            self.warnings.push(Warning::new("MORE_WARNINGS", counted(more, "more warning")));
         }
     }
 }

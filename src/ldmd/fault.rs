@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::count::counted;
 use crate::limits::{MAX_LDMD_FAULTS, MAX_LDMD_QUOTED_CHARS};
 
 /// A problem of one marker.
@@ -90,7 +91,7 @@ impl Faults {
     pub(super) fn finish(mut self) -> Vec<MarkerProblem> {
         self.listed.sort_by_key(|fault| fault.line);
         if let Some(last) = self.listed.last().filter(|_| self.unlisted > 0) {
-            let message = format!("{} more problems are not listed", self.unlisted);
+            let message = format!("the list leaves out {}", counted(self.unlisted, "more problem"));
             let line = last.line;
             self.listed.push(MarkerProblem { kind: FaultKind::TooManyFaults, line, message });
         }

@@ -338,7 +338,7 @@ mod tests {
         let last = markup.faults.last().unwrap();
         assert_eq!(
             (last.kind, last.message.as_str()),
-            (FaultKind::TooManyFaults, "500 more problems are not listed")
+            (FaultKind::TooManyFaults, "the list leaves out 500 more problems")
         );
         assert_eq!(markup.strays.len(), 1500);
         let id = "i\u{1b}".repeat(1 << 16);

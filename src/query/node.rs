@@ -13,6 +13,7 @@ use super::page::shorten;
 use super::pager::{Pager, page_size};
 use super::resolved_node::{ResolvedNode, Target};
 use crate::address::{AddressError, AddressResult, FaultCode, StepScope, Tree};
+use crate::count::counted;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
@@ -249,7 +250,8 @@ fn with_content(
     let number = params.page.unwrap_or(0);
     let pages = page_count(result.words, words);
     let Some((shown, has_more)) = page(bytes, words, number) else {
-        let message = format!("{} has {pages} pages, counted from 0", result.selector);
+        let message =
+            format!("{} has {}; pages begin at 0", result.selector, counted(pages, "page"));
         let last = result.pager.address(pages - 1, words);
         return Err(AddressError::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]));
     };

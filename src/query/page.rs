@@ -9,6 +9,7 @@ use super::Outcome;
 use super::cursor::{Cursor, ListPart};
 use super::labels::DocumentLabels;
 use crate::address::AddressError;
+use crate::count::counted;
 use crate::error::Warning;
 use crate::limits::BRIEF_MESSAGE_CHARS;
 
@@ -106,7 +107,7 @@ impl Page {
             shorten(&mut warning.message, BRIEF_MESSAGE_CHARS);
         }
         if total > 1 {
-            let message = format!("{} more messages were left out", total - 1);
+            let message = format!("the answer leaves out {}", counted(total - 1, "more message"));
             self.warnings.push(Warning::new("WARNINGS_CUT", message));
         }
     }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{VerifyRequest, check, leftovers, name};
+use crate::count::counted;
 use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, ChangeKind, IngestRequest, NoProgress, Paths};
@@ -86,7 +87,8 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
 fn repaired(recovered: usize, kept: &Path) -> String {
     let kept = name(kept);
     format!(
-        "the store was rebuilt with {recovered} documents; the damaged store is kept as {}",
+        "the store was rebuilt with {}; the damaged store is kept as {}",
+        counted(recovered, "document"),
         kept.display()
     )
 }
@@ -132,8 +134,9 @@ fn from_files(
     let mut faults = Vec::new();
     if is_cut_off {
         let message = format!(
-            "the end of the store file is missing; {added} documents were ingested from their \
-             files, and others may be lost"
+            "the end of the store file is missing; an ingest of the files added {}, and others may be \
+             lost",
+            counted(added, "document")
         );
         faults.push(StoreProblem { file: None, kind: FaultKind::Lost, message });
     }

@@ -4,6 +4,7 @@
 //! command. Invariant: a refusal that no flag allows would leave a file that no user can have intended.
 
 use super::Allow;
+use crate::count::counted;
 use crate::limits;
 
 /// A change outside the place.
@@ -113,7 +114,7 @@ pub enum Refusal {
     #[error("the content of a cell or a row cannot have a line end")]
     LineEnd,
     /// A row has more cells than the header. GitHub Flavored Markdown ignores those after the last column.
-    #[error("the row has {cells} cells, and the table has {}", width(*columns))]
+    #[error("the row has {}, and the table has {}", counted(cells, "cell"), width(*columns))]
     TooManyCells {
         /// The number of cells.
         cells: usize,
@@ -309,12 +310,11 @@ fn on_lines(lines: &[usize]) -> String {
 }
 
 fn width(count: usize) -> String {
-    if count == 1 { "1 column".to_owned() } else { format!("{count} columns") }
+    counted(count, "column")
 }
 
 fn count(sections: &[String]) -> String {
-    let plural = if sections.len() == 1 { "" } else { "s" };
-    format!("{} section{plural}", sections.len())
+    counted(sections.len(), "section")
 }
 
 /// The first of `sections`, and `...` if there are more than [`limits::MAX_SECTIONS_NAMED`].

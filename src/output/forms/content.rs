@@ -13,6 +13,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format};
 use super::page::{NoticesJson, PlaceJson, WholePageJson};
 use super::value;
+use crate::count::counted;
 use crate::query::library::Freshness;
 use crate::query::node::{Content, Counts, NodeAnswer};
 use crate::query::{read, select};
@@ -35,11 +36,11 @@ impl NodeAnswer {
             format!(", page {} of pages 0-{}", pagination.page, pagination.pages - 1)
         });
         format!(
-            "{}{title} (lines {}-{}, {} words{pages})",
+            "{}{title} (lines {}-{}, {}{pages})",
             self.selector,
             self.line_start,
             self.line_end,
-            ShortCount(self.words)
+            counted(ShortCount(self.words), "word")
         )
     }
 
@@ -62,7 +63,8 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
         let more = node.pagination.as_ref().and_then(|pages| pages.next.as_ref());
         let facts = std::iter::once(node.heading_line())
             .chain(node.children_available.iter().map(|child| {
-                format!("{} {} ({} words)", child.selector, child.title, ShortCount(child.words))
+                let words = counted(ShortCount(child.words), "word");
+                format!("{} {} ({words})", child.selector, child.title)
             }))
             .chain(more.map(|more| format!("more: {more}")));
         let title = node.title.as_deref().unwrap_or(&node.selector);

@@ -11,6 +11,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format};
 use super::page::{ChildrenPageJson, PageJson, PlaceJson};
 use super::value;
+use crate::count::counted;
 use crate::query::Page;
 use crate::query::ldmd::LdmdAnswer;
 use crate::query::ldmd::emit::Emission;
@@ -155,11 +156,10 @@ impl Body for SectionContent {
     fn note(&self) -> Option<String> {
         (self.omitted_sections > 0).then(|| {
             let (id, file) = (&self.section_id, &self.file);
-            let sections = if self.omitted_sections == 1 { "section" } else { "sections" };
+            let sections = counted(self.omitted_sections, "section");
             format!(
-                "{} {sections} in {id} left out: --depth {} shows more; mdsel ldmd neighbors {file} --id {id} \
+                "{sections} in {id} left out: --depth {} shows more; mdsel ldmd neighbors {file} --id {id} \
                  lists them",
-                self.omitted_sections,
                 self.depth.unwrap_or(0) + 1
             )
         })

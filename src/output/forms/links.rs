@@ -13,6 +13,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Graph, Records};
 use super::page::PageJson;
 use super::value;
+use crate::count::counted;
 use crate::links::Kind;
 use crate::query::library::Freshness;
 use crate::query::links::WalkedEdge;
@@ -178,9 +179,9 @@ impl Answer for list::LinkListAnswer {
 
 /// Explains why there is no path, in one or more lines.
 fn no_path(none: &NoPath) -> Vec<String> {
-    let NoPath { from, to, hops, places, .. } = none;
-    let mut lines =
-        vec![format!("No path from {from} to {to}: {hops} hops tried, {places} places reached.")];
+    let NoPath { from, to, .. } = none;
+    let (hops, places) = (counted(none.hops, "hop"), counted(none.places, "place"));
+    let mut lines = vec![format!("No path from {from} to {to}: {hops} tried, {places} reached.")];
     for (what, ends) in [
         ("Farthest from the first", &none.farthest),
         ("The last is reached from", &none.reached_from),

@@ -8,6 +8,7 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::value;
+use crate::count::counted;
 use crate::query::prime;
 
 fn kind(folder: &prime::Folder) -> &'static str {
@@ -35,9 +36,9 @@ impl Answer for prime::PrimeAnswer {
             writer.line(
                 Style::Plain,
                 format_args!(
-                    "  {}/  {} documents{}",
+                    "  {}/  {}{}",
                     folder.folder,
-                    folder.documents,
+                    counted(folder.documents, "document"),
                     kind(folder)
                 ),
             );
@@ -98,9 +99,9 @@ impl Answer for prime::PrimeAnswer {
 fn totals(answer: &prime::PrimeAnswer) -> String {
     let totals = &answer.totals;
     format!(
-        "{} documents, {} sections, {} words",
-        totals.documents,
-        totals.sections,
-        ShortCount(totals.words)
+        "{}, {}, {}",
+        counted(totals.documents, "document"),
+        counted(totals.sections, "section"),
+        counted(ShortCount(totals.words), "word")
     )
 }

@@ -9,12 +9,8 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, edit_has};
 use super::edit::{kept_definitions, renumbered};
 use super::value;
+use crate::count::counted;
 use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
-
-/// Returns a number of things.
-fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
-}
 
 /// Returns lines that describe the edit: the new address, and each file with its links.
 fn lines(answer: &RelocateAnswer) -> Vec<String> {
@@ -37,7 +33,7 @@ fn lines(answer: &RelocateAnswer) -> Vec<String> {
         }));
     }
     if answer.files_omitted > 0 {
-        all.push(format!("  and {} more", counted(answer.files_omitted, "file")));
+        all.push(format!("  and {}", counted(answer.files_omitted, "more file")));
     }
     all
 }

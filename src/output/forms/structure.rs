@@ -12,8 +12,16 @@ use super::super::{Answer, Footer};
 use super::page::{ChildrenPageJson, PlaceJson, WholePageJson};
 use super::{locator, value};
 use crate::address::lines_address;
+use crate::count::counted;
 use crate::query::{find, index, neighbors};
 use crate::schema::json_as;
+
+/// Returns the lines and words of a document as text after its name.
+fn size(document: &index::IndexedDocument) -> String {
+    let (lines, words) =
+        (counted(document.lines, "line"), counted(ShortCount(document.words), "word"));
+    format!(" ({lines}, {words})")
+}
 
 impl Answer for index::IndexAnswer {
     fn rows(&self) -> Vec<Value> {
@@ -27,11 +35,11 @@ impl Answer for index::IndexAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         for document in &self.documents {
-            let size = format!(" ({} lines, {} words)", document.lines, ShortCount(document.words));
+            let size = size(document);
             writer.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
             if document.root.words > 0 {
-                let words = format!("  root  {} words", ShortCount(document.root.words));
-                writer.line(Style::Plain, &words);
+                let words = counted(ShortCount(document.root.words), "word");
+                writer.line(Style::Plain, format_args!("  root  {words}"));
             }
             let width = document.headings.iter().map(|h| locator(&h.selector).len()).max();
             for heading in &document.headings {
@@ -40,7 +48,10 @@ impl Answer for index::IndexAnswer {
                 writer
                     .piece(Style::Faint, format_args!("  {locator}"))
                     .piece(Style::Plain, format_args!("{indent}{}", heading.text))
-                    .line(Style::Faint, format_args!("  {} words", ShortCount(heading.words)));
+                    .line(
+                        Style::Faint,
+                        format_args!("  {}", counted(ShortCount(heading.words), "word")),
+                    );
             }
             for block in document.block_list.iter().flatten() {
                 writer
@@ -57,15 +68,15 @@ impl Answer for index::IndexAnswer {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("documents", self.documents.len().to_string())];
         renderer.summary(&facts)?;
-        let documents = self.documents.iter().map(|document| {
-            let words = ShortCount(document.words);
-            format!("{}::* ({} lines, {words} words)", document.namespace, document.lines)
-        });
+        let documents = self
+            .documents
+            .iter()
+            .map(|document| format!("{}::*{}", document.namespace, size(document)));
         renderer.key_findings(self.documents.len(), documents)?;
         for document in &self.documents {
             let headings = document.headings.iter().map(|heading| {
-                let words = ShortCount(heading.words);
-                format!("{} ({words} words) @ {}", heading.text, heading.selector)
+                let words = counted(ShortCount(heading.words), "word");
+                format!("{} ({words}) @ {}", heading.text, heading.selector)
             });
             let blocks = document.block_list.iter().flatten();
             let blocks = blocks.map(|block| format!("{} @ {}", block.preview, block.selector));

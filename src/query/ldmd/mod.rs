@@ -16,6 +16,7 @@ use super::library::OpenDocument;
 use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
 use crate::address::AddressResult;
+use crate::count::counted;
 use crate::error::{Result, Warning, shell_path};
 use crate::query::cursor::{Cursor, ListPart};
 
@@ -122,8 +123,9 @@ fn in_document<Body>(
             let problems = document.markup.faults.len();
             if problems > 0 {
                 let message = format!(
-                    "{}: its markers have {problems} problems; `mdsel ldmd check {}` lists them",
+                    "{}: its markers have {}; `mdsel ldmd check {}` lists them",
                     stored.path,
+                    counted(problems, "problem"),
                     shell_path(&stored.path)
                 );
                 page.warnings.push(Warning::new("LDMD_FAULTS", message));

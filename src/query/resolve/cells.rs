@@ -10,6 +10,7 @@ use crate::address::{
     AddressError, CellStep, CellSteps, FaultCode, Ordinal, Params, RowStep, Step, StepKind,
     StepScope, cells,
 };
+use crate::count::counted;
 use crate::data::columns;
 use crate::error::Warning;
 use crate::limits;
@@ -96,8 +97,7 @@ fn rows_of(
     };
     let address = place.address();
     if from >= count {
-        let s = if count == 1 { "" } else { "s" };
-        let message = format!("{address} has {count} row{s}, counted from 0");
+        let message = format!("{address} has {}; indexes begin at 0", counted(count, "row"));
         let last = count.checked_sub(1).map(|last| {
             let row = RowStep::Range(last, last);
             format!("{address}/{}", CellSteps { row, ..steps.clone() })
@@ -130,14 +130,14 @@ fn cells_of(
     if let Some(index) = columns::index_of(&names, name) {
         return Ok(index..index + 1);
     }
-    let s = if width == 1 { "" } else { "s" };
     Err(if matches!(step, CellStep::Column(_)) {
         let names = names.join(", ");
         let message =
             format!("{} has no column {name:?}; its columns are {names}", place.address());
         AddressError::new(FaultCode::SelectorNotFound, message)
     } else {
-        let message = format!("{} has {width} column{s}, counted from 0", place.address());
+        let columns = counted(width, "column");
+        let message = format!("{} has {columns}; indexes begin at 0", place.address());
         AddressError::new(FaultCode::IndexOutOfRange, message)
     })
 }

@@ -12,6 +12,7 @@ use super::suggestion;
 use crate::address::{
     AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, namespace, wrong_params,
 };
+use crate::count::counted;
 use crate::error::{Warning, shell_path};
 use crate::limits;
 use crate::markdown::outline::Section;
@@ -216,10 +217,9 @@ fn at_index_path(
         }
         (_, _, Some(anchored)) => Located::place(anchored.clone()),
         (Some((depth, count)), ..) => {
-            let (file, s) = (&document.stored.path, if count == 1 { "" } else { "s" });
-            let message = format!(
-                "{file} has {count} section{s} at step {depth} of the index, counted from 0"
-            );
+            let (file, sections) = (&document.stored.path, counted(count, "section"));
+            let message =
+                format!("{file} has {sections} at step {depth} of the index; indexes begin at 0");
             let suggestion = count.checked_sub(1).map(|last| {
                 let before = path.iter().take(depth).chain([&last]);
                 let steps: Vec<String> = before.map(|index| format!("#{index}")).collect();

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::located::{Located, RANGE_PAST_END, fault};
 use crate::address::{AddressError, FaultCode, Params};
+use crate::count::counted;
 use crate::error::Warning;
 use crate::position::LineSpan;
 use crate::query::library::OpenDocument;
@@ -87,6 +88,9 @@ fn out_of_range(document: &OpenDocument, lines: LineSpan) -> String {
     match start {
         0 => "the first line is 1".to_owned(),
         _ if start > end => format!("the range of lines {start}-{end} ends before it begins"),
-        _ => format!("{} has {} lines", document.stored.path, document.tree.outline().lines),
+        _ => {
+            let lines = counted(document.tree.outline().lines, "line");
+            format!("{} has {lines}", document.stored.path)
+        }
     }
 }

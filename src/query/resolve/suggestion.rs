@@ -54,7 +54,7 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
     let (code, message) = if available > 0 {
         let last = tree.matches(scope, kind).last().copied().unwrap_or_default();
         suggestions.push(suggestion(&format!("{kind}[{}]", available - 1), last));
-        let message = format!("{place} has {available} of {kind}, counted from 0");
+        let message = format!("{place} has {available} {kind}; indexes begin at 0");
         (FaultCode::IndexOutOfRange, message)
     } else {
         (FaultCode::SelectorNotFound, format!("{place} has no {kind}"))

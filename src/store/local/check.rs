@@ -22,6 +22,7 @@ use super::index::{Unusable, Usable, folder};
 use super::recovery::has_leftovers;
 use super::{Snapshot, is_index_of};
 use crate::corpus::Roots;
+use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::ordered;
@@ -173,7 +174,8 @@ impl Check {
             },
         )?;
         if unchecked > 0 && can_parse {
-            let message = format!("{unchecked} documents have no checksums");
+            let documents = counted(unchecked, "document");
+            let message = format!("the store has {documents} without checksums");
             faults.push(StoreProblem::new(FaultKind::Meta, message));
         }
         if keys.iter().any(|keys| !keys.is_empty()) {
