@@ -574,6 +574,22 @@ fn the_toc_lists_headings_and_nothing_that_only_looks_like_one() {
     );
 }
 
+#[test]
+fn the_toc_of_a_document_without_headings_says_so() {
+    let place = Place::ingested(&[
+        ("one.md", "text\n"),
+        ("two.md", "---\ntags: [a]\n---\ntext\n\n## Part\n"),
+    ]);
+    let text = |arguments: &[&str]| place.run(arguments).success().text();
+    assert_eq!(text(&["toc", "one.md", "-f", "text"]), "one.md (1 line, no headings)\n");
+    assert_eq!(
+        text(&["toc", "two.md", "--max-level", "1", "-f", "text"]),
+        "two.md (6 lines, no such headings)\n[frontmatter] (1-3, 18B)\n"
+    );
+    let all = text(&["toc", "-f", "text"]);
+    assert!(all.starts_with("one.md (1 line, no headings)\ntwo.md\n"), "{all}");
+}
+
 /// A file in a folder below the root with the same name as a file in the root.
 fn namesakes() -> Place {
     Place::ingested(&[

@@ -98,6 +98,10 @@ pub struct File {
     pub entries: Vec<TocEntry>,
     /// Whether the document has sections to list. This part of the list may have none of them.
     pub has_entries: bool,
+    /// Whether the document has headings.
+    pub has_headings: bool,
+    /// The number of its lines.
+    pub lines: usize,
     /// The front matter, if any.
     pub front_matter: Option<FrontMatterSize>,
     /// Whether the document contains bytes that are not valid UTF-8.
@@ -325,6 +329,8 @@ fn sections(
     File {
         file: document.stored.path.clone(),
         has_entries: !entries.is_empty(),
+        has_headings: !outline.sections.is_empty(),
+        lines: outline.lines,
         entries,
         front_matter: outline.front_matter.map(|_| FrontMatterSize {
             line_start: 1,

@@ -173,6 +173,8 @@ fn trees(text: &str) -> toc::TocAnswer {
         file: text.to_owned(),
         entries: vec![entry(0, 1), entry(1, 2), entry(0, 1)],
         has_entries: true,
+        has_headings: true,
+        lines: 3,
         front_matter: Some(toc::FrontMatterSize { line_start: 1, line_end: 3, char_count: 20 }),
         lossy: false,
         freshness: changed(),

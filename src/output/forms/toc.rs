@@ -13,6 +13,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
 use super::value;
+use crate::count::counted;
 use crate::query::library::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
 use crate::schema::{json_as, schema_as};
@@ -55,7 +56,14 @@ impl Answer for toc::TocAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         writer.items(&self.files, |writer, file| {
-            if self.is_shallow || !self.is_path_given {
+            let is_empty = !self.is_shallow && !file.has_entries;
+            if is_empty {
+                let lines = counted(file.lines, "line");
+                let headings = if file.has_headings { "no such headings" } else { "no headings" };
+                writer
+                    .piece(Style::Heading, &file.file)
+                    .line(Style::Faint, format_args!(" ({lines}, {headings})"));
+            } else if self.is_shallow || !self.is_path_given {
                 writer.line(Style::Heading, &file.file);
             }
             if let Some(front_matter) = file.front_matter.as_ref().filter(|_| !self.is_shallow) {
