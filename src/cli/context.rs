@@ -42,7 +42,7 @@ pub(super) struct ContextArgs {
     pub(super) passage: Option<usize>,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
-    /// Take also what is up to N links away
+    /// Also include places up to N links away
     #[arg(long = "links", value_name = "N", default_value_t = 0)]
     pub(super) hops: usize,
     /// Print the content, not only a summary

@@ -19,7 +19,7 @@ read_commands! {
     LinksCommand {
         /// List the links of a place
         List(Lazy<LinksListArgs>),
-        /// List what links lead to from a place and to it, hop by hop
+        /// List the places that links lead to and come from, by distance
         Tree(Lazy<LinksTreeArgs>),
         /// Find the shortest path of links between two places
         Path(Lazy<LinksPathArgs>),

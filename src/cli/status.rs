@@ -27,7 +27,7 @@ pub(super) struct StatusAnswer {
     index_generation: Option<u64>,
     /// The options that select files.
     options: IngestOptions,
-    /// The root, absolute.
+    /// The root: relative to the folder of the store file; absolute for a store on a server.
     root: String,
     /// Why the store is trusted, or that it is not.
     trust: TrustSource,

@@ -25,7 +25,7 @@ pub trait Writer: Debug {
     /// Returns the number of commits that changed a document.
     fn generation(&self) -> Result<u64>;
 
-    /// Returns all documents, in the order of their paths.
+    /// Returns all documents, in no particular order.
     fn documents(&self) -> Result<Vec<StoredDocument>>;
 
     /// Stores the root and the options, and commits. The root is relative to the folder of the store

@@ -277,7 +277,7 @@ impl<'a> From<&'a EditedFile> for FileJson<'a> {
     }
 }
 
-// What an answer says of all files.
+/// What an answer says of all files.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct Rest<'a> {
     /// The links of other documents that lead nowhere now.

@@ -13,6 +13,7 @@ use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
 use super::page::PageJson;
 use super::{TITLE_SEPARATOR, value};
+use crate::count::counted;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, HitDetail, Items, PassagePart};
 use crate::schema::json_as;
@@ -87,11 +88,11 @@ impl Answer for search::SearchAnswer {
         }
         if let Some(explanation) = &self.explanation {
             let text = format!(
-                "{}: {} of {} documents, {} trigrams",
+                "{}: {} of {}, {}",
                 explanation.method,
                 explanation.candidates,
-                explanation.documents,
-                explanation.trigrams
+                counted(explanation.documents, "document"),
+                counted(explanation.trigrams, "trigram")
             );
             writer.line(Style::Faint, &text);
         }
@@ -320,13 +321,13 @@ enum SearchJson<'a> {
         beside: BesideJson<'a>,
     },
     Counts {
-        /// How many there are in each document, in path order.
+        /// How many there are in each document: in path order, or for words best first.
         counts: &'a [search::Count],
         #[serde(flatten)]
         beside: BesideJson<'a>,
     },
     Files {
-        /// The documents that have one, in path order.
+        /// The documents that have one: in path order, or for words best first.
         files: &'a [String],
         #[serde(flatten)]
         beside: BesideJson<'a>,

@@ -26,9 +26,9 @@ pub struct Count {
 pub enum Items {
     /// The hits themselves.
     Hits(Vec<Hit>),
-    /// The number of hits in each document, in path order.
+    /// The number of hits in each document: in path order, or for words best first.
     Counts(Vec<Count>),
-    /// The documents with a hit, in path order.
+    /// The documents with a hit: in path order, or for words best first.
     Files(Vec<String>),
 }
 
@@ -229,8 +229,8 @@ impl Collector {
         true
     }
 
-    /// Adds the number of hits of a document; documents must come in path order. Returns false if no
-    /// further document is needed.
+    /// Adds the number of hits of a document, in the order of the answer. Returns false if no further document is
+    /// needed.
     pub(super) fn take_count(&mut self, file: &str, count: usize) -> bool {
         self.total += count;
         if self.counts.len() >= self.skip.saturating_add(self.most) {

@@ -331,9 +331,8 @@ impl Writer for ShardWriter {
     }
 
     fn documents(&self) -> Result<Vec<StoredDocument>> {
-        let mut question =
+        let question =
             Question::of_documents(DOCUMENT_COLUMNS, "document d", self.known.generation);
-        question.text.push_str(" ORDER BY d.path");
         let rows = question.run(&mut self.connection.borrow_mut())?;
         rows.iter().map(unchecked_document).collect()
     }
