@@ -13,6 +13,7 @@ use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::Result;
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
+use crate::output::NamedValues;
 use crate::store::{Lookup, Purpose, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
 
@@ -44,12 +45,12 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         let rows = limits::TABLE.iter().map(|limit| {
             (limit.name.to_owned(), json!({ "value": limit.value, "meaning": limit.meaning }))
         });
-        global.print(&Value::Object(rows.collect()))?;
+        global.print(&NamedValues::of(&Value::Object(rows.collect())))?;
         return Ok(Status::Success);
     }
     let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
     if arguments.collections {
-        global.print(&serde_json::to_value(collections(&*reader)?).unwrap_or_default())?;
+        global.print(&NamedValues::of(&collections(&*reader)?))?;
         return Ok(Status::Success);
     }
     let store = store::store(global)?;
@@ -75,7 +76,7 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         stale,
         unreadable,
     };
-    global.print(&serde_json::to_value(answer).unwrap_or_default())?;
+    global.print(&NamedValues::of(&answer))?;
     Ok(Status::Success)
 }
 

@@ -18,7 +18,7 @@ use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::library::OpenDocument;
 use crate::query::node::{has_hash, narrowed, short_hash};
-use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::{NamedNode, locate_for_edit, locate_text_for_edit, narrow};
 use crate::store::StoredDocument;
 
@@ -381,7 +381,8 @@ impl Current {
     /// Returns the bytes of the lines, if `place` is a range of lines.
     fn lines(&self, place: &ResolvedNode) -> Option<ByteSpan> {
         let span = place.span();
-        (place.resolved == Some("lines")).then(|| narrowed(place, span, self.bytes(span)).0)
+        (place.resolved == Some(ResolvedAs::Lines))
+            .then(|| narrowed(place, span, self.bytes(span)).0)
     }
 
     /// Returns the address of the lines, or else of the place.

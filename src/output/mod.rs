@@ -20,6 +20,7 @@ mod text_writer;
 
 pub(crate) use budget::too_small;
 pub use footer::Footer;
+pub use forms::NamedValues;
 pub use graph::Graph;
 pub use ldmd::LdmdRenderer;
 pub use records::Records;

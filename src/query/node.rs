@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::library::{DocumentCache, Freshness};
 use super::page::shorten;
 use super::pager::{Pager, page_size};
-use super::resolved_node::{ResolvedNode, Target};
+use super::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::address::{AddressError, AddressResult, FaultCode, StepScope, Tree};
 use crate::count::counted;
 use crate::error::Result;
@@ -131,9 +131,9 @@ pub struct NodeAnswer {
     /// The number of blocks directly in it, by type.
     #[serde(skip_serializing_if = "Counts::is_empty")]
     pub blocks: Counts,
-    /// How the node differs from the named one: `containing` or `lines`.
+    /// How the node differs from the one that the address names.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub resolved: Option<&'static str>,
+    pub resolved: Option<ResolvedAs>,
     /// The first 16 hexadecimal digits of the BLAKE3 hash of the whole node.
     pub hash: String,
     /// Whether the file differs from the stored document.

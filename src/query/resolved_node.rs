@@ -4,6 +4,9 @@
 
 use std::rc::Rc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::library::OpenDocument;
 use crate::address::{
     Candidate, CellStep, CellSteps, FRONT_MATTER_PLACE, Params, RowStep, SectionPart,
@@ -60,8 +63,18 @@ pub struct ResolvedNode {
     pub target: Target,
     /// The parameters, which select a part of the target.
     pub params: Params,
-    /// How the place differs from the named one: `containing` or `lines`.
-    pub resolved: Option<&'static str>,
+    /// How the place differs from the one that the address names.
+    pub resolved: Option<ResolvedAs>,
+}
+
+/// How a place differs from the one that an address names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResolvedAs {
+    /// It contains the named line or anchor.
+    Containing,
+    /// It is the named lines of the target.
+    Lines,
 }
 
 impl ResolvedNode {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::text_writer::{Style, TextWriter};
@@ -113,9 +114,21 @@ fn sign(change: ChangeKind) -> char {
     }
 }
 
-impl Answer for Value {
+/// An answer that consists of named values: a JSON object.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct NamedValues(Value);
+
+impl NamedValues {
+    /// Returns the fields of `object`.
+    pub fn of(object: &impl Serialize) -> Self {
+        Self(value(object))
+    }
+}
+
+impl Answer for NamedValues {
     fn rows(&self) -> Vec<Value> {
-        vec![self.clone()]
+        vec![self.0.clone()]
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -123,7 +136,7 @@ impl Answer for Value {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        let facts = facts(self);
+        let facts = facts(&self.0);
         let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, shown) in facts {
             writer.line(Style::Plain, format_args!("{name:<width$}  {shown}"));
@@ -135,7 +148,7 @@ impl Answer for Value {
     }
 
     fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
-        renderer.summary(&facts(self))
+        renderer.summary(&facts(&self.0))
     }
 }
 

@@ -20,6 +20,7 @@ mod structure;
 mod tests;
 mod toc;
 
+pub use ingest::NamedValues;
 use serde_json::Value;
 
 /// What separates the titles above a place.

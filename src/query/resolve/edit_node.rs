@@ -17,7 +17,7 @@ use crate::address::{
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::query::library::OpenDocument;
-use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Locates the named node in `document`, which may have changed since it was named. A selector with all
 /// its indices and its document, as every command prints addresses, has only one meaning.
@@ -27,7 +27,7 @@ pub(crate) fn locate_for_edit(
     is_fuzzy: bool,
 ) -> AddressResult<ResolvedNode> {
     let place = locate_text_for_edit(document, named, is_fuzzy)?;
-    if place.resolved != Some("lines") {
+    if place.resolved != Some(ResolvedAs::Lines) {
         return Ok(place);
     }
     let address = place.address();
@@ -87,7 +87,7 @@ pub(crate) fn locate_text_for_edit(
             return Err(fault.of(text));
         }
         // An edit changes no other lines than those that were named.
-        if located.places.iter().any(|place| place.resolved == Some("lines"))
+        if located.places.iter().any(|place| place.resolved == Some(ResolvedAs::Lines))
             && let Some(warning) = located.warnings.iter().find(|one| one.code == RANGE_PAST_END)
         {
             return Err(fault(FaultCode::IndexOutOfRange, text, warning.message.clone()));
@@ -113,7 +113,7 @@ pub(crate) fn locate_text_for_edit(
 fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNode> {
     let text = named.text.as_str();
     let Params { page, head, tail, part, .. } = place.params;
-    if place.resolved == Some("lines") && page.is_none() {
+    if place.resolved == Some(ResolvedAs::Lines) && page.is_none() {
         return Ok(place.clone());
     }
     if place.resolved.is_some() {

@@ -18,7 +18,7 @@ use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 use crate::query::library::OpenDocument;
-use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Returns the result of the first of `places` that names anything in `document`.
 pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Located {
@@ -274,7 +274,7 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
         if tree.section(*node).is_none() {
             let offset = tree.node(*node).map_or(0, |node| node.bytes.start);
             place.target = Target::Node(tree.section_at(offset).unwrap_or(0));
-            place.resolved = Some("containing");
+            place.resolved = Some(ResolvedAs::Containing);
         }
         return Some(Located::place(place));
     }

@@ -10,7 +10,7 @@ use crate::count::counted;
 use crate::error::Warning;
 use crate::position::LineSpan;
 use crate::query::library::OpenDocument;
-use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Returns the section whose heading is on the line, or else the node that contains the line.
 pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) -> Located {
@@ -30,14 +30,14 @@ pub(super) fn at_line(document: &Rc<OpenDocument>, line: usize, params: Params) 
             place.target = Target::Node(section.node);
             // A setext heading has several lines.
             if line >= first_line(section.node) + section.heading_lines {
-                place.resolved = Some("containing");
+                place.resolved = Some(ResolvedAs::Containing);
             }
         }
         None => {
             if outline.front_matter.is_some() && line < first_line(0) {
                 place.target = Target::FrontMatter;
             }
-            place.resolved = Some("containing");
+            place.resolved = Some(ResolvedAs::Containing);
         }
     }
     Located::place(place)
@@ -76,7 +76,7 @@ pub(super) fn at_lines(document: &Rc<OpenDocument>, lines: LineSpan, params: Par
     let head = Some(lines.start - first_line + head);
     let params = Params { head, tail: Some(tail), ..params };
     let mut place = ResolvedNode::new(Rc::clone(document), target, params);
-    place.resolved = Some("lines");
+    place.resolved = Some(ResolvedAs::Lines);
     let mut located = Located::place(place);
     located.warnings.extend(past_end);
     located

@@ -110,7 +110,7 @@ pub(in crate::store) struct Snapshot {
     lineage: Lineage,
     has_current_parser: bool,
     /// The checksum of the root and the options, read when the generation is released.
-    seal: OnceLock<Option<Value>>,
+    checksum: OnceLock<Option<Value>>,
     /// The ids of the documents without checksums whose bytes were compared with their hash.
     pub(super) checked: Mutex<HashSet<i64>>,
     /// The documents of the texts that were last looked for among the titles.
@@ -175,7 +175,7 @@ impl Snapshot {
             identity: String::new(),
             lineage: Lineage::default(),
             has_current_parser: false,
-            seal: OnceLock::new(),
+            checksum: OnceLock::new(),
             checked: Mutex::default(),
             titles: RememberedTitles::default(),
             statement_began,
@@ -212,9 +212,9 @@ impl Snapshot {
     /// Releases the generation, so that a writer can write the log back. Call [`Self::renew`]
     /// before the next query.
     pub(in crate::store) fn release(&self) -> Result<()> {
-        if self.seal.get().is_none() {
-            let seal = self.wrap(meta::value(&self.statement(), "seal"))?;
-            self.seal.get_or_init(|| seal);
+        if self.checksum.get().is_none() {
+            let checksum = self.wrap(meta::value(&self.statement(), "seal"))?;
+            self.checksum.get_or_init(|| checksum);
         }
         self.wrap(self.statement().execute_batch("ROLLBACK"))
     }
@@ -232,9 +232,9 @@ impl Snapshot {
         }
         self.wrap(self.statement().execute_batch("BEGIN"))?;
         let generation: Option<Value> = self.wrap(meta::value(&self.statement(), "generation"))?;
-        let seal: Option<Value> = self.wrap(meta::value(&self.statement(), "seal"))?;
+        let checksum: Option<Value> = self.wrap(meta::value(&self.statement(), "seal"))?;
         let is_same_generation = matches!(generation, Some(Value::Integer(number)) if number.unsigned_abs() == self.generation);
-        Ok(is_same_generation && self.seal.get() == Some(&seal))
+        Ok(is_same_generation && self.checksum.get() == Some(&checksum))
     }
 
     /// Returns the rows that `statement` selects.
