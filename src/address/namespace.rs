@@ -28,6 +28,11 @@ pub fn encode(path: &str) -> String {
     result
 }
 
+/// Returns the address of the whole document at `path`.
+pub fn whole(path: &str) -> String {
+    format!("{}::*", encode(path))
+}
+
 /// Percent-decodes `namespace` once. Text that is not an escape is kept. If the decoded bytes are
 /// not UTF-8, returns `namespace` unchanged.
 pub fn decode(namespace: &str) -> String {

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{columns, fields, language};
+use crate::hash::first_bytes;
 use crate::markdown::contents::{self as markdown, CodeBlock, Table, TaskItem};
 use crate::markdown::slug::fold;
 
@@ -69,9 +70,7 @@ impl Key<'_> {
             Self::Task { is_done: true } => "done".to_owned(),
             Self::Field(name) => format!("task {}", fold(name)),
         };
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..8]);
-        i64::from_le_bytes(bytes)
+        first_bytes(blake3::hash(text.as_bytes()).as_bytes())
     }
 }
 

@@ -23,17 +23,16 @@ pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) 
         return Ok(found.id);
     }
     let folded = fold(name);
-    [
-        library.documents_titled(&folded),
-        library.documents_with_id(name),
-        library.documents_with_alias(&folded),
-    ]
-    .into_iter()
-    .find_map(|mut documents| {
+    let lookups: [&dyn Fn() -> Vec<DocumentId>; 3] =
+        [&|| library.documents_titled(&folded), &|| library.documents_with_id(name), &|| {
+            library.documents_with_alias(&folded)
+        }];
+    let found = lookups.into_iter().find_map(|documents| {
+        let mut documents = documents();
         library.retain_near(source, &mut documents);
         only(&documents)
-    })
-    .unwrap_or(Err(Reason::File))
+    });
+    found.unwrap_or(Err(Reason::File))
 }
 
 /// Returns whether `name` cannot mean another document than the one that it leads to: it is the whole path of that

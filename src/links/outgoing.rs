@@ -14,6 +14,7 @@ use super::path::{folder_of, join, normalized, split_extension, without_order};
 use super::reference::{INDEX_NAMES, sources_of_page, split_reference};
 use super::site::SiteRoot;
 use crate::address::namespace::decode;
+use crate::hash::first_bytes;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
 use crate::markdown::html_anchors::HtmlAnchor;
@@ -271,7 +272,7 @@ fn last(path: &str) -> &str {
 fn hash(kind: &str, text: &str) -> i64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(kind.as_bytes()).update(&[0]).update(text.as_bytes());
-    hasher.finalize().as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+    first_bytes(hasher.finalize().as_bytes())
 }
 
 fn unique(mut keys: Vec<i64>) -> Vec<i64> {

@@ -7,6 +7,14 @@ use markdown_it::parser::inline::InlineRoot;
 
 use crate::position::ByteSpan;
 
+/// Returns the offsets of the pipes in `line`, each with whether it is after a backslash, and the end of `line`.
+fn pipes(line: &str) -> impl Iterator<Item = (usize, bool)> {
+    let bytes = line.as_bytes();
+    let is_escaped = move |pipe: usize| pipe > 0 && bytes.get(pipe - 1) == Some(&b'\\');
+    let pipes = memchr::memchr_iter(b'|', bytes).map(move |pipe| (pipe, is_escaped(pipe)));
+    pipes.chain([(line.len(), false)])
+}
+
 /// Returns the spans of the cells of a row in `line`, without the blanks around them.
 ///
 /// A pipe after a backslash belongs to its cell. An empty cell at either end is the text outside the
@@ -14,11 +22,8 @@ use crate::position::ByteSpan;
 pub(crate) fn cells(line: &str) -> Vec<ByteSpan> {
     let mut cells = Vec::new();
     let mut start = 0;
-    for pipe in memchr::memchr_iter(b'|', line.as_bytes()).chain([line.len()]) {
+    for (pipe, _) in pipes(line).filter(|(_, is_escaped)| !is_escaped) {
         let piece = line.get(start..pipe).unwrap_or_default();
-        if pipe < line.len() && piece.ends_with('\\') {
-            continue;
-        }
         let blank = |scalar: char| matches!(scalar, ' ' | '\t' | '\r');
         let text = piece.trim_start_matches(blank);
         let first = pipe - text.len();
@@ -36,14 +41,11 @@ pub(crate) fn cells(line: &str) -> Vec<ByteSpan> {
 ///
 /// A pipe after a backslash belongs to its cell, and the backslash is removed, also in code spans.
 pub(super) fn cells_with_links(line: &str, offset: usize) -> Vec<InlineRoot> {
-    let bytes = line.as_bytes();
     let mut cells = Vec::new();
     let mut text = String::new();
     let mut mapping = Vec::new();
     let mut start = 0;
-    for pipe in memchr::memchr_iter(b'|', bytes).chain([line.len()]) {
-        let is_escaped = line.get(start..pipe).is_some_and(|piece| piece.ends_with('\\'));
-        let is_escaped = is_escaped && pipe < line.len();
+    for (pipe, is_escaped) in pipes(line) {
         let piece = line.get(start..pipe - usize::from(is_escaped)).unwrap_or_default();
         if !piece.is_empty() {
             mapping.push((text.len(), offset + start));

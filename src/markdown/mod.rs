@@ -32,6 +32,7 @@ pub use prose::shows_text;
 
 use serde_json::{Map, Value};
 
+use crate::decoding::same_length_text;
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex};
 use contents::Contents;
@@ -148,12 +149,9 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     let front_matter_span = front_matter.as_ref().map(|found| found.span);
     let body = front_matter_span.map_or(start, |span| span.end);
     let bytes = file.get(body..).unwrap_or_default();
-    let valid = std::str::from_utf8(bytes);
-    let is_lossy = valid.is_err() || std::str::from_utf8(file).is_err();
-    let mut parsed = match valid {
-        Ok(text) => parse::parse(text, body, file, &lines, dialect),
-        Err(_) => parse::parse(&with_placeholders(bytes), body, file, &lines, dialect),
-    };
+    let is_lossy = std::str::from_utf8(file).is_err();
+    let text = same_length_text(bytes, PLACEHOLDER);
+    let mut parsed = parse::parse(&text, body, file, &lines, dialect);
     let mut bounded = |happened: bool, code, message: &dyn Fn() -> String| {
         if happened {
             diagnostics.push(Diagnostic { code, line: None, message: message() });
@@ -236,13 +234,3 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
 /// Replaces each byte that is not UTF-8 during parsing. It is one byte long and has no meaning in
 /// Markdown.
 const PLACEHOLDER: char = '\u{1A}';
-
-/// Returns `bytes` as text of the same length, so that offsets stay valid.
-fn with_placeholders(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| PLACEHOLDER));
-    }
-    text
-}

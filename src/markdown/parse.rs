@@ -30,6 +30,7 @@ use super::footnote::Footnote;
 use super::links::{self, LinkText, Links};
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::{TitleParser, written};
+use crate::decoding::same_length_text;
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
@@ -202,11 +203,7 @@ impl Adapter<'_> {
 
     /// Adds the row at `span`, with at most as many cells as the header.
     fn add_row(&mut self, table: &mut Table, span: ByteSpan) {
-        let line = span.of(self.file);
-        let line = match std::str::from_utf8(line) {
-            Ok(line) => Cow::Borrowed(line),
-            Err(_) => Cow::Owned(super::with_placeholders(line)),
-        };
+        let line = same_length_text(span.of(self.file), super::PLACEHOLDER);
         let most = if table.rows().len() == 0 { usize::MAX } else { table.width() };
         let cells = cells(&line).into_iter().take(most).map(|cell| {
             let source = line.get(cell.start..cell.end).unwrap_or_default();

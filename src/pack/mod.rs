@@ -28,7 +28,6 @@ pub use writer::PackWriter;
 
 pub use crate::records::LineError;
 
-use crate::address::namespace;
 use crate::records::LineShape;
 
 const HEADER: LineShape = LineShape("H pack=1 version=$v documents=$v options=$v");
@@ -104,11 +103,6 @@ pub enum PackItem {
     Link(PackLink),
     /// An attachment. Attachments come last, in ascending order of the bytes of their paths.
     Attachment(Attachment),
-}
-
-/// The address of the whole document at `path`.
-fn document_id(path: &str) -> String {
-    format!("{}::*", namespace::encode(path))
 }
 
 /// The line after the bytes that a line of `shape` announces.

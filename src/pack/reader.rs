@@ -11,8 +11,9 @@ use base64::engine::general_purpose::STANDARD;
 use super::order::{PackOrder, PackPart};
 use super::{
     ATTACHED, ATTACHMENT, Attachment, CONTENT, HEADER, Header, LINK, LineError, PackDocument,
-    PackItem, PackLink, ROW_BYTES, SOURCE, document_id, end_of,
+    PackItem, PackLink, ROW_BYTES, SOURCE, end_of,
 };
+use crate::address::namespace;
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
 use crate::records::{LineShape, NODE, RecordLines, count, id, read_tags};
 
@@ -71,7 +72,7 @@ impl<R: BufRead> PackReader<R> {
     /// Reads the rest of a document.
     fn document(&mut self, mut document: PackDocument) -> Result<PackDocument, LineError> {
         self.enter(PackPart::Documents, Some(&document.path))?;
-        let address = document_id(&document.path);
+        let address = namespace::whole(&document.path);
         self.advance()?;
         let mut left = MAX_RECORD_BYTES;
         while let Some([_, url]) = SOURCE.read(self.lines.text()).filter(|[id, _]| *id == address) {
@@ -153,7 +154,7 @@ fn header(line: &str) -> Option<Header> {
 /// Parses the line of a document, which has neither sources nor bytes.
 fn document(line: &str) -> Option<PackDocument> {
     let [id, kind, title, tags, path] = NODE.read(line)?;
-    let tags = read_tags(&tags).filter(|_| id == document_id(&path))?;
+    let tags = read_tags(&tags).filter(|_| id == namespace::whole(&path))?;
     Some(PackDocument { path, title, kind, tags, ..PackDocument::default() })
 }
 

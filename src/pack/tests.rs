@@ -3,6 +3,7 @@ use std::io::ErrorKind;
 use proptest::prelude::*;
 
 use super::*;
+use crate::address::namespace;
 
 fn document(path: &str, bytes: &[u8]) -> PackDocument {
     let (path, bytes) = (path.to_owned(), bytes.to_owned());
@@ -121,7 +122,7 @@ fn every_altered_byte_is_detected() {
 fn an_invalid_pack_with_a_matching_hash_is_refused() {
     let head = |documents| format!("H pack=1 version=1 documents={documents} options=-\n");
     let document = |path: &str, content: &str| {
-        let id = document_id(path);
+        let id = namespace::whole(path);
         let path = crate::records::value(path);
         format!("N {id} t \"\" tags=- path={path}\nC {id} {content}\nC-END\n")
     };

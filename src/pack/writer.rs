@@ -10,8 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use super::order::{PackOrder, PackPart};
 use super::{
     ATTACHED, ATTACHMENT, Attachment, CONTENT, HEADER, Header, LINK, PackDocument, PackLink,
-    ROW_BYTES, SOURCE, document_id, end_of,
+    ROW_BYTES, SOURCE, end_of,
 };
+use crate::address::namespace;
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_TAGS};
 use crate::records::{LineShape, RecordNode};
 
@@ -44,7 +45,7 @@ impl<W: Write> PackWriter<W> {
         if tags.len() > MAX_TAGS {
             return Err(invalid("too many tags for one document of a pack"));
         }
-        let id = document_id(path);
+        let id = namespace::whole(path);
         self.line(RecordNode { id: &id, kind, title, tags, path }.to_string())?;
         let lines = sources.iter().map(|url| SOURCE.write(&[&id, url]) + "\n");
         self.lines(&lines.collect::<String>())?;

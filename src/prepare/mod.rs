@@ -158,22 +158,8 @@ impl Preparation {
         let values: Option<Map<String, Value>> =
             rows.front_matter.as_deref().and_then(|values| serde_json::from_str(values).ok());
         let title = values.as_ref().and_then(front_matter::title);
-        let chunks = self
-            .compressor
-            .compress(bytes, &rows.hash)
-            .map_err(|error| Error::io(Path::new(&rows.path), error))?;
-        Ok(Some(PreparedDocument {
-            state,
-            chunks,
-            checksums: rows.checksums(state.size),
-            link_keys: links.link_keys(&rows.path),
-            name_keys: links.name_keys(),
-            data_keys: contents.keys(),
-            values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(rows.names(title), bytes, &outline),
-            diagnostics: Vec::new(),
-            rows,
-        }))
+        let derived = Derived { rows, state, links: &links, contents: &contents };
+        self.prepared(derived, bytes, title, &outline).map(Some)
     }
 
     /// Derives all rows. Fails with [`ErrorKind::Limit`] if the outline is too large.
@@ -181,25 +167,47 @@ impl Preparation {
         let values = parsed.document.front_matter.as_ref();
         let tags = values.map(front_matter::tags).unwrap_or_default();
         let rows = DerivedRows::of(&parsed, tags)?;
+        let ParsedDocument { bytes, document, contents, links, state, .. } = parsed;
+        let title = document.front_matter.as_ref().and_then(front_matter::title);
+        let derived = Derived { rows, state, links: &links, contents: &contents };
+        let prepared = self.prepared(derived, &bytes, title, &document.outline)?;
+        Ok(PreparedDocument { diagnostics: document.diagnostics, ..prepared })
+    }
+
+    /// Compresses the bytes of a document and derives what is stored besides its rows.
+    fn prepared(
+        &mut self,
+        derived: Derived<'_>,
+        bytes: &[u8],
+        title: Option<&str>,
+        outline: &Outline,
+    ) -> Result<PreparedDocument> {
+        let Derived { rows, state, links, contents } = derived;
         let chunks = self
             .compressor
-            .compress(&parsed.bytes, &parsed.hash)
-            .map_err(|error| Error::io(Path::new(&parsed.path), error))?;
-        let ParsedDocument { path, bytes, document, contents, links, state, .. } = parsed;
-        let title = document.front_matter.as_ref().and_then(front_matter::title);
+            .compress(bytes, &rows.hash)
+            .map_err(|error| Error::io(Path::new(&rows.path), error))?;
         Ok(PreparedDocument {
             state,
             chunks,
             checksums: rows.checksums(state.size),
-            link_keys: links.link_keys(&path),
+            link_keys: links.link_keys(&rows.path),
             name_keys: links.name_keys(),
             data_keys: contents.keys(),
             values: values::of(rows.front_matter.as_deref()),
-            text: self.texts.extract(rows.names(title), &bytes, &document.outline),
-            diagnostics: document.diagnostics,
+            text: self.texts.extract(rows.names(title), bytes, outline),
+            diagnostics: Vec::new(),
             rows,
         })
     }
+}
+
+/// The rows of a document, and what they were derived from.
+struct Derived<'a> {
+    rows: DerivedRows,
+    state: FileState,
+    links: &'a Outgoing,
+    contents: &'a Contents,
 }
 
 /// Decodes the rows of a document of `length` bytes; `None` if they are damaged.

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::data::scalar;
+use crate::hash::first_bytes;
 use crate::markdown::slug::fold;
 
 /// The value of one key of the front matter of a document.
@@ -27,9 +28,7 @@ impl ValueRow {
         for text in [key, name, type_name, value] {
             fields.text(text);
         }
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&fields.hash()[..8]);
-        u64::from_le_bytes(bytes)
+        first_bytes(&fields.hash()).cast_unsigned()
     }
 
     /// Returns the hash of this row.

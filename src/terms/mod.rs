@@ -28,8 +28,7 @@ pub use stems::StemClass;
 pub(crate) use stop_words::{LANGUAGES, LanguageSet};
 pub use term::{QueryTerm, TextField};
 pub(crate) use text::{
-    DocumentNames, DocumentText, FRONT_MATTER, IndexedField, TextExtractor, same_length_text,
-    type_mark,
+    DocumentNames, DocumentText, FRONT_MATTER, IndexedField, TextExtractor, type_mark,
 };
 pub(crate) use token_text::WrittenTokens;
 pub(crate) use tokens::{TokenKind, Tokens, camel_parts};

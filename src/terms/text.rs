@@ -4,11 +4,10 @@
 //! index. Invariants: every document has a root, even if it is empty. The root has words only if there
 //! is text before the first heading. Every section has its own words, and so has the front matter.
 
-use std::borrow::Cow;
-
 use super::fingerprint::Fingerprint;
 use super::token_text::TokenWriter;
 use super::trigram_set::{TrigramCollector, TrigramSet};
+use crate::decoding::same_length_text;
 use crate::links::split_extension;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
@@ -98,7 +97,7 @@ impl TextExtractor {
         outline: &Outline,
     ) -> DocumentText {
         let DocumentNames { path, tags, title, title_keys } = names;
-        let text = same_length_text(bytes);
+        let text = same_length_text(bytes, ' ');
         let texts = sections(outline);
         let first = first_section(&texts, &text);
         let sections = texts.iter().map(|section| self.section(section, &text)).collect();
@@ -202,19 +201,6 @@ fn sections(outline: &Outline) -> Vec<SectionText<'_>> {
 fn stem(path: &str) -> &str {
     let path = split_extension(path).0;
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Returns `bytes` as text. Each byte that is not UTF-8 is replaced by a space.
-pub(crate) fn same_length_text(bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
-    }
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| ' '));
-    }
-    Cow::Owned(text)
 }
 
 /// The field of an index that a text belongs to. All but the last two are words, as
@@ -383,10 +369,5 @@ mod tests {
             ("B", 1, "three", ""),
         ];
         assert_eq!(actual, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
-    }
-
-    #[test]
-    fn each_invalid_byte_becomes_one_space() {
-        assert_eq!(same_length_text(b"a\xff\xfeb\xe2\x82c"), "a  b  c");
     }
 }

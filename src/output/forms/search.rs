@@ -13,6 +13,7 @@ use super::super::{Answer, Footer, Format, Records};
 use super::context::BANNER;
 use super::page::PageJson;
 use super::{TITLE_SEPARATOR, value};
+use crate::address::namespace;
 use crate::count::counted;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, HitDetail, Items, PassagePart};
@@ -178,7 +179,7 @@ impl Answer for search::SearchAnswer {
             }
             Items::Files(files) => {
                 for file in files {
-                    let id = format!("{}::*", crate::address::namespace::encode(file));
+                    let id = namespace::whole(file);
                     records.place(&id, "Document", file, file)?;
                 }
             }

@@ -13,6 +13,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
 use super::value;
+use crate::address::namespace;
 use crate::count::counted;
 use crate::query::library::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
@@ -121,7 +122,7 @@ impl Answer for toc::TocAnswer {
         records.header("toc", &fields)?;
         for file in &self.files {
             if !file.has_entries {
-                let id = format!("{}::*", crate::address::namespace::encode(&file.file));
+                let id = namespace::whole(&file.file);
                 records.place(&id, "Document", &file.file, &file.file)?;
             }
             for TocEntry { section, .. } in &file.entries {

@@ -402,7 +402,7 @@ impl Resolver<'_> {
             warnings.push(locate::shadows(text));
         }
         if let NameMatch::One(stored) = documents::by_name(self.library, text)? {
-            let whole = format!("{}::*", namespace::encode(&stored.path));
+            let whole = namespace::whole(&stored.path);
             let message =
                 format!("{text} is read as a selector; the document with that name is {whole}");
             warnings.push(Warning::new("SHADOWED_NAME", message));

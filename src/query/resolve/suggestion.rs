@@ -232,6 +232,6 @@ pub(in crate::query) fn similar_documents(
     let paths = similar
         .into_iter()
         .flat_map(|tail| shortened.iter().filter(move |(other, _)| other == tail))
-        .map(|(_, path)| format!("{}::*", namespace::encode(path)));
+        .map(|(_, path)| namespace::whole(path));
     Ok(unique(paths.collect()))
 }

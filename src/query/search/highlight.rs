@@ -6,8 +6,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::decoding::same_length_text;
 use crate::position::{ByteSpan, LineIndex};
-use crate::terms::{QueryTerm, StemClass, TokenKind, Tokens, same_length_text};
+use crate::terms::{QueryTerm, StemClass, TokenKind, Tokens};
 
 /// For a term of joined words, such as `15.9`: the share of its weight for the joined form. The single
 /// words get the remainder.
@@ -107,7 +108,7 @@ impl Highlighter {
     /// Returns all words of a file within `within` that match a term, in order. A word may match several
     /// terms. `bytes` is the file.
     pub(crate) fn occurrences(&self, bytes: &[u8], within: ByteSpan) -> Vec<Occurrence> {
-        let text = same_length_text(within.of(bytes));
+        let text = same_length_text(within.of(bytes), ' ');
         let mut tokens = Tokens::new(&text);
         let mut occurrences = Vec::new();
         while tokens.advance() {

@@ -6,6 +6,7 @@ use postgres::Row;
 
 use crate::corpus::FileState;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::first_bytes;
 use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::prepare::integer;
 use crate::store::StoredDocument;
@@ -30,9 +31,7 @@ pub(super) enum KeyKind {
 
 /// Returns the hash by which a text is found.
 pub(super) fn text_key(text: &str) -> i64 {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..8]);
-    i64::from_le_bytes(bytes)
+    first_bytes(blake3::hash(text.as_bytes()).as_bytes())
 }
 
 /// Returns the partition, of `parts`, of all rows of the document at `path`.
