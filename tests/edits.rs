@@ -77,6 +77,29 @@ fn answers_have_the_documented_fields() {
 }
 
 #[test]
+fn what_was_deleted_is_what_the_file_lost() {
+    let text = "---\na: 1\n---\n\n# A\n\na [x] [y]\n\n## B\n\nb\n\n[x]: x.md\n\nb2\n\n[y]: y.md\n\n# C\n\nc\n\n# D\n\nd";
+    for (section, lines, content) in [
+        ("@frontmatter", [1, 4], "---\na: 1\n---\n\n"),
+        ("A/B", [9, 17], "## B\n\nb\n\n\nb2\n\n"),
+        ("C", [19, 22], "# C\n\nc\n\n"),
+        ("D", [22, 25], "\n# D\n\nd"),
+    ] {
+        let place = Place::ingested(&[("doc.md", text)]);
+        let answer = place.run(&["delete", "doc.md", section]).success().json();
+        assert_eq!(answer["deleted_content"], content, "{section}");
+        assert_eq!(answer["deleted_lines"], json!(lines), "{section}");
+    }
+    // The last blank line before a place goes if no text follows it.
+    let place = Place::ingested(&[("doc.md", "# A\n\na\n\n# B\n\nb\n")]);
+    let answer = place.run(&["delete", "doc.md", "B", "--dry-run", "-f", "json"]).success().json();
+    assert_eq!(answer["deleted_lines"], json!([4, 7]));
+    let removed = place.run(&["delete", "doc.md", "B", "--dry-run", "-f", "text"]).success().text();
+    let removed = removed.lines().filter(|line| line.starts_with('-') && !line.starts_with("---"));
+    assert_eq!(removed.count(), 4);
+}
+
+#[test]
 fn the_whole_document_keeps_its_final_line_end() {
     for (old, new) in [("# A\n", "# B\n"), ("# A\r\n", "# B\r\n"), ("# A", "# B"), ("", "# B")] {
         let place = Place::ingested(&[("doc.md", old)]);

@@ -145,9 +145,10 @@ pub struct Done {
     pub selector: String,
     /// The command that makes such edits.
     pub command: EditCommand,
-    /// The bytes that were removed, before this edit.
+    /// The bytes that were removed, before this edit. Those of a deletion are whole lines, with the blank lines that went
+    /// along.
     pub old_content: Vec<u8>,
-    /// The lines of the removed bytes, before this edit.
+    /// The lines of the removed bytes, before this edit. Definitions that stay may be among them.
     pub old_lines: LineSpan,
     /// After all edits, the lines of the section that was replaced, with its heading; else those of the new content.
     pub new_lines: LineSpan,
@@ -250,13 +251,23 @@ impl Current {
         if !splice.effects.is_noop {
             self.made.iter_mut().for_each(|one| one.shift(&splice));
         }
+        let removed = match edit.operation {
+            Operation::Delete { .. } => splice.deleted(&self.version),
+            _ => vec![splice.removed],
+        };
+        // Definitions that stay are among the lines of a deletion.
+        let start = removed.first().map_or(splice.at.end, |first| first.start);
+        let around = match edit.operation {
+            Operation::Delete { .. } => ByteSpan::new(start, splice.at.end),
+            _ => splice.removed,
+        };
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let done = Done {
             file: self.document.stored.path.clone(),
             selector: address,
             command: edit.operation.command(),
-            old_content: self.bytes(splice.removed).to_vec(),
-            old_lines: LineIndex::new(self.version.bytes()).lines(splice.removed),
+            old_content: removed.iter().flat_map(|span| self.bytes(*span)).copied().collect(),
+            old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
             new_section_path: None,
             effects: splice.effects,

@@ -55,6 +55,10 @@ mod section_move;
 mod text;
 mod version;
 
+use std::ops::Range;
+
+use similar::{Algorithm, DiffTag};
+
 pub(in crate::edit) use definitions::bracketed;
 pub(in crate::edit) use detail::escaped;
 pub use detail::{Detail, RowPlace, plan_detail};
@@ -69,7 +73,7 @@ pub use section_move::{
 pub(in crate::edit) use text::is_line_start;
 pub use version::Version;
 
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
 /// The place to edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +222,33 @@ pub struct Splice {
     pub effects: SpliceEffects,
     /// The changes outside the place, which the request allows.
     pub changes: Vec<Refusal>,
+}
+
+impl Splice {
+    /// The lines of the version `old` that this splice of a deletion removes. Without kept definitions they are one
+    /// span.
+    pub(in crate::edit) fn deleted(&self, old: &Version) -> Vec<ByteSpan> {
+        let file = old.bytes();
+        // A deletion at the end of a file without a final line end also removes the line end before it.
+        let is_whole = is_line_start(file, old.floor(), self.at.start);
+        let start = if is_whole { self.at.start } else { next_line_start(file, self.at.start) };
+        if self.effects.kept_definitions.is_empty() {
+            return vec![ByteSpan::new(start.min(self.at.end), self.at.end)];
+        }
+        let removed = ByteSpan::new(start, next_line_start(file, self.at.end));
+        let removed: Vec<&[u8]> = text::lines(removed.of(file)).collect();
+        let words: Vec<&[u8]> = removed.iter().map(|line| trim_line_end(line)).collect();
+        let kept: Vec<&[u8]> = text::lines(&self.bytes).map(trim_line_end).collect();
+        let changes = similar::capture_diff_slices(Algorithm::Myers, &words, &kept);
+        let length = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
+        let span = |lines: Range<usize>| {
+            let from = start + length(removed.get(..lines.start).unwrap_or_default());
+            ByteSpan::new(from, from + length(removed.get(lines).unwrap_or_default()))
+        };
+        let spans = changes.iter().map(|change| (change.tag(), change.old_range()));
+        let deleted = spans.filter(|(tag, lines)| *tag != DiffTag::Equal && !lines.is_empty());
+        deleted.map(|(_, lines)| span(lines)).collect()
+    }
 }
 
 /// What an edit does besides replacing bytes.

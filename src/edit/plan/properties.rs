@@ -9,7 +9,7 @@ use super::tests::{DELETE, OWN, SUBTREE, planned, relevel, replace};
 use super::*;
 use crate::markdown::outline::{NodeKind, Outline};
 use crate::markdown::parse;
-use crate::position::LineIndex;
+use crate::position::{LineIndex, trim_line_end};
 
 /// The level and title of every section.
 fn sections(file: &[u8]) -> Vec<(u8, String)> {
@@ -108,6 +108,9 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
         assert!(has_kept || lines(&splice.bytes).is_empty());
         let rest = [&file[..splice.at.start], b"\n", kept, b"\n", &file[splice.at.end..]].concat();
         assert_eq!(lines(&new), lines(&rest));
+        if !has_kept {
+            assert_deleted_exactly(file, &splice, &new);
+        }
         let deleted = |index: &usize| {
             let start = outline.nodes[outline.sections[*index].node].bytes.start;
             splice.at.start <= start && start < splice.at.end
@@ -116,6 +119,15 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
         assert_eq!(sections(&new).len(), kept);
     }
     code
+}
+
+/// Asserts that the new file is the old one without the deleted content, except for blank lines that were added and a
+/// final line end.
+fn assert_deleted_exactly(file: &[u8], splice: &Splice, new: &[u8]) {
+    let deleted = splice.deleted(&Version::read(file.to_vec()));
+    let [span] = deleted[..] else { panic!("{deleted:?}") };
+    let rest = [&file[..span.start], &splice.bytes, &file[span.end..]].concat();
+    assert!(new == rest || new == trim_line_end(&rest), "{:?}", String::from_utf8_lossy(file));
 }
 
 /// The levels and the offsets, each plus a constant, of the headings outside of a splice, before and after it.
