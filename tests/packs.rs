@@ -116,6 +116,26 @@ fn linked_files_are_added_to_a_pack_if_asked() {
 }
 
 #[test]
+fn a_file_that_is_embedded_by_its_name_is_in_the_pack() {
+    let place = Place::with(&[
+        ("notes/a.md", "![[p.png]] ![[q.png]] ![[r.png]]\n"),
+        ("notes/q.png", "near"),
+        ("q.png", "far"),
+        ("img/P.png", "image"),
+        ("notes/img/r.png", "near"),
+        ("r/r.png", "far"),
+    ]);
+    place.run(&["ingest"]).success();
+    place.run(&["links", "check"]).success();
+    let dump = place.run(&["dump", "--attachments"]).success();
+    let text = dump.text();
+    let attached: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("A ")).collect();
+    let paths: Vec<_> = attached.iter().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(paths, ["img/P.png", "notes/img/r.png", "notes/q.png"]);
+    assert_eq!(dump.stderr, "");
+}
+
+#[test]
 fn a_pack_names_what_it_leaves_out_and_takes_no_hidden_or_ignored_file() {
     let place = Place::with(&[
         (

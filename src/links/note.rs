@@ -102,7 +102,7 @@ fn by_path(
 }
 
 /// Returns the number of leading folders that `one` and `other` have in common.
-fn shared_folders(one: &str, other: &str) -> usize {
+pub(super) fn shared_folders(one: &str, other: &str) -> usize {
     let folders = |path| folder_of(path).split_terminator('/');
     folders(one).zip(folders(other)).take_while(|(one, other)| one == other).count()
 }

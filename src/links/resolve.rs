@@ -3,8 +3,10 @@
 //! A wikilink or a typed link names a note. A Markdown link is a [relative
 //! reference](super::reference). Invariant: notes are preferred to files of the same name.
 
+use std::cmp::Reverse;
+
 use super::fragment::place_in_note;
-use super::note::{is_unique, named};
+use super::note::{is_unique, named, shared_folders};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::reference::resolve_reference;
 use super::{Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
@@ -102,11 +104,16 @@ fn resolve_name(
     if reason == Reason::File { file_named(name) } else { LinkTarget::broken(reason) }
 }
 
+/// Returns the rank of a file among those with its name, the one that is meant first: the one that shares the most
+/// folders with the source, as for notes.
+fn rank(file: &str, source: &str) -> (Reverse<usize>, usize, String) {
+    (Reverse(shared_folders(file, source)), file.chars().count(), file.to_owned())
+}
+
 /// Returns the file that `name` names: an attachment, or a Markdown file that is not in the store.
 fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> LinkTarget {
     let extension = fold(split_extension(name).1);
     let path = name.trim_start_matches('/');
-    let attachment = |is_checked| LinkTarget::Attachment { path: path.to_owned(), is_checked };
     let here = library.collection_of(source.path);
     let files_ending_in = |path: &str| {
         let mut files = library.files_ending_in(path)?;
@@ -118,15 +125,20 @@ fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> Lin
         let near = near.or_else(|| join(folder_of(source.path), name));
         let is_there =
             |path: &String| matches!(library.on_disk(path), OnDisk::File | OnDisk::Folder);
-        if let Some(near) = near.filter(is_there) {
-            let is_relative = name.starts_with("./") || name.starts_with("../");
-            let path = if is_relative { near } else { path.to_owned() };
+        if let Some(path) = near.filter(is_there) {
             return LinkTarget::Attachment { path, is_checked: true };
         }
         match files_ending_in(path) {
-            Some(files) if !files.is_empty() => return attachment(true),
-            None if ATTACHMENTS.contains(&extension.as_str()) => return attachment(false),
-            Some(_) | None => {}
+            Some(files) => {
+                let best = files.into_iter().min_by_key(|file| rank(file, source.path));
+                if let Some(path) = best {
+                    return LinkTarget::Attachment { path, is_checked: true };
+                }
+            }
+            None if ATTACHMENTS.contains(&extension.as_str()) => {
+                return LinkTarget::Attachment { path: path.to_owned(), is_checked: false };
+            }
+            None => {}
         }
     }
     let whole = is_markdown(&extension).then(|| path.to_owned());
@@ -196,8 +208,8 @@ mod tests {
             ("Thrice", "b/x.md"),
             ("Tie%2Emd", "b/Tie.md"),
             ("Node.js", "File"),
-            ("pic.PNG", "file pic.PNG"),
-            ("files/pic.png", "file files/pic.png"),
+            ("pic.PNG", "file vault/files/Pic.png"),
+            ("files/pic.png", "file vault/files/Pic.png"),
             ("none.png", "File"),
             ("ignored", "left out known/ignored.md"),
             ("known/ignored.md", "left out known/ignored.md"),
