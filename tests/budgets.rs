@@ -3,7 +3,7 @@
 
 use mdsel::error::{ErrorKind, Result};
 use mdsel::output::{Caller, Format, OutputOptions, write_list};
-use mdsel::query::context::{self, Outside};
+use mdsel::query::context::{self, ContextSource, Outside};
 use mdsel::query::data::{self, code, meta, tables, tasks};
 use mdsel::query::links::{Direction, EdgeFilter, list, walk};
 use mdsel::query::page::fitting;
@@ -124,6 +124,10 @@ fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(ToString::to_string).collect()
 }
 
+fn addresses(list: &[&str]) -> Vec<ContextSource> {
+    list.iter().map(|address| ContextSource::Address((*address).to_owned())).collect()
+}
+
 fn common(call: Call) -> data::Common {
     data::Common {
         filter: FilterRequest::default(),
@@ -207,11 +211,11 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     ("links path", |opened, call| walked(opened, call, Some("guide.md"), 10)),
     ("links path to nowhere", |opened, call| walked(opened, call, Some("long-words.md"), 10)),
     ("context", |opened, call| {
-        let addresses = texts(&["guide.md::Install", "links.md", "headings.md", "none.md"]);
+        let sources = addresses(&["guide.md::Install", "links.md", "headings.md", "none.md"]);
         bundled(
             opened,
             call,
-            context::ContextRequest { addresses, ..context::ContextRequest::default() },
+            context::ContextRequest { sources, ..context::ContextRequest::default() },
         )
     }),
     ("context --with-body", |opened, call| {
@@ -224,9 +228,10 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             truncated: false,
             number: 0,
         };
+        let mut sources = addresses(&["links.md::*", "guide.md::Install"]);
+        sources.push(ContextSource::Outside(outside));
         let request = context::ContextRequest {
-            addresses: texts(&["links.md::*", "guide.md::Install"]),
-            outside: vec![outside],
+            sources,
             with_body: true,
             ..context::ContextRequest::default()
         };

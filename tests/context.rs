@@ -199,6 +199,71 @@ fn an_item_from_outside_has_the_same_number_on_every_page() {
 }
 
 #[test]
+fn items_and_addresses_are_in_the_order_of_the_command_line() {
+    let place = notes();
+    place.write("c.rs", "fn c() {}\n");
+    let call = ["context", "--item", "text=one", "qp-3e7a.md", "--item", "file=@c.rs", "--limit=0"];
+    let json = place.run(&[&call[..], &["-", "-f", "json"]].concat());
+    let items = json.success().json()["items"].clone();
+    let kinds: Vec<_> = items.as_array().unwrap().iter().map(|item| &item["type"]).collect();
+    assert_eq!(kinds, ["text", "document", "file"]);
+    assert_eq!(items[2]["file"], "c.rs");
+    let text = place.run(&["context", "--item", "file=@c.rs", "-f", "markdown"]).success().text();
+    assert_eq!(text, "## Context\n\n### File (from c.rs)\n```rs\nfn c() {}\n```\n\n");
+}
+
+#[test]
+fn a_bundle_has_all_that_is_named_unless_a_limit_is_given() {
+    let place = Place::ingested(&[("a.md", &"# A\n".repeat(60))]);
+    let addresses: Vec<String> =
+        (0..60).map(|index| format!("a.md::heading:h1[{index}]")).collect();
+    let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+    let count = |more: &[&str]| {
+        let call = [&["context", "-f", "json"], &addresses[..], more].concat();
+        place.run(&call).success().json()["items"].as_array().unwrap().len()
+    };
+    assert_eq!([count(&[]), count(&["--limit", "50"])], [60, 50]);
+}
+
+#[test]
+fn a_cut_item_from_outside_goes_on_after_its_last_word() {
+    let place = notes();
+    let words: Vec<String> = (0..300).map(|number| format!("word{number}")).collect();
+    let whole = words.join(" ");
+    let item = format!("text:log.txt:5-5={whole}");
+    let page = |format: &str, after: &str| {
+        let mut call = vec!["context", "--item", &item, "qp-3e7a.md", "-f", format];
+        call.extend(["--max-chars", "700"]);
+        call.extend(if after.is_empty() { vec![] } else { vec!["--after", after] });
+        place.run(&call).success().text()
+    };
+    let (mut content, mut after, mut pages) = (String::new(), String::new(), 0);
+    loop {
+        let json: serde_json::Value = serde_json::from_str(&page("json", &after)).unwrap();
+        let first = &json["items"][0];
+        if first["type"] != "text" {
+            break;
+        }
+        let text = first["content"].as_str().unwrap();
+        assert!(first["truncated"] != true || text.ends_with(' '), "{text}");
+        content += text;
+        pages += 1;
+        let Some(next) = json["next"].as_str() else { break };
+        after = next.to_owned();
+    }
+    assert_eq!(content, whole);
+    assert!(pages > 2, "{pages}");
+    for (format, mark) in [
+        ("text", "\ntruncated\n"),
+        ("markdown", "```\n\ntruncated\n\n"),
+        ("records", "\nD truncated item:0\n"),
+        ("jsonl", "\"truncated\":true"),
+    ] {
+        assert!(page(format, "").contains(mark), "{format}: {}", page(format, ""));
+    }
+}
+
+#[test]
 fn markdown_blocks_have_the_documented_form() {
     let place = notes();
     let run = |items: &[&str]| {
@@ -230,7 +295,7 @@ fn markdown_blocks_have_the_documented_form() {
     );
     place.write("err.log", "from a file\n");
     let plain =
-        place.run(&["context", "-f", "markdown", "--item", "error=@err.log", "qp-3e7a.md#summary"]);
+        place.run(&["context", "-f", "markdown", "qp-3e7a.md#summary", "--item", "error=@err.log"]);
     assert_eq!(
         plain.success().text(),
         "## Context\n\n### Section (from qp-3e7a.md:9-12)\n```markdown\n## Summary\n\nKey claim and\nwhy it matters.\n```\n\n\

@@ -1,6 +1,7 @@
 //! `context` and `prime`: their arguments and their requests.
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{AfterArgs, FilterArgs, Global, ListArgs};
@@ -10,7 +11,7 @@ use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
-use crate::query::context::{ContextAnswer, ContextRequest, Outside, context};
+use crate::query::context::{ContextAnswer, ContextRequest, ContextSource, Outside, context};
 use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::PassageChars;
@@ -27,10 +28,6 @@ const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
                   mdsel context guide.md#install --with-body --item error=@build.log -f markdown"
 )]
 pub(super) struct ContextArgs {
-    /// Addresses to take; - reads them from standard input, one per line
-    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
-        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items"])]
-    pub(super) addresses: Vec<String>,
     /// Take the passages that best match this question or these words
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     pub(super) query: Option<String>,
@@ -48,14 +45,77 @@ pub(super) struct ContextArgs {
     /// Print the content, not only a summary
     #[arg(long)]
     pub(super) with_body: bool,
-    /// Add text from outside: code, error, text, repl-history or file; repeatable
-    #[arg(long = "item", value_name = "TYPE[:FILE[:START[-END]]]=TEXT|@FILE|-")]
-    pub(super) items: Vec<String>,
+    #[command(flatten)]
+    sources: SourceList,
     /// Mark the fences of all blocks with this language; with -f markdown
     #[arg(long, value_name = "LANGUAGE")]
     pub(super) lang: Option<String>,
     #[command(flatten)]
     pub(super) list: ListArgs,
+}
+
+/// Arguments that name what to take.
+#[derive(Debug, Args)]
+struct SourceArgs {
+    /// Addresses to take; - reads them from standard input, one per line
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
+        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items"])]
+    addresses: Vec<String>,
+    /// Add text from outside: code, error, text, repl-history or file; repeatable
+    #[arg(long = "item", value_name = "TYPE[:FILE[:START[-END]]]=TEXT|@FILE|-")]
+    items: Vec<String>,
+}
+
+/// An argument that names what to take.
+#[derive(Debug)]
+enum Source {
+    Address(String),
+    Item(String),
+}
+
+/// The values of [`SourceArgs`], in the order of the command line.
+#[derive(Debug)]
+struct SourceList {
+    sources: Vec<Source>,
+    /// Whether the number of items is limited by an argument.
+    is_limited: bool,
+}
+
+impl Args for SourceList {
+    fn augment_args(command: Command) -> Command {
+        SourceArgs::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        SourceArgs::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for SourceList {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let SourceArgs { addresses, items } = SourceArgs::from_arg_matches(matches)?;
+        let indices = |name: &str| matches.indices_of(name).into_iter().flatten();
+        let addresses = indices("addresses").zip(addresses.into_iter().map(Source::Address));
+        let items = indices("items").zip(items.into_iter().map(Source::Item));
+        let mut sources: Vec<(usize, Source)> = addresses.chain(items).collect();
+        sources.sort_by_key(|(index, _)| *index);
+        let is_limited = matches.value_source("limit") == Some(ValueSource::CommandLine);
+        Ok(Self { sources: sources.into_iter().map(|(_, source)| source).collect(), is_limited })
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        Self::from_arg_matches(matches).map(|updated| *self = updated)
+    }
+}
+
+impl SourceList {
+    /// Returns `limit`, or the number of sources if that is larger and no limit was given.
+    fn limit(&self, limit: usize) -> usize {
+        if self.is_limited { limit } else { limit.max(self.sources.len()) }
+    }
 }
 
 /// Arguments of `prime`.
@@ -75,8 +135,22 @@ impl ReadCommand for ContextArgs {
     }
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        self.addresses = super::read_command::addresses(&self.addresses)?;
-        Ok(self.addresses.iter_mut().chain(&mut self.filter.places.documents.under).collect())
+        let mut sources = Vec::new();
+        for source in std::mem::take(&mut self.sources.sources) {
+            match source {
+                Source::Address(address) => {
+                    let given = super::read_command::addresses(&[address])?;
+                    sources.extend(given.into_iter().map(Source::Address));
+                }
+                item @ Source::Item(_) => sources.push(item),
+            }
+        }
+        self.sources.sources = sources;
+        let addresses = self.sources.sources.iter_mut().filter_map(|source| match source {
+            Source::Address(address) => Some(address),
+            Source::Item(_) => None,
+        });
+        Ok(addresses.chain(&mut self.filter.places.documents.under).collect())
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
@@ -89,8 +163,12 @@ impl ReadCommand for ContextArgs {
 }
 
 fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
+    let source = |source: &Source| match source {
+        Source::Address(address) => Ok(ContextSource::Address(address.clone())),
+        Source::Item(item) => outside(item).map(ContextSource::Outside),
+    };
     let request = ContextRequest {
-        addresses: arguments.addresses.clone(),
+        sources: arguments.sources.sources.iter().map(source).collect::<Result<_>>()?,
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
         passage: PassageChars::new(arguments.passage, global.max_chars),
         filter: arguments.filter.request(),
@@ -98,8 +176,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         with_body: arguments.with_body,
         // A Markdown block shows the passage of its place, or its content.
         shows_content: global.format() == Format::Markdown,
-        outside: arguments.items.iter().map(|item| outside(item)).collect::<Result<_>>()?,
-        limit: fitting(arguments.list.limit, global.max_chars),
+        limit: fitting(arguments.sources.limit(arguments.list.limit), global.max_chars),
         max_chars: global.max_chars,
         after: arguments.list.after.cursor()?,
     };
@@ -164,7 +241,10 @@ fn outside(item: &str) -> Result<Outside> {
         let is_number = |text: &str| text.is_empty() || text.parse::<usize>().is_ok();
         (is_number(start) && is_number(end)).then(|| (file, start.parse().ok(), end.parse().ok()))
     });
-    let (file, line_start, line_end) = lines.unwrap_or((origin, None, None));
+    let (mut file, line_start, line_end) = lines.unwrap_or((origin, None, None));
+    if file.is_empty() && kind == "file" {
+        file = text.strip_prefix('@').unwrap_or_default();
+    }
     if let (Some(start), Some(end)) = (line_start, line_end)
         && start > end
     {

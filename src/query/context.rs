@@ -27,8 +27,8 @@ use crate::position::ByteSpan;
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
 pub struct ContextRequest {
-    /// Addresses of nodes.
-    pub addresses: Vec<String>,
+    /// What to take first, in order.
+    pub sources: Vec<ContextSource>,
     /// A question in words and other wordings of it. Its best passages are added. May be empty.
     pub queries: Vec<String>,
     /// The length of a passage.
@@ -42,8 +42,6 @@ pub struct ContextRequest {
     pub with_body: bool,
     /// Whether an item that the question did not find has its content.
     pub shows_content: bool,
-    /// Text that is not in a document.
-    pub outside: Vec<Outside>,
     /// The maximum number of items; 0 for all.
     pub limit: usize,
     /// The maximum length of the answer in Unicode scalars, if limited. Sections of the question that cannot
@@ -51,6 +49,15 @@ pub struct ContextRequest {
     pub max_chars: Option<usize>,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
+}
+
+/// What a request names.
+#[derive(Clone, Debug)]
+pub enum ContextSource {
+    /// The nodes at an address.
+    Address(String),
+    /// Text that is not in a document.
+    Outside(Outside),
 }
 
 /// Text that is not in a document.
@@ -76,6 +83,40 @@ pub struct Outside {
     /// Its place among the items of the request, 0-based. It is its number in records, on every page.
     #[serde(skip)]
     pub number: usize,
+}
+
+impl Outside {
+    /// Drops the first `chars` Unicode scalars.
+    fn skip(&mut self, chars: usize) {
+        let skipped: String = self.content.chars().take(chars).collect();
+        self.content.drain(..skipped.len());
+        self.line_start = self.line_start.map(|start| start.saturating_add(line_ends(&skipped)));
+    }
+
+    /// Keeps the words within the first `chars` Unicode scalars; a part of the first word if it is longer. Returns the
+    /// number of Unicode scalars that it keeps.
+    fn keep(&mut self, chars: usize) -> usize {
+        let Some((most, next)) = self.content.char_indices().nth(chars) else {
+            return self.content.chars().count();
+        };
+        let kept = self.content.get(..most).unwrap_or_default();
+        let words = if next.is_whitespace() { kept } else { kept.trim_end_matches(is_of_word) };
+        let end = if words.trim().is_empty() { most } else { words.len() };
+        self.content.truncate(end);
+        let (end, start) = (self.line_end, self.line_start);
+        let last = start.map(|start| start.saturating_add(line_ends(self.content.trim_end())));
+        self.line_end = end.zip(last).map(|(end, last)| end.min(last)).or(end);
+        self.truncated = true;
+        self.content.chars().count()
+    }
+}
+
+fn is_of_word(scalar: char) -> bool {
+    !scalar.is_whitespace()
+}
+
+fn line_ends(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 /// An item of the bundle.
@@ -203,10 +244,11 @@ impl List for ContextAnswer {
                 }
                 true
             }
-            // The caller has the whole text, so no address of the remainder is needed.
             Some(ContextItem::Outside(outside)) => {
-                outside.content = outside.content.chars().take(size).collect();
-                outside.truncated = true;
+                let kept = outside.keep(size);
+                if outside.truncated {
+                    self.page.end_within(kept);
+                }
                 true
             }
             None => false,
@@ -217,13 +259,13 @@ impl List for ContextAnswer {
 /// Assembles the bundle.
 pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<ContextAnswer> {
     let Page { part, warnings, .. } = Page::beginning(request.after, library.reader.generation());
-    // One node more than requested is enough: it shows that there are further items.
+    // One item more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
         library,
         request,
         enough,
-        places: Vec::new(),
+        items: Vec::new(),
         seen: HashSet::new(),
         passages: HashMap::new(),
         warnings,
@@ -231,7 +273,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
         has_more: false,
         advice: None,
     };
-    bundle.add_addresses()?;
+    bundle.add_sources()?;
     if request.queries.is_empty() {
         bundle.add_documents()?;
     } else {
@@ -240,25 +282,26 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
     if !bundle.has_more {
         bundle.add_linked()?;
     }
-    let Bundle { places, warnings, faults, mut passages, has_more, advice, .. } = bundle;
+    let Bundle { items, warnings, faults, mut passages, has_more, advice, .. } = bundle;
+    let has_place = items.iter().any(|item| matches!(item, BundleItem::Place(..)));
     let mut answer = ContextAnswer {
         items: Vec::new(),
         page: Page { unresolved_selectors: faults, warnings, part, ..Page::default() },
         with_body: request.with_body,
-        advice: advice.filter(|_| places.is_empty()),
+        advice: advice.filter(|_| !has_place),
         language: None,
     };
     let mut codes = DocumentCode { library, last: None };
-    let total = places.len() + request.outside.len();
+    let total = items.len();
     let from = part.start().min(total);
     let to = from.saturating_add(most(request.limit)).min(total);
-    for index in from..to {
-        match places.get(index) {
-            Some((place, hop)) => {
+    for (index, bundled) in items.into_iter().enumerate().take(to).skip(from) {
+        match bundled {
+            BundleItem::Place(place, hop) => {
                 let key = (place.document.stored.id, place.target, place.params);
                 let found = passages.remove(&key).filter(|_| !request.with_body);
                 let with_body = request.with_body || request.shows_content && found.is_none();
-                match item(library, &mut codes, place, *hop, with_body)? {
+                match item(library, &mut codes, &place, hop, with_body)? {
                     Ok(item) => {
                         let item = Box::new(PlaceItem { found, ..item });
                         answer.items.push(ContextItem::Place(item));
@@ -266,11 +309,11 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
                     Err(fault) => answer.page.unresolved_selectors.push(fault),
                 }
             }
-            None => {
-                let number = index - places.len();
-                let outside = request.outside.get(number).cloned();
-                let outside = outside.map(|outside| Outside { number, ..outside });
-                answer.items.extend(outside.map(ContextItem::Outside));
+            BundleItem::Outside(mut outside) => {
+                if index == from {
+                    outside.skip(part.offset());
+                }
+                answer.items.push(ContextItem::Outside(outside));
             }
         }
     }
@@ -337,14 +380,20 @@ fn item(
 /// The identity of a node: document, target and parameters.
 type PlaceKey = (i64, Target, Params);
 
+/// An item of a bundle that is being assembled.
+enum BundleItem {
+    /// A node. For one that was reached by links, the number of links.
+    Place(ResolvedNode, Option<usize>),
+    Outside(Outside),
+}
+
 /// A bundle that is being assembled.
 struct Bundle<'a> {
     library: &'a DocumentCache<'a>,
     request: &'a ContextRequest,
-    /// The number of nodes that suffices; later ones are not looked for.
+    /// The number of items that suffices; later ones are not looked for.
     enough: usize,
-    /// The nodes. For one that was reached by links, the number of links.
-    places: Vec<(ResolvedNode, Option<usize>)>,
+    items: Vec<BundleItem>,
     seen: HashSet<PlaceKey>,
     /// The hits of the question, by node.
     passages: HashMap<PlaceKey, Hit>,
@@ -359,13 +408,22 @@ struct Bundle<'a> {
 impl Bundle<'_> {
     fn add(&mut self, place: ResolvedNode, hop: Option<usize>) {
         if self.seen.insert((place.document.stored.id, place.target, place.params)) {
-            self.places.push((place, hop));
+            self.items.push(BundleItem::Place(place, hop));
         }
     }
 
-    fn add_addresses(&mut self) -> Result<()> {
+    fn add_sources(&mut self) -> Result<()> {
         let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
-        for address in &self.request.addresses {
+        let mut number = 0;
+        for source in &self.request.sources {
+            let address = match source {
+                ContextSource::Address(address) => address,
+                ContextSource::Outside(outside) => {
+                    self.items.push(BundleItem::Outside(Outside { number, ..outside.clone() }));
+                    number += 1;
+                    continue;
+                }
+            };
             let resolution = resolve(self.library, address, window)?;
             self.warnings.extend(resolution.warnings);
             self.warnings.extend(resolution.has_more.then(|| expansion_cut(address)));
@@ -423,7 +481,7 @@ impl Bundle<'_> {
         self.warnings.extend(filter.warnings.iter().cloned());
         for stored in documents {
             let stored = stored?;
-            if self.request.hops == 0 && self.places.len() >= self.enough {
+            if self.request.hops == 0 && self.items.len() >= self.enough {
                 break;
             }
             let document = self.library.open(&stored)?;
@@ -442,7 +500,11 @@ impl Bundle<'_> {
         if self.request.hops == 0 {
             return Ok(());
         }
-        let roots: Vec<ResolvedNode> = self.places.iter().map(|(place, _)| place.clone()).collect();
+        let places = self.items.iter().filter_map(|item| match item {
+            BundleItem::Place(place, _) => Some(place.clone()),
+            BundleItem::Outside(_) => None,
+        });
+        let roots: Vec<ResolvedNode> = places.collect();
         let filter = EdgeFilter::default();
         let linked =
             links::reachable(self.library, roots, Direction::Both, filter, self.request.hops)?;

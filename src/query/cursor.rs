@@ -15,6 +15,8 @@ pub struct Cursor {
     pub generation: u64,
     /// The number of items before this position.
     pub position: usize,
+    /// The number of Unicode scalars of the next item before this position, if that item was cut and has no address.
+    pub offset: usize,
 }
 
 impl Cursor {
@@ -33,8 +35,7 @@ pub struct ListPart {
 impl ListPart {
     /// Returns the part that begins at `after` or at the start of the list.
     pub(super) fn beginning(after: Option<Cursor>, generation: u64) -> Self {
-        let position = after.map_or(0, |after| after.position);
-        Self { begin: Cursor { generation, position } }
+        Self { begin: Cursor { generation, ..after.unwrap_or_default() } }
     }
 
     /// Returns the number of items before this part.
@@ -42,10 +43,21 @@ impl ListPart {
         self.begin.position
     }
 
+    /// Returns the number of Unicode scalars of the first item that are before this part.
+    pub(super) fn offset(self) -> usize {
+        self.begin.offset
+    }
+
     /// Returns the cursor after the first `count` items of this part.
     pub fn next(self, count: usize) -> String {
         let position = self.begin.position + count;
-        Cursor { position, ..self.begin }.to_string()
+        let offset = if count == 0 { self.begin.offset } else { 0 };
+        Cursor { position, offset, ..self.begin }.to_string()
+    }
+
+    /// Returns the cursor after the first `chars` Unicode scalars of the first item.
+    pub(super) fn next_within(self, chars: usize) -> String {
+        Cursor { offset: self.begin.offset + chars, ..self.begin }.to_string()
     }
 }
 
@@ -56,7 +68,8 @@ pub(super) fn most(limit: usize) -> usize {
 
 impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}-{}", self.generation, self.position)
+        write!(formatter, "{}-{}", self.generation, self.position)?;
+        if self.offset > 0 { write!(formatter, ".{}", self.offset) } else { Ok(()) }
     }
 }
 
@@ -65,7 +78,9 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let parsed = text.split_once('-').and_then(|(generation, position)| {
-            Some(Self { generation: generation.parse().ok()?, position: position.parse().ok()? })
+            let (position, offset) = position.split_once('.').unwrap_or((position, "0"));
+            let (position, offset) = (position.parse().ok()?, offset.parse().ok()?);
+            Some(Self { generation: generation.parse().ok()?, position, offset })
         });
         parsed.ok_or_else(|| {
             let hint = if text.contains("::") {
@@ -84,10 +99,18 @@ mod tests {
 
     #[test]
     fn printed_cursors_parse_to_the_same_cursor() {
-        let cursor = Cursor { generation: 12, position: 50 };
-        assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
+        for (offset, text) in [(0, "12-50"), (7, "12-50.7")] {
+            let cursor = Cursor { generation: 12, position: 50, offset };
+            assert_eq!(cursor.to_string(), text);
+            assert_eq!(text.parse::<Cursor>().unwrap(), cursor);
+        }
         assert!("12".parse::<Cursor>().is_err());
         assert!("12--1".parse::<Cursor>().is_err());
-        assert_eq!(ListPart::beginning(Some(cursor), 13).next(7), "13-57");
+        let within = Cursor { generation: 12, position: 50, offset: 7 };
+        let part = ListPart::beginning(Some(within), 13);
+        assert_eq!(
+            (part.next(7), part.next_within(3)),
+            ("13-57".to_owned(), "13-50.10".to_owned())
+        );
     }
 }

@@ -60,6 +60,12 @@ impl Page {
         self.next = Some(self.part.next(position));
     }
 
+    /// Ends the page after `chars` Unicode scalars of its first item.
+    pub(super) fn end_within(&mut self, chars: usize) {
+        self.truncated = true;
+        self.next = Some(self.part.next_within(chars));
+    }
+
     /// Returns the page ended after `position` items of its part.
     #[must_use]
     pub(super) fn ended(&self, position: usize) -> Self {

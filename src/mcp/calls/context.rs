@@ -36,7 +36,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let arguments: Context = parse(arguments)?;
     let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
     let request = context::ContextRequest {
-        addresses: arguments.addresses.0,
+        limit: fitting(limits::LIST_LIMIT.max(arguments.addresses.0.len()), Some(form.max_chars)),
+        sources: arguments.addresses.0.into_iter().map(context::ContextSource::Address).collect(),
         queries: arguments.queries.0,
         passage: PassageChars::new(None, Some(form.max_chars)),
         filter: FilterRequest {
@@ -48,12 +49,10 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         with_body: arguments.with_body,
         // A Markdown block shows the passage of its place, or its content.
         shows_content: form.format == Format::Markdown,
-        outside: Vec::new(),
-        limit: fitting(limits::LIST_LIMIT, Some(form.max_chars)),
         max_chars: Some(form.max_chars),
         after: Cursor::given(arguments.after.as_ref())?,
     };
-    let is_empty = request.addresses.is_empty() && request.filter.is_empty();
+    let is_empty = request.sources.is_empty() && request.filter.is_empty();
     let is_question = !request.queries.is_empty();
     if is_empty && !is_question {
         return Err(usage(&"give queries, addresses, tags or under"));
