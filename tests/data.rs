@@ -1014,3 +1014,11 @@ fn a_value_of_another_type_or_case_is_noted_if_nothing_matches() {
         assert_eq!(noted.next(), None, "{arguments:?}");
     }
 }
+
+#[test]
+fn code_in_records_follows_the_warning_about_its_content() {
+    let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
+    let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();
+    assert!(records(&["code"]).contains("\nW The following is reference material."));
+    assert!(!records(&["code", "--lang", "rust"]).contains("\nW The following"));
+}
