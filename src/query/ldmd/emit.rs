@@ -1,5 +1,7 @@
 //! `ldmd emit`: prints any document as LDMD, with a section for each heading.
 //!
+//! A valid LDMD document is printed as it is, if all of it is printed.
+//!
 //! Invariant: markers are inserted between the bytes of the document, and no other byte changes, with
 //! one exception: a marker of the document itself gets a star, which makes it a plain comment. Front
 //! matter stays at the start. The result therefore has the same headings and blocks as the document.
@@ -40,6 +42,8 @@ struct Unit {
 #[derive(Debug)]
 struct EmissionPlan {
     bytes: Vec<u8>,
+    /// Whether the document is already valid LDMD.
+    is_ldmd: bool,
     /// In document order; a section precedes its subsections.
     units: Vec<Unit>,
     /// Start of each summary paragraph, to its end and the indices of its sections, outermost first.
@@ -163,6 +167,9 @@ impl Emission {
     /// Returns the document with its markers. If a part was left out, the last section says so.
     pub fn content(&self) -> Vec<u8> {
         let plan = &*self.plan;
+        if plan.is_ldmd && self.given == ByteSpan::new(0, plan.bytes.len()) {
+            return plan.bytes.clone();
+        }
         let units = self.units();
         let (result, open, from) = (Vec::new(), Vec::new(), units.start);
         let mut writer = Markers { plan, result, open, from, given: self.given };
@@ -317,6 +324,7 @@ fn plan(
         whole,
         line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
         stars: stars(document, &bytes),
+        is_ldmd: !document.markup.sections.is_empty() && document.markup.faults.is_empty(),
         fence: open_fence(document, &blocks, &bytes),
         units,
         summaries,
