@@ -757,3 +757,28 @@ fn broken_anchors_have_suggestions_and_name_the_section_of_a_marker() {
     let targets = listed["edges"].as_array().unwrap().iter().map(|edge| edge["target"].clone());
     assert_eq!(targets.collect::<Vec<_>>(), ["e.ldmd.md#intro", "e.ldmd.md#zzz"]);
 }
+
+#[test]
+fn the_records_of_a_part_of_a_list_are_the_beginning_of_the_whole() {
+    let place = Place::ingested(&[
+        ("a.md", "[b](b.md) [c](c.md) [b](b.md) [[d]]\n"),
+        ("b.md", "# B\n\nText.\n"),
+        ("c.md", "# C\n"),
+        ("d.md", "# D\n\n[a](a.md)\n"),
+    ]);
+    let list = ["links", "list", "a.md::*", "--direction", "both", "-f", "records"];
+    let records = |more: &[&str]| {
+        let text = place.run(&[&list[..], more].concat()).success().text();
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = records(&[]);
+    let letters: String = whole.iter().filter_map(|line| line.chars().next()).collect();
+    assert_eq!(letters, "NSNSENSNSENENSE", "{whole:?}");
+    for limit in ["1", "2", "3"] {
+        let part = records(&["--limit", limit]);
+        assert_eq!(part, whole[..part.len()], "{limit}");
+    }
+    let no_path =
+        place.run(&["links", "path", "b.md", "c.md", "--direction", "out", "-f", "records"]);
+    assert!(no_path.text().contains(" root=b.md::* "), "{}", no_path.text());
+}

@@ -160,10 +160,10 @@ impl Answer for list::LinkListAnswer {
             ("edges", distinct_edges(&self.edges).to_string()),
         ];
         records.header("link.list", &fields)?;
-        for node in &self.nodes {
-            records.node(node)?;
-        }
-        for edge in &self.edges {
+        let (root, links) = self.by_link();
+        root.iter().try_for_each(|node| records.node(node))?;
+        for (nodes, edge) in links {
+            nodes.iter().try_for_each(|node| records.node(node))?;
             records.edge(edge)?;
         }
         Ok(())
@@ -252,8 +252,10 @@ impl Answer for walk::LinkWalkAnswer {
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         let mode = if self.is_path { "link.path" } else { "link.tree" };
+        let first = self.steps.first().map(|step| &step.node.selector);
+        let root = first.or(self.no_path.as_ref().map(|none| &none.from));
         let fields = [
-            ("root", self.steps.first().map(|s| s.node.selector.clone()).unwrap_or_default()),
+            ("root", root.cloned().unwrap_or_default()),
             ("direction", self.direction.word().to_owned()),
             ("max_hops", self.max_hops.to_string()),
             ("nodes", self.steps.len().to_string()),

@@ -51,6 +51,20 @@ pub struct LinkListAnswer {
     needs: Vec<usize>,
 }
 
+impl LinkListAnswer {
+    /// Returns the node, then each link with the nodes that no link before it needs.
+    pub(crate) fn by_link(&self) -> (&[LinkNode], impl Iterator<Item = (&[LinkNode], &Edge)>) {
+        let (root, others) = self.nodes.split_at(self.nodes.len().min(1));
+        let mut shown = 0;
+        let links = self.edges.iter().zip(&self.needs).map(move |(edge, needed)| {
+            let nodes = others.get(shown..needed - 1).unwrap_or_default();
+            shown = needed - 1;
+            (nodes, edge)
+        });
+        (root, links)
+    }
+}
+
 impl List for LinkListAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
