@@ -5,7 +5,7 @@ use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{NodeRange, resolve};
 use super::resolved_node::ResolvedNode;
 use super::{Cursor, DocumentCache, List, Outcome, Page};
-use crate::address::AddressError;
+use crate::address::{AddressError, Params};
 use crate::error::Result;
 use crate::limits;
 
@@ -181,15 +181,20 @@ impl Selection<'_> {
                         self.room = self.room.saturating_sub(bytes.div_ceil(4));
                         self.answer.result(node, self.end);
                     }
-                    Err(fault) => lacking = lacking.or(Some(fault)),
+                    Err(fault) => {
+                        // The node itself may exist.
+                        let whole = ResolvedNode { params: Params::default(), ..place.clone() };
+                        lacking = lacking.or(Some((fault, whole)));
+                    }
                 }
             }
             if !resolution.has_more {
                 // Number of nodes of this address that former answers contained.
                 let given_before = resolution.skipped.saturating_sub(taken);
                 self.skip -= given_before.min(self.skip);
-                if let Some(fault) = lacking.filter(|_| !has_result && given_before == 0) {
-                    self.answer.fault(fault.of(address), Vec::new(), self.end);
+                if let Some((fault, whole)) = lacking.filter(|_| !has_result && given_before == 0) {
+                    let described = answer(self.library, &whole, Extent::Structure)?.ok();
+                    self.answer.fault(fault.of(address), described.into_iter().collect(), self.end);
                 }
                 return Ok(true);
             }

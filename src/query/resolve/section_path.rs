@@ -23,7 +23,8 @@ pub(super) enum Tier {
     /// The text is a part of the title or slug. If a title begins with the text and a `(`, or with the text and the text
     /// ends with `()`, only such titles are meant.
     /// Else the text is the title of the section after parts of the titles of the sections around it, as in
-    /// `1.1.0/Added` for a change log.
+    /// `1.1.0/Added` for a change log, or a part of the title or slug of a section after the titles of the sections
+    /// around it.
     Substring,
 }
 
@@ -187,10 +188,22 @@ impl SectionPath {
                     !part.text.is_empty()
                         && titles.any(|text| comparable(text).contains(&part.text))
                 };
-                nodes(&|section| {
-                    self.parts.last().is_some_and(|last| last.is_title_of(section))
-                        && self.matches(tree, section, false, &has_part)
-                })
+                let Some(last) = self.parts.last() else { return parts };
+                let titled = nodes(&|section| {
+                    last.is_title_of(section) && self.matches(tree, section, false, &has_part)
+                });
+                if !titled.is_empty() {
+                    return titled;
+                }
+                let is_below = |section: &Section, part: &PathPart| {
+                    if std::ptr::eq(part, last) {
+                        has_part(section, part)
+                            || part.is_slug && comparable(&section.slug()).contains(&part.slug)
+                    } else {
+                        part.is_title_of(section)
+                    }
+                };
+                nodes(&|section| self.matches(tree, section, false, &is_below))
             }
         }
     }
@@ -281,6 +294,8 @@ mod tests {
         assert_eq!(first_tier("Twins/twin-1"), found(TitlePath, &["heading:h2[3]"]));
         assert_eq!(first_tier("quire/Functional/Auth"), found(Substring, auth));
         assert_eq!(first_tier("quire/Functional/uth"), None);
+        assert_eq!(first_tier("Requirements/Functional/uth"), found(Substring, auth));
+        assert_eq!(first_tier("twins/wi"), found(Substring, &["heading:h2[2]", "heading:h2[3]"]));
         assert_eq!(first_tier("nothing"), None);
         assert_eq!(first_tier("/"), None);
     }

@@ -3,7 +3,7 @@
 //! Invariant: each suggestion is an address that resolves in the same store. The work is limited,
 //! whatever the size of the store and the document.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::address::suggest::most_similar;
@@ -117,6 +117,12 @@ pub(super) fn lines_in(document: &OpenDocument, text: &str) -> Option<Suggestion
     Some(line.map_or_else(|| address.clone(), str::to_owned).into())
 }
 
+/// Returns the title of a section, and for a function the part of it before the parameters.
+fn names_of(section: &Section) -> [Option<&str>; 2] {
+    let name = section.title.split_once('(').map(|(name, _)| name.trim_end());
+    [Some(&section.title), name]
+}
+
 /// Returns the addresses of sections whose titles are similar to `text`, followed by `steps` if these
 /// resolve there.
 pub(super) fn similar_places(
@@ -127,10 +133,11 @@ pub(super) fn similar_places(
     let tree = &document.tree;
     let (above, text) = text.rsplit_once('/').unwrap_or(("", text));
     let sections = || tree.outline().sections.iter().take(limits::MAX_SECTIONS_COMPARED);
-    let titles: Vec<&str> = sections().map(|section| section.title.as_str()).collect();
-    let similar = most_similar(text, titles);
-    let of_title = |title| sections().filter(move |section| section.title == title);
-    let mut similar: Vec<&Section> = similar.into_iter().flat_map(of_title).collect();
+    let similar = most_similar(text, sections().flat_map(names_of).flatten());
+    let of_name = |name| sections().filter(move |section| names_of(section).contains(&Some(name)));
+    let mut similar: Vec<&Section> = similar.into_iter().flat_map(of_name).collect();
+    let mut seen = HashSet::new();
+    similar.retain(|section| seen.insert(section.node));
     // Those below a section with the name before the last slash come first.
     let parent = comparable(above.rsplit('/').next().unwrap_or_default().trim());
     let is_below = |section: &Section| {
