@@ -505,3 +505,84 @@ fn a_file_without_an_extension_gets_advice_that_helps() {
     assert_eq!(fault["code"], "NOT_IN_STORE");
     assert!(fault["message"].as_str().unwrap().contains("it has no extension"), "{fault}");
 }
+
+#[test]
+fn a_document_is_read_by_what_it_calls_itself() {
+    let place = Place::ingested(&[
+        (
+            "notes/a.md",
+            "---\nid: qp-3e7a\naliases: [Old Name]\ntitle: Paper\n---\n# A\n\n## Summary\n\ns\n",
+        ),
+        ("notes/b.md", "---\naliases: [Twice, Summary]\n---\n# B\n\nNot old name at all.\n"),
+        ("notes/c.md", "---\nid: Twice\n---\n# C\n\n## See old name here\n"),
+        ("notes/d.md", "---\naliases: Twice\n---\n# D\n"),
+    ]);
+    for name in ["qp-3e7a", "Old Name", "old name", "Paper"] {
+        let json = place.run(&["select", name]).success().json();
+        assert_eq!(json["results"][0]["selector"], "notes/a.md::*", "{name}");
+        let warning = &json["warnings"][0];
+        assert_eq!(warning["code"], "NAME_IN_DOCUMENT");
+        assert!(warning["message"].as_str().unwrap().starts_with(name), "{warning}");
+    }
+    for address in ["qp-3e7a::Summary", "qp-3e7a#summary", "Old Name:8", "Old%20Name::Summary"] {
+        let json = place.run(&["read", address]).success().json();
+        assert_eq!(json["selector"], "notes/a.md::heading:h2[0]", "{address} {json}");
+    }
+    place.run(&["links", "tree", "qp-3e7a"]).success();
+    let section = place.run(&["read", "Summary"]).success().json();
+    assert_eq!(
+        section["selector"], "notes/a.md::heading:h2[0]",
+        "a title of a section comes first"
+    );
+    assert_eq!(
+        place.run(&["select", "Twice"]).success().json()["results"][0]["file"],
+        "notes/c.md"
+    );
+    place.write("notes/c.md", "# C\n");
+    place.run(&["ingest"]).success();
+    let several = place.run(&["select", "Twice"]).ends(1).json();
+    let fault = &several["unresolved_selectors"][0];
+    assert_eq!(
+        (&fault["code"], fault["candidates"].as_array().unwrap().len()),
+        (&json!("AMBIGUOUS"), 2)
+    );
+    assert_eq!(place.run(&["select", "QP-3E7A"]).ends(1).json()["results"], json!([]));
+    let refused = place.run(&["replace", "qp-3e7a", "--content", "x"]).ends(2);
+    assert_eq!(refused.code(), "EDIT_REFUSED");
+    assert!(refused.stderr.contains("notes/a.md::*"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_last_part_of_a_section_path_may_be_a_part_of_a_title() {
+    let place = Place::ingested(&[(
+        "a.md",
+        "# Requirements\n\n## Functional\n\n### Authentication\n\n### Authorization\n\n# Other\n\n### Author\n",
+    )]);
+    let several = place.run(&["read", "a.md", "Requirements/Functional/Auth"]).ends(1).json();
+    let fault = &several["unresolved_selectors"][0];
+    assert_eq!(
+        (&fault["code"], fault["candidates"].as_array().unwrap().len()),
+        (&json!("AMBIGUOUS"), 2)
+    );
+    let one = place.run(&["read", "a.md", "requirements/functional/authen"]).success().json();
+    assert_eq!(one["title"], "Authentication");
+}
+
+#[test]
+fn a_misspelled_function_is_suggested_in_spite_of_its_parameters() {
+    let title = "## `fs.readFile(path[, options], callback)` with a long explanation after it\n";
+    let place = Place::ingested(&[("fs.md", &format!("# File system\n\n{title}"))]);
+    for address in ["fs::fs.redFile", "fs.md::fs/callback-api/fsreadfil"] {
+        let json = place.run(&["select", address]).ends(1).json();
+        let suggestions = &json["unresolved_selectors"][0]["suggestions"];
+        assert_eq!(suggestions[0], "fs.md::heading:h2[0]", "{json}");
+    }
+}
+
+#[test]
+fn a_page_that_does_not_exist_leaves_the_node_as_partial_result() {
+    let place = Place::ingested(&[("doc.md", "text\n\n# A\n")]);
+    let json = place.run(&["select", "doc::root/page[9]"]).ends(1).json();
+    assert_eq!(json["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
+    assert_eq!(json["partial_results"][0]["selector"], "doc.md::root");
+}

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::documents;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::resolved_node::ResolvedNode;
+use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
 /// A node as an edit names it, before its document is read.
@@ -306,6 +306,9 @@ impl Meanings {
                 return Ok(other);
             }
             return Ok(match resolve_one(library, text)? {
+                Ok((place, _)) if place.target == Target::Document => {
+                    return Err(whole_document(text, &place.address()));
+                }
                 Ok((place, _)) if is_fuzzy => Ok(of_place(&place, text)),
                 Ok((place, _)) => Err(not_exact(text, &place)),
                 Err(fault) => Err(fault),
@@ -318,15 +321,7 @@ impl Meanings {
         }
         unique(&mut self.places);
         match (self.wholes.as_slice(), self.places.as_slice()) {
-            ([whole], []) if self.whole_count == 1 => {
-                let message = format!("{text} names a whole document");
-                Err(Error::new(ErrorKind::EditRefused, message)
-                    .with_reason("WHOLE_DOCUMENT")
-                    .with_hint(format!(
-                        "name a section of the document, or use {} for all of it",
-                        whole.selector
-                    )))
-            }
+            ([whole], []) if self.whole_count == 1 => Err(whole_document(text, &whole.selector)),
             ([], [place]) => Ok(Ok(of_place(place, text))),
             _ => {
                 let total = self.whole_count + self.places.len();
@@ -337,6 +332,13 @@ impl Meanings {
             }
         }
     }
+}
+
+/// Returns the error that `text` names the whole document at `address`.
+fn whole_document(text: &str, address: &str) -> Error {
+    Error::new(ErrorKind::EditRefused, format!("{text} names a whole document"))
+        .with_reason("WHOLE_DOCUMENT")
+        .with_hint(format!("name a section of the document, or use {address} for all of it"))
 }
 
 /// Resolves a node that is named neither as a section nor as a document, if only one document has it.

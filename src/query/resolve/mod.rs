@@ -4,6 +4,7 @@
 //! Invariant: if one node is required and several match, the result is an ambiguity error whose
 //! candidates resolve. The resolver never picks one because it is first.
 
+mod called;
 mod cells;
 mod edit_node;
 mod edit_place;
@@ -164,7 +165,17 @@ fn resolve_node(
             None => resolver.selector_over_store(address, place, text, window),
         };
     }
-    let mut located = resolver.first_of(&interpretations)?;
+    // A name of a document comes before a part of a title.
+    let is_part = |one: &&Interpretation| matches!(one, Interpretation::TitlePart(_));
+    let (parts, exact): (Vec<_>, Vec<_>) = interpretations.iter().partition(is_part);
+    let [parts, exact] = [parts, exact].map(|all| all.into_iter().cloned().collect::<Vec<_>>());
+    let mut located = resolver.first_of(&exact)?;
+    if located.is_none() {
+        located = resolver.called(&exact)?;
+    }
+    if located.is_none() {
+        located = resolver.first_of(&parts)?;
+    }
     let is_missing = |located: &Located| {
         located.fault.as_ref().is_some_and(|fault| fault.code != FaultCode::Ambiguous)
     };

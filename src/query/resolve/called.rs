@@ -1,0 +1,68 @@
+//! Documents by what they call themselves: by title, or by an id or an alias in front matter, as wikilinks name them.
+//!
+//! Only reads use this module, and only for a text that names nothing else exactly. Invariant: the first kind of name
+//! with a match decides, and several documents with that name are an ambiguity.
+
+use super::Resolver;
+use super::locate::locate_first;
+use super::located::Located;
+use crate::address::{Interpretation, ParsedPlace, namespace};
+use crate::error::{Result, Warning};
+use crate::limits;
+use crate::links::{NameKind, name_key};
+use crate::store::{Lookup, StoredDocument};
+
+/// The kinds of names, in order of precedence.
+const KINDS: [NameKind; 3] = [NameKind::Title, NameKind::Id, NameKind::Alias];
+
+impl Resolver<'_> {
+    /// Returns what the first of `interpretations` whose document calls itself so names in that document.
+    pub(super) fn called(&self, interpretations: &[Interpretation]) -> Result<Option<Located>> {
+        for interpretation in interpretations {
+            let (name, places) = match interpretation {
+                Interpretation::Namespaced { name, places: Ok(places) } => (name, &places[..]),
+                Interpretation::PathLine { name, place }
+                | Interpretation::PathAnchor { name, place }
+                | Interpretation::DocumentName { name, place } => {
+                    (name, std::slice::from_ref(place))
+                }
+                _ => continue,
+            };
+            if let Some(located) = self.in_called(name, places)? {
+                return Ok(Some(located));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the first of `places` in the document that calls itself `name`.
+    fn in_called(&self, name: &str, places: &[ParsedPlace]) -> Result<Option<Located>> {
+        let decoded = namespace::decode(name);
+        for kind in KINDS {
+            let documents = self.library.reader.all(&Lookup::NameKey(name_key(kind, &decoded)))?;
+            let [stored] = documents.as_slice() else {
+                if documents.is_empty() {
+                    continue;
+                }
+                let shown = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
+                let paths: Vec<String> = shown.map(|stored| stored.path.clone()).collect();
+                let fault = self.ambiguous_document(name, places, &paths, documents.len())?;
+                return Ok(Some(Located::fault(fault)));
+            };
+            let located = locate_first(&self.library.open(stored)?, places);
+            return Ok(Some(located.warn([read_as(&decoded, kind, stored)])));
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the warning that a name led to a document.
+fn read_as(name: &str, kind: NameKind, stored: &StoredDocument) -> Warning {
+    let kind = match kind {
+        NameKind::Title => "title",
+        NameKind::Id => "id",
+        NameKind::Alias => "alias",
+    };
+    let message = format!("{name} is read as the document {} with that {kind}", stored.path);
+    Warning::new("NAME_IN_DOCUMENT", message)
+}
