@@ -1008,3 +1008,26 @@ fn a_trial_that_changes_nothing_says_so() {
     let trial = place.run(&["task", "a.md:6", "--open", "--dry-run", "-f", "text"]).success();
     assert!(!trial.text().contains("unchanged"), "{}", trial.text());
 }
+
+#[test]
+fn inserted_text_without_a_heading_says_which_section_it_joins() {
+    let text = "# A\n\na\n\n## B\n\nb\n\n# C\n\nc\n";
+    for (section, position, joined) in [
+        ("A", "after", Some("a/b")),
+        ("A", "last_child", Some("a/b")),
+        ("A", "first_child", None),
+        ("C", "before", Some("a/b")),
+        ("C", "after", None),
+        ("A/B", "before", None),
+    ] {
+        let place = Place::ingested(&[("doc.md", text)]);
+        let insert = ["insert", "doc.md", section, "--position", position, "--content"];
+        let answer = place.run(&[&insert[..], &["text"]].concat()).success().json();
+        let Some(joined) = joined else {
+            assert!(answer.get("warnings").is_none_or(|all| *all == json!([])), "{answer}");
+            continue;
+        };
+        assert_eq!(answer["warnings"][0]["code"], "JOINS_SECTION", "{section} {position} {answer}");
+        assert!(answer["warnings"][0]["message"].as_str().unwrap().contains(joined), "{answer}");
+    }
+}

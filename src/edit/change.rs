@@ -189,6 +189,31 @@ impl NewContent {
     }
 }
 
+/// Returns the warning that text without a heading, which is inserted beside or into a section, becomes part of another
+/// section than that one and the one around it.
+fn joined_section(
+    old: &plan::Version,
+    place: &ResolvedNode,
+    splice: &Splice,
+    new: &plan::Version,
+) -> Option<Warning> {
+    let Target::Node(node) = place.target else { return None };
+    place.document.tree.section(node)?;
+    let start = |section: &Section| Some(old.outline().nodes.get(section.node)?.bytes.start);
+    let is_before = |section: &&Section| start(section).is_some_and(|at| at < splice.at.start);
+    let last = old.outline().sections.iter().rfind(is_before)?;
+    let parent = place.document.tree.sections_above(node).into_iter().rev().nth(1);
+    let is_expected = last.node == node || parent.is_some_and(|parent| parent.node == last.node);
+    if is_expected || new.sections_in(splice.inserted).next().is_some() {
+        return None;
+    }
+    let message = format!(
+        "the text has no heading, so it is part of the section {}; begin it with a heading to make it a section",
+        old.path(last.node)
+    );
+    Some(Warning::new("JOINS_SECTION", message))
+}
+
 impl Current {
     /// Parses `bytes`, the bytes of the file of `stored`.
     pub(super) fn new(stored: StoredDocument, bytes: Vec<u8>) -> Self {
@@ -262,6 +287,10 @@ impl Current {
             _ => splice.removed,
         };
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
+        let changes = splice.changes.iter().map(change);
+        let joined = matches!(edit.operation, Operation::Insert { .. })
+            .then(|| joined_section(&self.version, &place, &splice, &version))
+            .flatten();
         let done = Done {
             file: self.document.stored.path.clone(),
             selector: address,
@@ -270,8 +299,8 @@ impl Current {
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
             new_section_path: None,
-            effects: splice.effects,
-            warnings: splice.changes.iter().map(change).collect(),
+            effects: splice.effects.clone(),
+            warnings: changes.chain(joined).collect(),
         };
         let mut made = std::mem::take(&mut self.made);
         // An empty replacement of the heading, too, leaves no section.

@@ -139,14 +139,14 @@ impl Version {
     }
 
     /// The sections whose headings begin in `span`.
-    pub(super) fn sections_in(&self, span: ByteSpan) -> impl Iterator<Item = &Section> {
+    pub(in crate::edit) fn sections_in(&self, span: ByteSpan) -> impl Iterator<Item = &Section> {
         let start = |section: &Section| Some(self.outline().nodes.get(section.node)?.bytes.start);
         let is_inside = move |section: &&Section| start(section).is_some_and(|at| is_in(span, at));
         self.outline().sections.iter().filter(is_inside)
     }
 
     /// The slug path of the section `node`; `@LINE` if a part of the path has no slug.
-    pub(super) fn path(&self, node: usize) -> String {
+    pub(in crate::edit) fn path(&self, node: usize) -> String {
         let nodes = &self.outline().nodes;
         let above = std::iter::successors(nodes.get(node), |node| nodes.get(node.parent?));
         let part = |node: &Node| match node.kind {
