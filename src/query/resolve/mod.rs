@@ -41,7 +41,7 @@ use crate::limits;
 use crate::markdown::contents::Table;
 use crate::query::documents;
 use crate::query::library::{DocumentCache, OpenDocument};
-use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.
@@ -453,7 +453,7 @@ impl Resolver<'_> {
                 Locator::Lines(lines) => Some(lines),
                 _ => None,
             });
-            if let Some(lines) = lines.filter(|_| place.resolved == Some("lines")) {
+            if let Some(lines) = lines.filter(|_| place.resolved == Some(ResolvedAs::Lines)) {
                 candidate.selector = lines_address(path, lines.start, lines.end);
             }
             candidates.push(candidate);
