@@ -956,7 +956,7 @@ fn printed_lines_are_addresses() {
         assert_eq!(selector(&place, line), expected, "{line}");
     }
     // Titles that several sections have stay ambiguous.
-    let fault = place.run(&["select", "api/net.md::Net > Callback"]).ends(1).json();
+    let fault = place.run(&["select", "api/net.md::Net > Missing"]).ends(1).json();
     assert_eq!(fault["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND", "{fault}");
     place.write("api/two.md", "# Net\n\n## Callback API\n");
     place.run(&["ingest"]).success();
