@@ -276,21 +276,21 @@ impl Current {
         if !splice.effects.is_noop {
             self.made.iter_mut().for_each(|one| one.shift(&splice));
         }
-        let removed = match edit.operation {
-            Operation::Delete { .. } => splice.deleted(&self.version),
-            _ => vec![splice.removed],
-        };
-        // Definitions that stay are among the lines of a deletion.
-        let start = removed.first().map_or(splice.at.end, |first| first.start);
-        let around = match edit.operation {
-            Operation::Delete { .. } => ByteSpan::new(start, splice.at.end),
-            _ => splice.removed,
+        let (removed, around) = match edit.operation {
+            Operation::Delete { .. } => {
+                let removed = splice.deleted(&self.version);
+                // Definitions that stay are among these lines.
+                let start = removed.first().map_or(splice.at.end, |first| first.start);
+                (removed, ByteSpan::new(start, splice.at.end))
+            }
+            _ => (vec![splice.removed], splice.removed),
         };
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
         let changes = splice.changes.iter().map(change);
         let joined = matches!(edit.operation, Operation::Insert { .. })
             .then(|| joined_section(&self.version, &place, &splice, &version))
             .flatten();
+        let warnings = changes.chain(joined).collect();
         let done = Done {
             file: self.document.stored.path.clone(),
             selector: address,
@@ -299,8 +299,8 @@ impl Current {
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
             new_section_path: None,
-            effects: splice.effects.clone(),
-            warnings: changes.chain(joined).collect(),
+            effects: splice.effects,
+            warnings,
         };
         let mut made = std::mem::take(&mut self.made);
         // An empty replacement of the heading, too, leaves no section.

@@ -123,16 +123,13 @@ impl Source for Blocks<'_> {
         }
         let mut blocks = self.library.reader.code(stored)?;
         blocks.retain(|item| self.languages.is_empty() || self.languages.contains(&item.language));
+        if self.containing.is_none() {
+            return Ok(blocks);
+        }
         let mut found = Vec::new();
         for item in blocks {
-            let is_taken = match self.containing {
-                Some(_) => {
-                    let text = self.text_of(stored, &item)?;
-                    self.containing.as_ref().is_none_or(|containing| containing.is_in(&text))
-                }
-                None => true,
-            };
-            if is_taken {
+            let text = self.text_of(stored, &item)?;
+            if self.containing.as_ref().is_none_or(|containing| containing.is_in(&text)) {
                 found.push(item);
             }
         }

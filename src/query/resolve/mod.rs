@@ -165,16 +165,15 @@ fn resolve_node(
             None => resolver.selector_over_store(address, place, text, window),
         };
     }
-    // A name of a document comes before a part of a title.
-    let is_part = |one: &&Interpretation| matches!(one, Interpretation::TitlePart(_));
-    let (parts, exact): (Vec<_>, Vec<_>) = interpretations.iter().partition(is_part);
-    let [parts, exact] = [parts, exact].map(|all| all.into_iter().cloned().collect::<Vec<_>>());
-    let mut located = resolver.first_of(&exact)?;
+    // What a document calls itself comes before parts of titles, which are last.
+    let is_exact = |one: &Interpretation| !matches!(one, Interpretation::TitlePart(_));
+    let (exact, parts) = interpretations.split_at(interpretations.partition_point(is_exact));
+    let mut located = resolver.first_of(exact)?;
     if located.is_none() {
-        located = resolver.called(&exact)?;
+        located = resolver.called(exact)?;
     }
     if located.is_none() {
-        located = resolver.first_of(&parts)?;
+        located = resolver.first_of(parts)?;
     }
     let is_missing = |located: &Located| {
         located.fault.as_ref().is_some_and(|fault| fault.code != FaultCode::Ambiguous)
