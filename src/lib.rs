@@ -36,7 +36,8 @@
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
 //! - [`error`]: errors with hints. [`limits`]: the table of every cap. [`position`]: spans and lines.
 //!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
-//!   failures.
+//!   failures. `count`, `decoding`, `deserialize`, `hash`, `parallel` and `percent`: small pieces that several
+//!   layers share.
 //!
 //! The path of a file: walk -> hash -> prepare -> store. The path of a query: arguments -> request ->
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.
