@@ -92,6 +92,12 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
+/// Whether `error` says that the process has no more descriptors or memory. It says nothing about a file then.
+pub(crate) fn is_exhaustion(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM))
+}
+
 impl Error {
     /// Creates an error without hints.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -118,6 +124,9 @@ impl Error {
             }
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 result = result.with_hint("free space on the disk");
+            }
+            _ if is_exhaustion(&error) => {
+                result = result.with_hint("raise the limits of the process (`ulimit -a` shows them)");
             }
             _ => {}
         }

@@ -51,7 +51,8 @@ pub(crate) struct Budget<Cost> {
 }
 
 /// Works like [`ordered`], within `budget`. One thread works on all items that cost more than half of the
-/// budget, because an allocator that keeps the memory of each thread would keep that of a heavy item.
+/// budget, because an allocator that keeps the memory of each thread would keep that of a heavy item. If no
+/// thread can be made, the calling thread works on all items.
 pub(crate) fn ordered_within<I: Sync, S, R: Send, E>(
     budget: Budget<impl Fn(&I) -> u64 + Sync>,
     items: &[I],
@@ -61,26 +62,31 @@ pub(crate) fn ordered_within<I: Sync, S, R: Send, E>(
 ) -> Result<(), E> {
     let threads = cores().min(items.len());
     if threads < 2 {
-        let mut state = state();
-        return items.iter().try_for_each(|item| take(item, work(&mut state, item)));
+        return one_by_one(items, state, work, take);
     }
     let queue = &Queue { items, budget, state: Mutex::default(), changed: Condvar::new() };
     let (sender, receiver) = mpsc::channel();
+    let (state, work) = (&state, &work);
     std::thread::scope(|scope| {
-        for thread in 0..threads {
-            let (sender, state, work) = (sender.clone(), &state, &work);
-            scope.spawn(move || {
+        let mut started = 0;
+        for _ in 0..threads {
+            let (sender, is_first) = (sender.clone(), started == 0);
+            let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
                 let end = EndOnPanic(queue);
                 let mut state = state();
-                while let Some((number, item)) = queue.next(thread == 0) {
+                while let Some((number, item)) = queue.next(is_first) {
                     if sender.send((number, work(&mut state, item))).is_err() {
                         break;
                     }
                 }
                 std::mem::forget(end);
             });
+            started += usize::from(thread.is_ok());
         }
         drop(sender);
+        if started == 0 {
+            return one_by_one(items, state, work, take);
+        }
         let result = in_order(items, &receiver, |item, result| {
             take(item, result)?;
             queue.release(item);
@@ -89,6 +95,17 @@ pub(crate) fn ordered_within<I: Sync, S, R: Send, E>(
         queue.end();
         result
     })
+}
+
+/// Works like [`ordered`] on the calling thread alone.
+fn one_by_one<I, S, R, E>(
+    items: &[I],
+    state: impl Fn() -> S,
+    work: impl Fn(&mut S, &I) -> R,
+    mut take: impl FnMut(&I, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut state = state();
+    items.iter().try_for_each(|item| take(item, work(&mut state, item)))
 }
 
 /// Calls `take` with the results in the order of their numbers, until it fails.

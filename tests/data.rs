@@ -899,7 +899,7 @@ fn code_that_cannot_be_written_whole_leaves_no_file() {
     let text = format!("# A\n\n```sh\nsmall\n```\n\n```sh\n{block}```\n");
     let place = Place::ingested(&[("a.md", &text)]);
     let code = ["code", "--out", "out"];
-    assert_eq!(place.run_limited(100, &code).ends(2).code(), "IO");
+    assert_eq!(place.run_limited("-f 200", &code).ends(2).code(), "IO");
     assert_eq!(std::fs::read_dir(place.join("out")).unwrap().count(), 0);
     place.run(&code).success();
 }

@@ -467,3 +467,49 @@ fn random_failures_of_system_calls_lose_nothing() {
     }
     eprintln!("random calls: {} commands failed, {} succeeded, nothing lost", count[0], count[1]);
 }
+
+#[test]
+fn too_few_open_files_never_make_an_incomplete_store() {
+    let mut ends = Vec::new();
+    for limit in 6..30 {
+        let place = Place::new();
+        copy(&crate::harness::fixtures(), place.path());
+        let answer = place.run_limited(&format!("-n {limit}"), &["ingest"]);
+        ends.push(answer.status);
+        if answer.status == 0 {
+            let skipped = answer.json()["skipped"].to_string();
+            assert!(!skipped.contains("open files"), "{limit}: {skipped}");
+        } else {
+            assert_eq!(answer.code(), "IO", "{limit}: {}", answer.text());
+        }
+    }
+    assert!(ends.contains(&0) && ends.iter().any(|end| *end != 0), "{ends:?}");
+}
+
+#[test]
+fn without_threads_every_reader_answers_and_the_next_ingest_completes_the_index() {
+    let place = Place::new();
+    copy(&crate::harness::fixtures(), place.path());
+    let without = |arguments: &[&str]| {
+        // No thread gets a stack of this size.
+        let output =
+            place.command("", arguments).env("RUST_MIN_STACK", "100000000000000").output().unwrap();
+        crate::harness::Answer::of(arguments, output)
+    };
+    let ingested = without(&["ingest"]).success().json();
+    assert!(ingested["added"].as_u64() > Some(10), "{ingested}");
+    place.run(&["ingest"]).success();
+    place.assert_in_step();
+    for arguments in [
+        &["search", "-F", "the", "--limit", "0"][..],
+        &["search", "install", "guide"],
+        &["toc", "--limit", "0"],
+        &["find", "guide"],
+        &["links", "check"],
+        &["verify"],
+    ] {
+        let expected = place.run(arguments);
+        let answer = without(arguments).ends(expected.status);
+        assert_eq!(answer.stdout, expected.stdout, "{arguments:?}");
+    }
+}

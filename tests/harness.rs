@@ -100,12 +100,13 @@ impl Place {
         Answer::of(arguments, child.wait_with_output().unwrap())
     }
 
-    /// Runs the program, for which the disk is full when a file has this many KiB.
+    /// Runs the program after a limit of the shell: `-f 200` fills the disk when a file has 200 blocks of 512 bytes,
+    /// `-n 20` allows 20 open files.
     #[must_use = "check the exit status"]
-    pub(crate) fn run_limited(&self, kibibytes: u32, arguments: &[&str]) -> Answer {
-        let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kibibytes * 2);
+    pub(crate) fn run_limited(&self, limit: &str, arguments: &[&str]) -> Answer {
+        let script = format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
-        command.args(["-c", &limit, PROGRAM]).args(arguments);
+        command.args(["-c", &script, PROGRAM]).args(arguments);
         let output = command.current_dir(self.path()).env_clear().output().unwrap();
         Answer::of(arguments, output)
     }
@@ -189,7 +190,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn of(arguments: &[&str], output: Output) -> Self {
+    pub(crate) fn of(arguments: &[&str], output: Output) -> Self {
         Self {
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             status: output.status.code().unwrap(),

@@ -295,7 +295,7 @@ fn an_attachment_that_cannot_be_written_whole_leaves_no_file() {
     std::fs::write(place.join("a.pack"), place.run(&["dump", "--attachments"]).success().stdout)
         .unwrap();
     let load = ["load", "a.pack", "--attachments", "out", "--db", "new.db"];
-    assert_eq!(place.run_limited(2048, &load).ends(2).code(), "IO");
+    assert_eq!(place.run_limited("-f 4096", &load).ends(2).code(), "IO");
     assert_eq!(place.run(&load).success().json()["attachments"], 1);
     assert_eq!(std::fs::read(place.join("out/docs/i.png")).unwrap().len(), 3 << 20);
 }

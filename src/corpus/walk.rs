@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 use rustix::fs::{AtFlags, Dir, FileType};
 use rustix::io::Errno;
@@ -24,7 +25,7 @@ use super::paths::root_from_store;
 use super::rules::{IGNORE_FILES, Rules, RulesAbove};
 use super::state::state_in;
 use super::{FileState, IngestOptions};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_exhaustion};
 use crate::limits;
 
 /// A file that was skipped.
@@ -51,6 +52,8 @@ pub(crate) struct WalkResult {
     pub(crate) skipped: Vec<Skipped>,
     /// Files and folders that could not be read. The documents at or below them stay in the store.
     pub(crate) unreadable: Vec<Skipped>,
+    /// An error that makes the walk incomplete.
+    failure: Option<Error>,
 }
 
 impl WalkResult {
@@ -58,8 +61,14 @@ impl WalkResult {
         self.skipped.push(Skipped { file: shown(path), reason: reason.into() });
     }
 
-    fn fail(&mut self, path: &[u8], error: &std::io::Error) {
-        self.unreadable.push(Skipped { file: shown(path), reason: error.to_string() });
+    fn fail(&mut self, path: &[u8], error: impl Into<std::io::Error>) {
+        let error = error.into();
+        let file = shown(path);
+        if is_exhaustion(&error) {
+            self.failure.get_or_insert(Error::io(Path::new(&file), error));
+        } else {
+            self.unreadable.push(Skipped { file, reason: error.to_string() });
+        }
     }
 }
 
@@ -151,15 +160,20 @@ impl Walk<'_> {
                 }
                 walked
             };
-            let walks: Vec<_> = (0..threads).map(|_| scope.spawn(walk)).collect();
-            for walk in walks {
+            let walks: Vec<_> = (1..threads)
+                .flat_map(|_| std::thread::Builder::new().spawn_scoped(scope, walk))
+                .collect();
+            // The calling thread walks, too: no other may have been made.
+            let own = walk();
+            for part in std::iter::once(Ok(own)).chain(walks.into_iter().map(ScopedJoinHandle::join)) {
                 // After a panic the walk is incomplete, and missing files would be removed from the store.
-                let part = walk.join().map_err(|_| crate::parallel::thread_failed())?;
+                let part = part.map_err(|_| crate::parallel::thread_failed())?;
                 walked.found.extend(part.found);
                 walked.skipped.extend(part.skipped);
                 walked.unreadable.extend(part.unreadable);
+                walked.failure = walked.failure.or(part.failure);
             }
-            Ok(walked)
+            walked.failure.take().map_or(Ok(walked), Err)
         })
     }
 
@@ -190,7 +204,7 @@ impl Walk<'_> {
                 Ok(parent) => (Arc::new(parent), name),
                 // A folder was replaced after the scopes were computed.
                 Err(error) if is_not_a_folder(&error) => return,
-                Err(error) => return walked.fail(&path, &error),
+                Err(error) => return walked.fail(&path, error),
             },
         };
         match rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -205,7 +219,7 @@ impl Walk<'_> {
                 let kind = FileType::from_raw_mode(state.st_mode);
                 self.file(&parent, name, path, kind, walked);
             }
-            Err(error) => walked.fail(&path, &error.into()),
+            Err(error) => walked.fail(&path, error),
         }
     }
 
@@ -216,7 +230,7 @@ impl Walk<'_> {
             Ok(opened) => opened,
             // The folder was replaced by a link after it was listed; the link is not followed.
             Err(error) if is_not_a_folder(&error) => return,
-            Err(error) => return walked.fail(&path, &error),
+            Err(error) => return walked.fail(&path, error),
         };
         drop(parent);
         let folder = Arc::new(folder);
@@ -248,7 +262,7 @@ impl Walk<'_> {
                     Ok(stat) => kind = FileType::from_raw_mode(stat.st_mode),
                     Err(Errno::NOENT) => continue,
                     Err(error) => {
-                        walked.fail(&path_below(name), &error.into());
+                        walked.fail(&path_below(name), error);
                         continue;
                     }
                 }
@@ -302,7 +316,7 @@ impl Walk<'_> {
             Ok((state, _)) => walked.found.push(WalkedFile { path, state }),
             // The file was removed after its folder was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => walked.fail(path.as_bytes(), &error),
+            Err(error) => walked.fail(path.as_bytes(), error),
         }
     }
 

@@ -83,14 +83,12 @@ pub(super) fn compare_all<'a>(
     let without_file = own.iter().flat_map(|(_, comparison)| &comparison.without_file);
     report.warnings.extend(warning_of_kept(&without_file.copied().collect::<Vec<_>>()));
     for (scopes, comparison) in others {
-        report.has_kept = true;
         report.warnings.push(warning_of_other_folder(scopes, comparison.without_file.len()));
     }
     for (name, documents) in plan.missing.iter().zip(known.in_missing) {
         let reason = "the folder of the collection does not exist; its documents stay".to_owned();
         report.skipped.push(Skipped { file: name.clone(), reason });
         report.unchanged += documents;
-        report.has_kept = true;
         report.missing.push(name.clone());
     }
     let removed = comparisons.iter().flat_map(|comparison| &comparison.removed);

@@ -218,7 +218,7 @@ impl Run<'_> {
         }
     }
 
-    /// Parses documents that have no files again, from the bytes in the store.
+    /// Parses documents again from the bytes in the store.
     fn parse_stored(
         &mut self,
         store: &Store,
@@ -231,7 +231,14 @@ impl Run<'_> {
         for document in documents {
             let StoredDocument { path, hash, state, .. } = document;
             let whole = ByteSpan::new(0, usize::try_from(state.size).unwrap_or(usize::MAX));
-            let bytes = reader.content(document, whole)?;
+            let bytes = match reader.content(document, whole) {
+                // A read of the document reports the damage.
+                Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+                    self.report.has_kept = true;
+                    continue;
+                }
+                read => read?,
+            };
             match preparation.of_bytes(path.clone(), bytes, *hash, *state)? {
                 Ok(document) => sink.put(document, state.size)?,
                 Err(_) => self.report.has_kept = true,
@@ -352,12 +359,13 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
             if let Some(shard) = request.shard {
                 documents.retain(|document| shard.takes(&document.path));
             }
-            Ok::<_, Error>(Known::new(&plan, documents))
+            let others = if is_current { Vec::new() } else { plan.outside(documents) };
+            Ok::<_, Error>((Known::new(&plan, documents), others))
         },
         || walk(&plan, &own_files),
     );
     let mut run = Run { is_forced, progress, report: IngestReport::default() };
-    let (mut walked, known) = (walked.flatten()?, known?);
+    let (mut walked, (known, others)) = (walked.flatten()?, known?);
     if let Some(shard) = request.shard {
         for walked in &mut walked {
             walked.found.retain(|found| shard.takes(&found.path));
@@ -376,10 +384,12 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     // What a part writes replaces what others store until all parts are in; a file is read again then, and the bytes
     // of a document without one would be lost.
     let parses_stored = is_forced && request.shard.is_none();
+    // A store whose documents are of several parsers would be parsed by every ingest. A refresh does not wait for that.
+    let parses_others = parses_stored && !matches!(request.paths, Paths::Stored(_));
     let has_work = |comparison: &FileComparison<'_>| {
         !comparison.is_empty() || parses_stored && !comparison.without_file.is_empty()
     };
-    if comparisons.iter().any(has_work) {
+    if comparisons.iter().any(has_work) || parses_others && !others.is_empty() {
         progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
         let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
         for (scopes, mut comparison) in plan.scopes.iter().zip(comparisons) {
@@ -389,11 +399,15 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
                 run.parse_stored(request.store, &without_file, &mut batches)?;
             }
         }
+        if parses_others {
+            run.parse_stored(request.store, &others, &mut batches)?;
+        }
         writer.commit_last()?;
     }
     let mut report = run.report;
     // Each part knows only its own files.
-    if !is_current && plan.is_whole() && !report.has_kept && request.shard.is_none() {
+    let has_parsed_all = others.is_empty() || parses_others;
+    if !is_current && has_parsed_all && !report.has_kept && request.shard.is_none() {
         writer.set_current_parser(true)?;
     }
     writer.complete()?;

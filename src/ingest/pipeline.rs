@@ -8,11 +8,12 @@
 
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::SystemTime;
 
 use super::comparison::ChangedFile;
 use crate::corpus::{FileState, Files, Root, file_state, is_not_a_folder, is_racy, open_root};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_exhaustion};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::parallel::{self, Budget};
@@ -147,6 +148,7 @@ fn take(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_not_a_folder(&error) => {
             return Ok(PreparedFile::Gone);
         }
+        Err(error) if is_exhaustion(&error) => return Err(Error::io(Path::new(path), error)),
         Err(error) => return Ok(PreparedFile::Unreadable(error.to_string())),
     };
     let hash = *blake3::hash(&bytes).as_bytes();

@@ -12,6 +12,7 @@ use crate::corpus::{
     is_at_or_below, is_collection_name, is_really_below,
 };
 use crate::error::{Error, ErrorKind, Result, shell_word};
+use crate::store::StoredDocument;
 
 /// What an ingest is to do: the folders of the store after it, and the scopes.
 #[derive(Debug)]
@@ -227,11 +228,11 @@ impl IngestPlan {
         Ok(())
     }
 
-    /// Whether all documents are in the scopes.
-    pub(super) fn is_whole(&self) -> bool {
-        self.missing.is_empty()
-            && self.scopes.len() == self.roots.with_documents().count()
-            && self.scopes.iter().all(Scopes::is_whole)
+    /// Returns those of `documents` that are in no scope.
+    pub(super) fn outside<'a>(&self, documents: &'a [StoredDocument]) -> Vec<&'a StoredDocument> {
+        let is_inside =
+            |document: &StoredDocument| self.scopes.iter().any(|scopes| scopes.contain(&document.path));
+        documents.iter().filter(|document| !is_inside(document)).collect()
     }
 
     /// Fails if a named path does not exist and this ingest removes no document of it from the store.
@@ -349,8 +350,8 @@ impl Scopes {
 
     /// Returns what was found, by the paths of documents. A file below the root whose path begins with the name of
     /// a collection is skipped.
-    pub(super) fn named(&self, walked: WalkResult) -> WalkResult {
-        let WalkResult { mut found, mut skipped, mut unreadable } = walked;
+    pub(super) fn named(&self, mut walked: WalkResult) -> WalkResult {
+        let WalkResult { found, skipped, unreadable, .. } = &mut walked;
         if self.root.name.is_empty() {
             found.retain(|file| match self.collection_of(&file.path) {
                 None => true,
@@ -365,12 +366,12 @@ impl Scopes {
             // An ignore file above the folder has a path of its own.
             let is_below =
                 |file: &&mut Skipped| !file.file.starts_with('/') && !file.file.starts_with("../");
-            let skipped = skipped.iter_mut().filter(is_below).chain(&mut unreadable);
+            let skipped = skipped.iter_mut().filter(is_below).chain(unreadable);
             for path in found.chain(skipped.map(|skipped| &mut skipped.file)) {
                 *path = self.root.path_of(path);
             }
         }
-        WalkResult { found, skipped, unreadable }
+        walked
     }
 
     /// The collection whose name begins `path`, if any.

@@ -67,7 +67,7 @@ pub struct IngestReport {
     /// The folders that were ingested.
     #[serde(skip)]
     pub roots: Vec<Root>,
-    /// Whether a stored document was kept because its file could not be read.
+    /// Whether a stored document was kept because its file, or its bytes in the store, could not be read.
     #[serde(skip)]
     pub(super) has_kept: bool,
     /// Whether changes, skipped files or warnings were left out.

@@ -114,7 +114,7 @@ pub(super) struct Filter {
 pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
     (!library.reader.facts().has_current_parser).then(|| {
         let message = "an older version parsed the documents, so some of their code, tables, tasks and front \
-                       matter may not be found; run `mdsel ingest` to parse them again";
+                       matter may not be found; the next `mdsel ingest` parses them again";
         Warning::new("PARSED_BEFORE", message)
     })
 }

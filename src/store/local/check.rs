@@ -129,7 +129,7 @@ impl Check {
         let can_parse = snapshot.has_current_parser();
         if !can_parse {
             let message =
-                "an older version parsed the documents; run `mdsel ingest` to parse them again";
+                "an older version parsed the documents; the next `mdsel ingest` parses them again";
             warnings.push(Warning::new("PARSED_BEFORE", message));
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
