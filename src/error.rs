@@ -126,7 +126,8 @@ impl Error {
                 result = result.with_hint("free space on the disk");
             }
             _ if is_exhaustion(&error) => {
-                result = result.with_hint("raise the limits of the process (`ulimit -a` shows them)");
+                result =
+                    result.with_hint("raise the limits of the process (`ulimit -a` shows them)");
             }
             _ => {}
         }

@@ -16,8 +16,9 @@ fn contents(place: &Place) -> Vec<String> {
         "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
+        // The seal is that of the options, with the inode of the folder.
         "SELECT key, iif(key = 'options', json_remove(value, '$.inode'), value) FROM meta \
-         WHERE key NOT IN ('generation', 'identity', 'lineage')",
+         WHERE key NOT IN ('generation', 'identity', 'lineage', 'seal')",
         "SELECT path, tag FROM tag JOIN document ON id = document_id",
     ] {
         let mut statement = store.prepare(query).unwrap();

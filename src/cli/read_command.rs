@@ -11,6 +11,7 @@ use super::input::standard_input;
 use super::store::open_fresh;
 use super::{Status, kept};
 use crate::address::is_for_every_document;
+use crate::decoding;
 use crate::error::Result;
 use crate::output::{Answer, Format};
 use crate::query::resolve::{NodeRange, resolve};
@@ -104,7 +105,7 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
         }
         let bytes = standard_input()?;
         // An address that is not UTF-8 names nothing; the others are answered.
-        let text = String::from_utf8_lossy(&bytes);
+        let text = decoding::text(&bytes);
         addresses.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(addresses)

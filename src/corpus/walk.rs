@@ -165,7 +165,9 @@ impl Walk<'_> {
                 .collect();
             // The calling thread walks, too: no other may have been made.
             let own = walk();
-            for part in std::iter::once(Ok(own)).chain(walks.into_iter().map(ScopedJoinHandle::join)) {
+            for part in
+                std::iter::once(Ok(own)).chain(walks.into_iter().map(ScopedJoinHandle::join))
+            {
                 // After a panic the walk is incomplete, and missing files would be removed from the store.
                 let part = part.map_err(|_| crate::parallel::thread_failed())?;
                 walked.found.extend(part.found);

@@ -230,8 +230,9 @@ impl IngestPlan {
 
     /// Returns those of `documents` that are in no scope.
     pub(super) fn outside<'a>(&self, documents: &'a [StoredDocument]) -> Vec<&'a StoredDocument> {
-        let is_inside =
-            |document: &StoredDocument| self.scopes.iter().any(|scopes| scopes.contain(&document.path));
+        let is_inside = |document: &StoredDocument| {
+            self.scopes.iter().any(|scopes| scopes.contain(&document.path))
+        };
         documents.iter().filter(|document| !is_inside(document)).collect()
     }
 

@@ -6,6 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::hint;
 use super::tools::FORMATS;
+use crate::decoding;
 use crate::error::Result;
 use crate::limits;
 use crate::output::{
@@ -68,7 +69,7 @@ impl ReplyOptions<'_> {
         };
         let mut bytes = Vec::new();
         let notes = write_list(answer, options, &mut bytes)?;
-        Ok((String::from_utf8_lossy(&bytes).into_owned(), notes))
+        Ok((decoding::text(&bytes).into_owned(), notes))
     }
 
     /// Returns the answer without a frame.

@@ -27,9 +27,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
 
 /// Escapes a text that must stay on one line, such as a path, a title or a message.
 pub fn line(text: &str) -> Cow<'_, str> {
-    // Most lines are printable ASCII; a check of the bytes suffices for them.
-    let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    if is_plain || !text.chars().any(|scalar| is_unsafe(scalar) || "\n\t".contains(scalar)) {
+    if is_printable_ascii(text)
+        || !text.chars().any(|scalar| is_unsafe(scalar) || "\n\t".contains(scalar))
+    {
         return Cow::Borrowed(text);
     }
     let mut result = String::with_capacity(text.len() + 16);
@@ -42,6 +42,13 @@ pub fn line(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(result)
+}
+
+/// Most lines are printable ASCII. The bytes of a chunk are compared at once.
+fn is_printable_ascii(text: &str) -> bool {
+    let is_printable =
+        |chunk: &[u8]| chunk.iter().fold(true, |all, byte| all & (b' '..=b'~').contains(byte));
+    text.as_bytes().chunks(32).all(is_printable)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::fmt::{self, Display, Write as _};
 
 use super::{own_lines, sanitize};
 use crate::address::AddressError;
+use crate::decoding;
 use crate::error::Warning;
 use crate::parallel;
 
@@ -118,7 +119,7 @@ impl TextWriter {
     /// Appends content of a document, followed by a line feed if it has none. A line that looks like one that
     /// this program writes is indented.
     pub(super) fn content(&mut self, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes);
+        let text = decoding::text(bytes);
         self.text.push_str(&own_lines::indented(&sanitize::text(&text)));
         if !text.is_empty() && !text.ends_with('\n') {
             self.text.push('\n');

@@ -14,6 +14,7 @@ use super::super::{Answer, Footer, Format};
 use super::page::{NoticesJson, PlaceJson, WholePageJson};
 use super::value;
 use crate::count::counted;
+use crate::decoding;
 use crate::query::library::Freshness;
 use crate::query::node::{Content, Counts, NodeAnswer};
 use crate::query::{read, select};
@@ -149,8 +150,8 @@ json_as!(Content => Cow<'_, str>);
 impl<'a> From<&'a Content> for Cow<'a, str> {
     fn from(content: &'a Content) -> Self {
         match content.shown() {
-            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
-            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
+            Cow::Borrowed(bytes) => decoding::text(bytes),
+            Cow::Owned(bytes) => decoding::text(&bytes).into_owned().into(),
         }
     }
 }

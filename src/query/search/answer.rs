@@ -180,8 +180,8 @@ pub(super) struct Collector {
     pub(super) skip: usize,
     /// Maximum number of hits, or of documents if hits are counted.
     pub(super) most: usize,
-    /// Number of Unicode scalars that are left for further hits.
-    room: usize,
+    /// Number of Unicode scalars that are left for further hits; `None` without a budget.
+    room: Option<usize>,
     pub(super) hits: Vec<Hit>,
     counts: Vec<Count>,
     total: usize,
@@ -194,7 +194,7 @@ impl Collector {
             form: request.form,
             skip: part.start(),
             most: request.most(),
-            room: request.max_chars.unwrap_or(usize::MAX),
+            room: request.max_chars,
             hits: Vec::new(),
             counts: Vec::new(),
             total: 0,
@@ -219,12 +219,14 @@ impl Collector {
             return true;
         }
         // A hit that does not fit must be the last one, so that a part of it can be printed.
-        if self.hits.len() == self.most || self.room == 0 && !self.hits.is_empty() {
+        if self.hits.len() == self.most || self.room == Some(0) && !self.hits.is_empty() {
             self.has_more = true;
             return false;
         }
         self.total += 1;
-        self.room = self.room.saturating_sub(hit.least_chars(self.hits.last()));
+        if let Some(room) = &mut self.room {
+            *room = room.saturating_sub(hit.least_chars(self.hits.last()));
+        }
         self.hits.push(hit);
         true
     }

@@ -3,11 +3,13 @@
 //! Invariant: the address of a hit, passed to `select`, returns text that contains the hit: the
 //! innermost block, or a page of it if the block has several pages.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::hit::{ContextLines, Hit, HitDetail};
 use crate::address::FRONT_MATTER_PLACE;
+use crate::decoding;
 use crate::limits;
 use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
@@ -90,8 +92,8 @@ impl<'a> HitMaker<'a> {
         let ContextLines { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
-        let is_lossy = text.contains(char::REPLACEMENT_CHARACTER)
-            && self.document.is_some_and(|document| document.stored.is_lossy);
+        let is_lossy = self.document.is_some_and(|document| document.stored.is_lossy)
+            && text.contains(char::REPLACEMENT_CHARACTER);
         Hit {
             selector,
             word,
@@ -135,7 +137,7 @@ impl<'a> HitMaker<'a> {
             Some(text) => last_column + text.chars().count(),
             None => {
                 let before = self.bytes.get(start..at).unwrap_or_default();
-                String::from_utf8_lossy(before).chars().count() + 1
+                decoding::text(before).chars().count() + 1
             }
         };
         self.last_column = (start, at, column);
@@ -157,7 +159,7 @@ impl<'a> HitMaker<'a> {
 
     fn line(&self, line: usize) -> String {
         let bytes = self.bytes.get(self.start_of(line)..self.lines.end_of(line));
-        excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0
+        excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0.into_owned()
     }
 
     /// Returns the text of a hit, and whether it is only a part of its lines. The hits on a line share it.
@@ -239,13 +241,13 @@ impl<'a> HitMaker<'a> {
 
 /// Returns `bytes` as text, or only the part around `from..to` if it is long. The other bytes are not
 /// read, so many hits on one long line stay cheap.
-fn excerpt(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
+fn excerpt(bytes: &[u8], from: usize, to: usize) -> (Cow<'_, str>, bool) {
     // A scalar has at most four bytes in UTF-8.
     let is_short = bytes.len() <= limits::HIT_CHARS * 4;
     if is_short {
-        let text = String::from_utf8_lossy(bytes);
+        let text = decoding::text(bytes);
         if text.len() <= limits::HIT_CHARS || text.chars().count() <= limits::HIT_CHARS {
-            return (text.into_owned(), false);
+            return (text, false);
         }
     }
     // A quarter of the text precedes the hit.
@@ -254,17 +256,17 @@ fn excerpt(bytes: &[u8], from: usize, to: usize) -> (String, bool) {
     while start > 0 && start < from && bytes.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) {
         start += 1;
     }
-    let before = String::from_utf8_lossy(bytes.get(start..from).unwrap_or_default());
+    let before = decoding::text(bytes.get(start..from).unwrap_or_default());
     let before_chars = before.chars().count();
     let skip = before_chars.saturating_sub(most_before);
     let hit = bytes.get(from..to).unwrap_or_default();
-    let hit_chars = String::from_utf8_lossy(hit).chars().count();
+    let hit_chars = decoding::text(hit).chars().count();
     let take = (most_before + hit_chars).clamp(limits::HIT_CHARS, limits::HIT_CHARS * 4);
     let end = bytes.len().min(from + take * 4);
-    let after = String::from_utf8_lossy(bytes.get(from..end).unwrap_or_default());
+    let after = decoding::text(bytes.get(from..end).unwrap_or_default());
     let (_, before) = split_after(&before, skip);
     let (after, _) = split_after(&after, take - (before_chars - skip));
-    ([before, after].concat(), true)
+    ([before, after].concat().into(), true)
 }
 
 /// Divides `text` after `count` Unicode scalars, or at its end if it has fewer.

@@ -3,10 +3,11 @@
 //! Invariant: a text is foreign to a question only if another language has more stop words in it, or if
 //! it is long and has no stop word of the question's language.
 
+use crate::decoding;
 use crate::terms::{LANGUAGES, LanguageSet};
 
 /// Number of bytes of a text to examine.
-const MOST_BYTES: usize = 1024;
+const MOST_BYTES: usize = 512;
 /// Up to this length in bytes, a text without stop words may be in any language.
 const SHORT_BYTES: usize = 80;
 
@@ -37,7 +38,7 @@ impl Language {
 /// Counts the stop words of each language at the start of `text`.
 fn counts(text: &[u8]) -> [usize; LANGUAGES] {
     let mut counts = [0; LANGUAGES];
-    let text = String::from_utf8_lossy(text.get(..MOST_BYTES).unwrap_or(text));
+    let text = decoding::text(text.get(..MOST_BYTES).unwrap_or(text));
     for word in text.split(|scalar: char| !scalar.is_alphabetic()).filter(|word| !word.is_empty()) {
         for language in LanguageSet::of_stop_word(&word.to_lowercase()) {
             counts[language] += 1;

@@ -14,6 +14,7 @@ use super::hit::ScoreParts;
 use super::link_list::is_link_list;
 use super::passage::{Pieces, SectionText, WeightedTerms};
 use crate::address::FRONT_MATTER_PLACE;
+use crate::decoding;
 use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
@@ -173,7 +174,7 @@ impl Search<'_> {
                 let end = section.end.min(section.body + BELOW_BYTES);
                 let mut below = Fingerprint::new();
                 let text = bytes.get(section.body..end).unwrap_or_default();
-                below.add(&String::from_utf8_lossy(text));
+                below.add(&decoding::text(text));
                 below.finish()
             }
             own => own,
@@ -376,7 +377,7 @@ fn title_line(front_matter: &[u8]) -> Option<String> {
         let rest = key.strip_prefix(b"title")?;
         matches!(rest.first(), Some(b':' | b' ' | b'"')).then_some(rest)
     })?;
-    Some(String::from_utf8_lossy(rest).into_owned())
+    Some(decoding::text(rest).into_owned())
 }
 
 /// Rounds a score to three decimals.

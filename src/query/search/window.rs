@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::piece::trimmed;
+use crate::decoding;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
 
 /// A part of a section, verbatim.
@@ -80,7 +81,7 @@ impl PassageWindow {
         self.byte_end = self.byte_start + text.len();
         let span = lines.lines(ByteSpan::new(self.byte_start, self.byte_end));
         (self.line_start, self.line_end) = (span.start, span.end.max(span.start));
-        self.text = String::from_utf8_lossy(text).into_owned();
+        self.text = decoding::text(text).into_owned();
         let mut starts = starts.iter().peekable();
         let mut rank = starts.peek().map_or(0, |(_, rank)| *rank);
         if self.text.len() != text.len() {

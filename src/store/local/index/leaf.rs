@@ -7,6 +7,7 @@
 
 use std::ops::Bound;
 
+use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::query::{
@@ -22,7 +23,7 @@ use crate::terms::score::{
     self, CODE_WEIGHT, LENGTH, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH, TITLE_WEIGHT,
     by_length, number,
 };
-use crate::terms::{FRONT_MATTER, QueryTerm, TextField};
+use crate::terms::{FRONT_MATTER, QueryTerm, StemClass, TextField};
 
 /// The maximum number of terms with a prefix that are counted. An exact count is not needed for the
 /// document frequency.
@@ -106,54 +107,130 @@ pub(super) struct QueryTermState {
     pub(super) rarity: Rarity,
 }
 
+/// A word that is being looked up.
+struct WordLookup<'a> {
+    term: &'a QueryTerm,
+    word: &'a str,
+    found: Vec<Vec<MatchedWord>>,
+    /// The number of sections with a matching word, by field.
+    counts: [u64; 5],
+    /// The number of sections with this word, by field.
+    exact_counts: [u64; 5],
+    /// Whether the class of the term has a word. Fields and segments have the same words, and stemming takes longer than
+    /// to look at a table.
+    is_in_class: FxHashMap<Box<[u8]>, bool>,
+}
+
+impl<'a> WordLookup<'a> {
+    /// Returns `None` if `term` is not a single word.
+    fn of(term: &'a QueryTerm) -> Option<Self> {
+        Some(Self {
+            term,
+            word: term.single_word()?,
+            found: Vec::new(),
+            counts: [0; 5],
+            exact_counts: [0; 5],
+            is_in_class: FxHashMap::default(),
+        })
+    }
+
+    /// Returns whether the word is looked up in a field.
+    fn is_wanted_in(&self, weighed: &WeighedField, table: &FieldTable) -> bool {
+        match self.term.field {
+            // A compound has no parts.
+            None => self.term.compound.is_none() || weighed.by_length.is_some(),
+            Some(field) => table.field(field) == Some(weighed.field),
+        }
+    }
+
+    /// Takes a word of a field, by its index in [`FieldTable::weighed`], if it matches the term.
+    fn take(&mut self, key: &[u8], index: usize, is_context: bool, info: &TermInfo) {
+        let is_exact = key == self.word.as_bytes();
+        let Some(class) = self.term.stems.as_ref().filter(|_| !is_exact) else {
+            if is_exact {
+                self.add(index, true, is_context, info);
+            }
+            return;
+        };
+        let is_in_class = match self.is_in_class.get(key) {
+            Some(known) => *known,
+            None => {
+                let has = std::str::from_utf8(key).is_ok_and(|key| class.has(key));
+                self.is_in_class.insert(key.into(), has);
+                has
+            }
+        };
+        if is_in_class {
+            self.add(index, false, is_context, info);
+        }
+    }
+
+    fn add(&mut self, index: usize, is_exact: bool, is_context: bool, info: &TermInfo) {
+        let sections = u64::from(info.doc_freq);
+        if let Some(count) = self.counts.get_mut(index) {
+            *count += sections;
+        }
+        if is_exact && let Some(count) = self.exact_counts.get_mut(index) {
+            *count += sections;
+        }
+        if let Some(found) = self.found.last_mut() {
+            found.push(MatchedWord { field: index, is_exact, is_context, info: info.clone() });
+        }
+    }
+}
+
 impl QueryTermState {
-    /// Looks up `term` in all segments.
+    /// Looks up a term in all segments, together with `others` that [`is_passed_by`] says are among the words that are
+    /// read for it anyway.
     pub(super) fn look_up(
         searcher: &Searcher,
         table: &FieldTable,
         term: &QueryTerm,
-    ) -> Usable<Self> {
-        let mut found = Vec::new();
-        let (mut counts, mut exact_counts) = ([0; 5], [0; 5]);
-        if let Some(word) = term.single_word() {
-            for segment in searcher.segment_readers() {
-                let mut of_segment = Vec::new();
-                for (index, (weighed, count)) in table.weighed.iter().zip(&mut counts).enumerate() {
-                    let is_path = weighed.field == table.fields.path;
-                    let is_wanted = match term.field {
-                        // A compound has no parts.
-                        None => term.compound.is_none() || weighed.by_length.is_some(),
-                        Some(field) => table.field(field) == Some(weighed.field),
-                    };
-                    if !is_wanted {
-                        continue;
-                    }
-                    words_like(segment, weighed.field, word, term, |is_exact, info| {
-                        *count += u64::from(info.doc_freq);
-                        if is_exact && let Some(count) = exact_counts.get_mut(index) {
-                            *count += u64::from(info.doc_freq);
+        others: &[&QueryTerm],
+    ) -> Usable<Vec<Self>> {
+        let Some(word) = WordLookup::of(term) else {
+            return Ok(vec![Self::of_query(searcher, table, term)?]);
+        };
+        let mut words = vec![word];
+        words.extend(others.iter().filter_map(|other| WordLookup::of(other)));
+        for segment in searcher.segment_readers() {
+            for word in &mut words {
+                word.found.push(Vec::new());
+            }
+            for (index, weighed) in table.weighed.iter().enumerate() {
+                let is_context = weighed.field == table.fields.path && term.field.is_none();
+                let mut wanting: Vec<_> =
+                    words.iter_mut().filter(|word| word.is_wanted_in(weighed, table)).collect();
+                if !wanting.is_empty() {
+                    each_word(segment, weighed.field, term, |key, info| {
+                        for word in &mut wanting {
+                            word.take(key, index, is_context, info);
                         }
-                        let is_context = is_path && term.field.is_none();
-                        of_segment.push(MatchedWord { field: index, is_exact, is_context, info });
                     })?;
                 }
-                found.push(of_segment);
             }
         }
+        let state = |word: WordLookup<'_>| Self {
+            found: word.found,
+            queries: Vec::new(),
+            rarity: Rarity {
+                exact: table.rarity(FieldTable::most(&word.exact_counts)),
+                stemmed: table.rarity(FieldTable::most(&word.counts)),
+            },
+        };
+        Ok(words.into_iter().map(state).collect())
+    }
+
+    /// Returns the state of a term that tantivy matches.
+    fn of_query(searcher: &Searcher, table: &FieldTable, term: &QueryTerm) -> Usable<Self> {
         let mut queries = Vec::new();
         for (query, weight) in table.queries(term) {
             let query = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
             queries.push((query, weight));
         }
-        let mut rarity = Rarity {
-            exact: table.rarity(FieldTable::most(&exact_counts)),
-            stemmed: table.rarity(FieldTable::most(&counts)),
-        };
-        if found.is_empty() {
-            let of_query = table.rarity_of_query(searcher, term)?;
-            rarity = Rarity { exact: of_query, stemmed: of_query };
-        }
-        Ok(Self { found, queries, rarity })
+        let of_query = table.rarity_of_query(searcher, term)?;
+        let rarity = Rarity { exact: of_query, stemmed: of_query };
+        Ok(Self { found: Vec::new(), queries, rarity })
     }
 
     /// Opens the postings of the term in a segment.
@@ -210,19 +287,26 @@ pub(super) struct WordPostings<'a> {
     pub(super) is_context: bool,
 }
 
-/// Calls `visit` with `word` in a field of `segment`. If `term` has a stem, also calls it with all
-/// other words with that stem.
-fn words_like(
+/// Whether [`each_word`] also calls its function with the words of `other` when it is called for `term`.
+pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
+    let first = other.stems.as_ref().map(StemClass::prefix).or_else(|| other.single_word());
+    let (Some(class), Some(first)) = (&term.stems, first) else { return false };
+    term.field == other.field && term.single_word().is_some() && first.starts_with(class.prefix())
+}
+
+/// Calls `visit` with the word of `term` in a field of `segment`, or if it has a stem, with all words that begin like
+/// those with that stem.
+fn each_word(
     segment: &SegmentReader,
     field: Field,
-    word: &str,
     term: &QueryTerm,
-    mut visit: impl FnMut(bool, TermInfo),
+    mut visit: impl FnMut(&[u8], &TermInfo),
 ) -> Usable<()> {
     let index = segment.inverted_index(field)?;
     let Some(class) = &term.stems else {
+        let Some(word) = term.single_word() else { return Ok(()) };
         if let Some(info) = index.terms().get(word)? {
-            visit(true, info);
+            visit(word.as_bytes(), &info);
         }
         return Ok(());
     };
@@ -230,10 +314,7 @@ fn words_like(
     let stream = index.terms().range().ge(from).lt(to).into_stream();
     let mut stream = stream?;
     while stream.advance() {
-        let is_exact = stream.key() == word.as_bytes();
-        if is_exact || std::str::from_utf8(stream.key()).is_ok_and(|key| class.has(key)) {
-            visit(is_exact, stream.value().clone());
-        }
+        visit(stream.key(), stream.value());
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::best::{Best, ScoredDocument};
-use super::leaf::{FieldTable, QueryTermState, SegmentLeaf};
+use super::leaf::{FieldTable, QueryTermState, SegmentLeaf, is_passed_by};
 use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
 use super::{Unusable, Usable, guarded};
@@ -101,15 +101,28 @@ impl RankingPlan {
     fn of(searcher: &Searcher, table: &FieldTable, clause: &Clause) -> Usable<Self> {
         let mut terms = Vec::new();
         let root = node(clause, Effect::Counts(1.0), &mut terms);
-        let mut leaves = Vec::with_capacity(terms.len());
-        let mut rarity = 0.0;
-        for (term, effect) in terms {
-            let leaf = QueryTermState::look_up(searcher, table, term)?;
-            if matches!(effect, Effect::Counts(_)) {
-                rarity += leaf.rarity.stemmed;
+        let mut states: Vec<Option<QueryTermState>> = terms.iter().map(|_| None).collect();
+        for (index, (term, _)) in terms.iter().enumerate() {
+            if states.get(index).is_none_or(Option::is_some) {
+                continue;
             }
-            leaves.push((leaf, effect));
+            // Joined words begin like their first word.
+            let others = terms.iter().enumerate().skip(index + 1);
+            let (places, others): (Vec<_>, Vec<_>) = others
+                .filter(|(_, (other, _))| is_passed_by(other, term))
+                .map(|(place, (other, _))| (place, *other))
+                .unzip();
+            let found = QueryTermState::look_up(searcher, table, term, &others)?;
+            for (place, state) in std::iter::once(index).chain(places).zip(found) {
+                if let Some(slot) = states.get_mut(place) {
+                    *slot = Some(state);
+                }
+            }
         }
+        let effects = terms.iter().map(|(_, effect)| *effect);
+        let leaves: Vec<_> = states.into_iter().flatten().zip(effects).collect();
+        let counting = leaves.iter().filter(|(_, effect)| matches!(effect, Effect::Counts(_)));
+        let rarity = counting.map(|(leaf, _)| leaf.rarity.stemmed).sum();
         Ok(Self { leaves, root, rarity })
     }
 }
