@@ -121,15 +121,15 @@ fn queries_over_huge_documents_are_answered_in_bounded_time() {
 }
 
 #[test]
-fn a_file_of_100_mb_is_skipped_unless_the_limit_is_raised() {
+fn a_file_over_32_mib_is_skipped_unless_the_limit_is_raised() {
     let place = Place::with(&[("a.md", "# A\n")]);
-    place.write("large.md", "# Title\n\nSome text that is repeated.\n\n".repeat(2_700_000));
+    place.write("large.md", "# Title\n\nSome text that is repeated.\n\n".repeat(950_000));
     let report = place.run(&["ingest"]).success().json();
     assert_eq!(
         (report["added"].as_u64(), report["skipped"][0]["file"].as_str()),
         (Some(1), Some("large.md"))
     );
-    let report = place.run(&["ingest", "--max-file-size", "200M"]).success().json();
+    let report = place.run(&["ingest", "--max-file-size", "64M"]).success().json();
     assert_eq!(report["added"], 1);
     let answer = place.run(&["select", "large::@100"]).success().json();
     assert_eq!(answer["results"][0]["type"], "heading:h1");

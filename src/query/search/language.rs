@@ -7,7 +7,7 @@ use crate::decoding;
 use crate::terms::{LANGUAGES, LanguageSet};
 
 /// Number of bytes of a text to examine.
-const MOST_BYTES: usize = 512;
+const MOST_BYTES: usize = 1024;
 /// Up to this length in bytes, a text without stop words may be in any language.
 const SHORT_BYTES: usize = 80;
 
