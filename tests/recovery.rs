@@ -11,7 +11,7 @@ use mdsel::query::{DocumentCache, search};
 use serde_json::json;
 
 use crate::harness::{Answer, Place, copy, reader, repeats, search_request, tampered};
-use crate::verify::{dumped, random, rounds, verified};
+use crate::verify::{codes, dumped, random, rounds, verified};
 use mdsel::store::Lookup;
 
 /// Commands that only read.
@@ -109,9 +109,87 @@ fn text_that_is_not_utf8_is_reported_as_damage_in_every_column() {
         if sql.contains("'options'") {
             let warnings = answer.success().json()["warnings"].to_string();
             assert!(warnings.contains("OPTIONS_LOST"), "{warnings}");
+            assert_eq!(codes(&ingested.run(&["verify"]).ends(1)), ["META_DAMAGED"]);
+            ingested.run(&["ingest", "--ext", "md"]).success();
             ingested.run(&["verify"]).success();
         }
         assert_repaired(&broken, &before, &sql);
+    }
+}
+
+/// The codes of the warnings of an answer.
+fn warnings(answer: &Answer) -> Vec<String> {
+    let warnings = answer.json()["warnings"].as_array().cloned().unwrap_or_default();
+    warnings.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Asserts that a store whose settings `damage` damages says so, and that none of its documents is removed. `db` are
+/// the options that name the store, which does not exist yet.
+pub(crate) fn keeps_documents_without_settings(db: &[&str], damage: impl Fn()) {
+    let place = Place::with(&[("r/a.md", "# A\n"), ("r/t.txt", "t\n"), ("extra/b.md", "# B\n")]);
+    let run = |arguments: &[&str]| place.run(&[arguments, db].concat());
+    let ingest = |arguments: &[&str]| run(&[&["ingest"], arguments].concat());
+    let documents = || {
+        let answer = run(&["toc", "--depth", "0", "--limit", "0", "-f", "text"]).success().text();
+        answer.lines().filter(|line| !line.starts_with("warning")).collect::<Vec<_>>().join(" ")
+    };
+    ingest(&["--root", "r", "--ext", "md,txt"]).success();
+    ingest(&["--collection", "ex", "extra"]).success();
+    damage();
+    place.write("r/a.md", "# A\n\nmore\n");
+    place.write("r/new.md", "# New\n");
+    place.remove("extra/b.md");
+    for command in [&["toc"][..], &["index"], &["search", "B"], &["select", "ex/b.md"], &["status"]]
+    {
+        let answer = run(command).success();
+        assert_eq!(warnings(&answer), ["OPTIONS_LOST"], "{command:?}: {}", answer.text());
+    }
+    let read = run(&["read", "ex/b.md", "B", "--refresh"]).success();
+    assert_eq!(warnings(&read), ["OPTIONS_LOST"], "{}", read.text());
+    // Nobody knows where its file should be.
+    assert_eq!(read.json()["missing"], json!(null), "{}", read.text());
+    let edit = run(&["replace", "ex/b.md", "B", "--content", "x"]).ends(2);
+    assert_eq!(edit.json()["error"]["code"], "STORE_CORRUPT", "{}", edit.text());
+    assert!(edit.text().contains("mdsel ingest"), "{}", edit.text());
+    ingest(&["--forget", "ex"]).ends(2);
+    let check = ingest(&["--check"]).ends(1);
+    assert_eq!(
+        (codes(&check), warnings(&check)),
+        (vec!["CHANGED".into()], vec!["OPTIONS_LOST".into()])
+    );
+    for arguments in [&[][..], &["--force"], &["r"]] {
+        let report = ingest(arguments).success();
+        assert_eq!(warnings(&report), ["OPTIONS_LOST"], "{}", report.text());
+        assert_eq!(documents(), "a.md ex/b.md t.txt");
+    }
+    assert!(run(&["read", "a.md", "A"]).success().text().contains("more"));
+    assert_eq!(codes(&run(&["verify"]).ends(1)), ["META_DAMAGED"]);
+    // The settings are given again one after the other.
+    let report = ingest(&["--ext", "md"]).success();
+    assert_eq!(warnings(&report), ["OPTIONS_LOST", "NO_FILE"], "{}", report.text());
+    assert_eq!(documents(), "a.md ex/b.md new.md t.txt");
+    assert_eq!(warnings(&run(&["toc"]).success()), [""; 0]);
+    run(&["verify"]).success();
+    place.write("extra/b.md", "# B\n");
+    ingest(&["--collection", "ex", "extra"]).success();
+    let report = ingest(&[]).success();
+    assert!(report.text().contains("t.txt has no file"), "{}", report.text());
+    place.remove("extra/b.md");
+    ingest(&[]).success();
+    assert_eq!(documents(), "a.md new.md t.txt");
+}
+
+#[test]
+fn a_store_with_damaged_settings_says_so_and_keeps_its_documents() {
+    let cut = "UPDATE meta SET value = substr(value, 1, 20) WHERE key = 'options'";
+    let changed =
+        "UPDATE meta SET value = replace(value, '\"txt\"', '\"tyt\"') WHERE key = 'options'";
+    for sql in [cut, changed, "DELETE FROM meta WHERE key IN ('options', 'seal')"] {
+        let store = Place::new();
+        let path = store.join(".mdsel.db");
+        keeps_documents_without_settings(&["--db", path.to_str().unwrap()], || {
+            tampered(&store, sql);
+        });
     }
 }
 

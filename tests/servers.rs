@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::edit_effects::Random;
 use crate::harness::{Place, copy, fixtures, ingest, repeats, search_request, store};
+use crate::recovery::keeps_documents_without_settings;
 use crate::server::Schema;
 
 const FILES: [(&str, &str); 2] =
@@ -235,6 +236,35 @@ fn a_check_finds_what_was_changed_on_the_server() {
     assert_eq!(findings["findings"][0]["file"], "a.md", "{findings}");
     place.run(&["ingest", "--force", "--db", &url]).success();
     place.run(&["verify", "--db", &url]).success();
+}
+
+#[test]
+fn a_server_with_damaged_settings_says_so_and_keeps_its_documents() {
+    let Some(schema) = Schema::new() else { return };
+    let cut = format!("UPDATE {}.store SET options = left(options, 20)", schema.name());
+    keeps_documents_without_settings(&["--db", &schema.url()], || {
+        schema.client().batch_execute(&cut).unwrap();
+    });
+}
+
+#[test]
+fn parts_of_an_ingest_that_give_damaged_settings_again_keep_all_documents() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&FILES);
+    for number in 0..20 {
+        place.write(&format!("{number}.txt"), "t\n");
+    }
+    place.run(&["ingest", "--db", &url, "--root", ".", "--ext", "md,txt"]).success();
+    let cut = format!("UPDATE {}.store SET options = left(options, 20)", schema.name());
+    schema.client().batch_execute(&cut).unwrap();
+    for shard in ["1/2", "2/2"] {
+        let part = ["--ext", "md", "--shard", shard, "--ingest-id", "x"];
+        let report = place.run(&[&["ingest", "--db", &url], &part[..]].concat()).success().json();
+        assert_eq!(report["removed"], 0, "{report}");
+    }
+    let report = place.run(&["ingest", "--db", &url]).success().json();
+    assert_eq!((&report["removed"], &report["unchanged"]), (&0.into(), &22.into()), "{report}");
 }
 
 /// The number of rows of generations that are not complete.

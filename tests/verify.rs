@@ -37,7 +37,7 @@ fn a_document_of_an_earlier_version_is_compared_with_its_hash() {
 }
 
 /// The codes of the problems, each once.
-fn codes(answer: &Answer) -> Vec<String> {
+pub(crate) fn codes(answer: &Answer) -> Vec<String> {
     let json = answer.json();
     let Some(findings) = json["findings"].as_array() else { return vec![answer.code()] };
     let codes = findings.iter().map(|finding| finding["code"].as_str().unwrap().to_owned());

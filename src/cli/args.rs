@@ -66,7 +66,7 @@ pub(super) struct Global {
     /// Print text in color
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
-    /// The warnings about interrupted edits, for the answer.
+    /// The warnings of the store, for the answer.
     #[arg(skip)]
     pub(super) recovered: Rc<RefCell<Vec<Warning>>>,
     /// The paths in addresses as they are looked up, and as they were given.

@@ -12,7 +12,7 @@ use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
 use crate::query::finding::{Finding, Findings};
-use crate::store::{Purpose, Shard};
+use crate::store::{OPTIONS_LOST, Purpose, Shard};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.watch && !cfg!(feature = "watch") {
@@ -69,7 +69,10 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();
     let mut report = report?;
-    report.warnings.splice(0..0, store.take_warnings());
+    // The ingest itself warns about damaged options.
+    let mut recovered = store.take_warnings();
+    recovered.retain(|warning| warning.code != OPTIONS_LOST);
+    report.warnings.splice(0..0, recovered);
     if !is_preview {
         for root in &report.roots {
             let folder = root.folder.display();
@@ -82,6 +85,8 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.check {
         let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
         let findings = findings(&report, &roots, &command(global, arguments));
+        let of_options = report.warnings.iter().filter(|warning| warning.code == OPTIONS_LOST);
+        global.recovered.borrow_mut().extend(of_options.cloned());
         let status = global.print_findings(findings)?;
         return Ok(if report.unreadable.is_empty() { status } else { Status::Error });
     }

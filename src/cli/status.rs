@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::args::{Global, StatusArgs};
 use super::{Status, store};
 use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
 use crate::output::NamedValues;
@@ -38,6 +38,9 @@ pub(super) struct StatusAnswer {
     /// The files and folders that could not be read, so that their documents may differ, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<Skipped>,
+    /// The warnings about the store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
@@ -75,6 +78,8 @@ pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
         trust,
         stale,
         unreadable,
+        // Standard error has them, too, for those who read the counts alone.
+        warnings: global.recovered.borrow().clone(),
     };
     global.print(&NamedValues::of(&answer))?;
     Ok(Status::Success)

@@ -174,10 +174,14 @@ pub(super) fn check_root(global: &Global) -> Result<()> {
     }
 }
 
-/// Opens `store` for reading, after finishing edits that were interrupted. The answer has the warnings about them.
+/// Opens `store` for reading, after finishing edits that were interrupted. The answer has the warnings of the store.
 pub(super) fn open(global: &Global, store: &Store, purpose: Purpose) -> Result<Box<dyn Reader>> {
     let reader = store.reader(purpose);
-    global.recovered.borrow_mut().extend(store.take_warnings());
+    let mut all = global.recovered.borrow_mut();
+    // A command with `--refresh` opens the store twice.
+    let warnings = store.take_warnings().into_iter().filter(|warning| !all.contains(warning));
+    let warnings: Vec<_> = warnings.collect();
+    all.extend(warnings);
     reader
 }
 

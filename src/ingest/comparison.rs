@@ -3,7 +3,8 @@
 //! Invariant: a file whose size and times equal those in the store is not read, unless the ingest is forced. A
 //! document is removed only if its file was looked for and not found: a folder that could not be read keeps its
 //! documents. A document that never had a file, because it was loaded from a pack, is removed only if the user names
-//! its path; so are all documents of a folder in whose place there is another one without any files.
+//! its path; so are all documents of a folder in whose place there is another one without any files. If the options of
+//! the store are damaged, no document is added or removed.
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -76,12 +77,19 @@ pub(super) fn compare_all<'a>(
     let pairs = walked.into_iter().zip(known.in_scopes);
     let pairs = plan.scopes.iter().zip(pairs);
     let comparisons: Vec<FileComparison<'_>> = pairs
-        .map(|(scopes, (walked, known))| compare(scopes, walked, known, is_forced, report))
+        .map(|(scopes, (walked, known))| compare(plan, scopes, walked, known, is_forced, report))
         .collect();
     let (others, own): (Vec<_>, Vec<_>) =
         plan.scopes.iter().zip(&comparisons).partition(|(_, own)| own.is_in_other_folder);
     let without_file = own.iter().flat_map(|(_, comparison)| &comparison.without_file);
-    report.warnings.extend(warning_of_kept(&without_file.copied().collect::<Vec<_>>()));
+    let without_file: Vec<&StoredDocument> = without_file.copied().collect();
+    let mut gone: Vec<&StoredDocument> =
+        comparisons.iter().flat_map(|comparison| &comparison.removed).copied().collect();
+    if plan.has_lost_options {
+        gone.extend(without_file);
+    } else {
+        report.warnings.extend(warning_of_kept(&without_file));
+    }
     for (scopes, comparison) in others {
         report.warnings.push(warning_of_other_folder(scopes, comparison.without_file.len()));
     }
@@ -91,8 +99,8 @@ pub(super) fn compare_all<'a>(
         report.unchanged += documents;
         report.missing.push(name.clone());
     }
-    let removed = comparisons.iter().flat_map(|comparison| &comparison.removed);
-    plan.refuse_missing(&removed.map(|document| document.path.as_str()).collect::<Vec<_>>())?;
+    let gone: Vec<&str> = gone.iter().map(|document| document.path.as_str()).collect();
+    plan.refuse_missing(&gone)?;
     Ok(comparisons)
 }
 
@@ -136,6 +144,7 @@ fn no_file(what: &str) -> Warning {
 
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.
 fn compare<'a>(
+    plan: &IngestPlan,
     scopes: &Scopes,
     walked: WalkResult,
     mut known: FxHashMap<&'a str, &'a StoredDocument>,
@@ -154,12 +163,17 @@ fn compare<'a>(
                 continue;
             }
         }
-        candidates.push((found, stored));
+        if stored.is_some() || !plan.has_lost_options {
+            candidates.push((found, stored));
+        }
     }
     let is_unreadable = |path: &str| {
         walked.unreadable.iter().any(|unreadable| is_at_or_below(path, &unreadable.file))
     };
-    let named: Vec<String> = scopes.missing().collect();
+    let mut named: Vec<String> = scopes.missing().collect();
+    if plan.has_lost_options {
+        named.clear();
+    }
     let is_named = |path: &str| named.iter().any(|named| is_at_or_below(path, named));
     let (mut removed, mut without_file) = (Vec::new(), Vec::new());
     for document in known.into_values() {

@@ -15,7 +15,9 @@ use crate::limits;
 use crate::parallel::{self, Budget, cores, ordered_within};
 use crate::position::ByteSpan;
 use crate::prepare::{Preparation, PreparedDocument};
-use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument, Writer};
+use crate::store::{
+    Lookup, Purpose, Reader, Store, StoredDocument, Writer, check_options, options_unknown,
+};
 use crate::trust::Wish;
 
 /// The largest number of documents that are read at once.
@@ -30,6 +32,10 @@ pub fn copy(
 ) -> Result<IngestReport> {
     let source = from.reader(Purpose::Read)?;
     let (mut writer, recovered) = to.recovered_writer(wait)?;
+    if source.facts().has_lost_options {
+        return Err(options_unknown());
+    }
+    check_options(writer.as_ref())?;
     let mut report = IngestReport::default();
     report.warnings.extend(from.take_warnings().into_iter().chain(recovered));
     let (roots, untrusted) = set_up(from, &*source, to, writer.as_mut())?;

@@ -22,7 +22,7 @@ use crate::corpus::{
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::pack::{self, Attachment, Header, PackItem};
 use crate::prepare::Preparation;
-use crate::store::{Store, StoredDocument, Writer};
+use crate::store::{Store, StoredDocument, Writer, options_lost};
 
 /// What to do with a document that the store already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,9 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     writer.commit_last()?;
     let Load { mut report, left_out, .. } = load;
     report.note(recovered);
+    if writer.metadata()?.has_lost_options {
+        report.note(vec![options_lost()]);
+    }
     if left_out > 0 {
         let message = format!(
             "{left_out} attachments were not written; `mdsel load --attachments FOLDER` writes them"

@@ -29,13 +29,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::corpus::{Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_store};
+use crate::corpus::{FileState, Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_store};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
 use crate::position::ByteSpan;
 use crate::prepare::Preparation;
-use crate::store::{Lookup, Shard, Store, StoredDocument, Writer};
+use crate::store::{
+    Lookup, OPTIONS_LOST, Shard, Store, StoredDocument, Writer, WriterMetadata, check_options,
+    options_lost,
+};
 use crate::trust::Wish;
 use comparison::{ChangedFile, FileComparison, Known, compare_all, note_folders};
 use pipeline::PreparedFile;
@@ -149,6 +152,11 @@ impl<'a> IngestRequest<'a> {
     /// Records that the user accepts `wish`. Returns a warning if that fails.
     fn record(&self, wish: Option<&Wish>) -> Option<Warning> {
         self.store.trust().record(self.store.path()?, wish?)
+    }
+
+    /// Whether this request gives options of the store.
+    fn gives_options(&self) -> bool {
+        self.collection.is_some() || self.options != OptionChanges::default()
     }
 
     /// Whether this request decides what the store may do: the store is new, or the request gives a root or
@@ -334,20 +342,31 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         Some(shard) => request.store.shard_writer(shard, request.wait)?,
         None => request.store.writer(request.wait)?,
     };
-    let stored_options = writer.options()?;
-    let stored_root = writer.root()?;
+    let WriterMetadata {
+        root: stored_root,
+        options: stored_options,
+        has_lost_options,
+        has_current_parser: is_current,
+        ..
+    } = writer.metadata()?;
     let known = stored_options.clone().unwrap_or_default();
     let mut plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &known)))?;
+    plan.has_lost_options =
+        has_lost_options && stored_options.is_none() && !request.gives_options();
     let is_new = stored_root.is_none();
     let root = root_from_store(&plan.root, request.store.path())?;
     let wish = request.checked_wish(is_new, &plan)?;
+    let of_options = has_lost_options.then(|| warning_of_options(&plan));
+    if has_lost_options && !plan.has_lost_options {
+        forget_files(request, writer.as_mut())?;
+        writer.set_up(&root, &plan.options)?;
+    }
     // The files of an interrupted edit have their versions before they are read: a half-made edit would be stored
     // otherwise, and the bytes that it moved would be nowhere.
     let recovered = match request.shard {
         Some(_) => Vec::new(),
         None => request.store.recover(writer.as_mut())?,
     };
-    let is_current = writer.has_current_parser()?;
     let is_forced = request.force || !is_current;
     let own_files = request.store.own_files();
     let mut stored = Vec::new();
@@ -358,6 +377,9 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
             *documents = writer.documents()?;
             if let Some(shard) = request.shard {
                 documents.retain(|document| shard.takes(&document.path));
+            }
+            if has_lost_options {
+                documents.iter_mut().for_each(forget_file);
             }
             let others = if is_current { Vec::new() } else { plan.outside(documents) };
             Ok::<_, Error>((Known::new(&plan, documents), others))
@@ -378,7 +400,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     }
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
-    if is_new || stored_options.as_ref() != Some(&plan.options) {
+    if is_new || !plan.has_lost_options && stored_options.as_ref() != Some(&plan.options) {
         writer.set_up(&root, &plan.options)?;
     }
     // What a part writes replaces what others store until all parts are in; a file is read again then, and the bytes
@@ -418,22 +440,54 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         drop(std::thread::Builder::new().spawn_scoped(scope, || drop(stored)));
         closed(writer)
     });
-    report.note(recovered.into_iter().chain(warnings?).chain(warning).collect());
+    let warnings = of_options.into_iter().chain(recovered).chain(warnings?).chain(warning);
+    report.note(warnings.collect());
     report.roots = plan.scopes.into_iter().map(|scopes| scopes.root).collect();
     report.finish();
     Ok(report)
+}
+
+/// Makes a document one that never had a file, so that it stays if its file is not found.
+fn forget_file(document: &mut StoredDocument) {
+    let size = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+    document.state = FileState::without_file(size);
+}
+
+/// Forgets the files of the documents that `request` covers: the options that it gives may leave out some of them.
+fn forget_files(request: &IngestRequest<'_>, writer: &mut dyn Writer) -> Result<()> {
+    let mut documents = writer.documents()?;
+    documents.retain(|document| request.shard.is_none_or(|shard| shard.takes(&document.path)));
+    documents.iter_mut().for_each(forget_file);
+    let states: Vec<_> = documents.iter().map(|document| (document.id, document.state)).collect();
+    writer.set_states(&states)?;
+    writer.commit()
+}
+
+/// Returns the warning about damaged options, which `plan` gives again or not.
+fn warning_of_options(plan: &IngestPlan) -> Warning {
+    if plan.has_lost_options {
+        return options_lost();
+    }
+    let message = "the settings of the store were damaged; those that were not given are now the defaults, and the \
+                   documents that they leave out stay until `mdsel ingest PATH` removes them";
+    Warning::new(OPTIONS_LOST, message)
 }
 
 /// Returns the report of what [`run`] would do. Writes nothing and takes no lock.
 pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
     let reader = request.store.peek()?;
     let known = reader.as_ref().map(|reader| (reader.root(), reader.options()));
-    let plan = IngestPlan::new(request, known)?;
+    let mut plan = IngestPlan::new(request, known)?;
+    let has_lost_options = reader.as_ref().is_some_and(|reader| reader.facts().has_lost_options);
+    plan.has_lost_options = has_lost_options && !request.gives_options();
     request.checked_wish(reader.is_none(), &plan)?;
-    let stored = match &reader {
+    let mut stored = match &reader {
         Some(reader) => reader.all(&Lookup::All)?,
         None => Vec::new(),
     };
+    if has_lost_options {
+        stored.iter_mut().for_each(forget_file);
+    }
     let is_current = reader.as_ref().is_none_or(|reader| reader.facts().has_current_parser);
     let is_forced = request.force || !is_current;
     let walked = walk(&plan, &request.store.own_files())?;
@@ -446,6 +500,7 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
         run.apply(&scopes.root, comparison, &mut Nowhere)?;
     }
     let mut report = run.report;
+    report.note(has_lost_options.then(|| warning_of_options(&plan)).into_iter().collect());
     report.generation = reader.map_or(0, |reader| reader.generation());
     report.finish();
     Ok(report)
@@ -463,6 +518,7 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     }
     // No file is read or written, so no trust is needed, unless an edit was interrupted.
     let (mut writer, recovered) = store.recovered_writer(wait)?;
+    check_options(writer.as_ref())?;
     let (root, options) = (writer.root()?.unwrap_or_default(), writer.options()?);
     let mut options = options.unwrap_or_default();
     if options.collections.remove(name).is_none() {

@@ -10,7 +10,7 @@ use crate::limits;
 use crate::links::SiteRoot;
 
 /// The options of an ingest that the user gave; `None` keeps the stored option.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptionChanges {
     /// See [`IngestOptions::extensions`].
     pub extensions: Option<Vec<String>>,

@@ -28,6 +28,8 @@ pub(super) struct IngestPlan {
     pub(super) scopes: Vec<Scopes>,
     /// The collections whose folders do not exist. Their documents stay as they are.
     pub(super) missing: Vec<String>,
+    /// Whether the options are unknown, so that no document is added or removed.
+    pub(super) has_lost_options: bool,
 }
 
 /// A folder of documents, and the paths below it that an ingest covers.
@@ -138,6 +140,7 @@ impl IngestPlan {
             scopes: scopes.into_iter().collect(),
             missing: Vec::new(),
             options,
+            has_lost_options: false,
         })
     }
 
@@ -204,7 +207,15 @@ impl IngestPlan {
                 scopes.push(Scopes::new(root.clone(), &options, paths, is_given));
             }
         }
-        Ok(Self { root, options, roots, given_collection: None, scopes, missing: Vec::new() })
+        Ok(Self {
+            root,
+            options,
+            roots,
+            given_collection: None,
+            scopes,
+            missing: Vec::new(),
+            has_lost_options: false,
+        })
     }
 
     /// Fails if a folder of documents is inside another one.

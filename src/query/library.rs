@@ -250,9 +250,11 @@ impl<'a> DocumentCache<'a> {
         } else {
             Err(std::io::ErrorKind::NotFound.into())
         };
+        // Without the options of the store the folders of collections are unknown.
+        let is_known = !self.reader.facts().has_lost_options;
         let missing = |is_missing| Freshness {
             is_stale: false,
-            is_missing,
+            is_missing: is_missing && is_known,
             never_had_file: is_missing && !stored.state.is_of_file(),
         };
         let freshness = match file {

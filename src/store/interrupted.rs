@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use super::{EditIntent, Engine, Purpose, Reader, StoredDocument, Writer};
+use super::{EditIntent, Engine, Purpose, Reader, StoredDocument, Writer, WriterMetadata};
 use crate::corpus::{FileHandle, Roots, Seen};
 use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
@@ -18,9 +18,13 @@ use crate::position::ByteSpan;
 /// committed all its changes.
 pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Vec<Warning>> {
     let mut intents = writer.intents()?;
-    let Some(root) = writer.root()?.filter(|_| !intents.is_empty()) else { return Ok(Vec::new()) };
-    let options = writer.options()?.unwrap_or_default();
-    let roots = Roots::of_store(engine.path(), &root, &options);
+    if intents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let WriterMetadata { root, options, has_lost_options, .. } = writer.metadata()?;
+    // Without options the folders of collections are unknown.
+    let Some(root) = root.filter(|_| !has_lost_options) else { return Ok(Vec::new()) };
+    let roots = Roots::of_store(engine.path(), &root, &options.unwrap_or_default());
     // Where the folder of the files is missing, or is a mount point without its volume, nothing is known about them.
     let has_files = |folder: &Path| folder.read_dir().is_ok_and(|mut all| all.next().is_some());
     intents.retain(|(_, intent)| has_files(&roots.of(&intent.path).0.folder));

@@ -27,8 +27,8 @@ pub use postgres::{Address, Postgres};
 pub(crate) use reader::folder_beginning;
 pub use reader::{Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Reader, Totals};
 pub use search::{DocumentFilter, Ranked, RankedSection, Ranking, SectionFilter, SectionId, Under};
-pub use write::Writer;
 use write::new_identity;
+pub use write::{Writer, WriterMetadata};
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -136,25 +136,37 @@ impl Store {
         self.check_trust(roots).is_ok()
     }
 
-    /// Returns the warnings about interrupted edits since the last call.
+    /// Returns the warnings about interrupted edits and damaged options since the last call.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Opens the store for reading, after finishing edits that were interrupted.
     pub fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>> {
-        let reader = self.engine.reader(purpose)?;
-        if !reader.facts().is_interrupted {
-            return Ok(reader);
+        let mut reader = self.engine.reader(purpose)?;
+        if reader.facts().is_interrupted {
+            drop(reader);
+            // If the edits cannot be finished now, the store can still be read.
+            self.warn(self.finish_edits().unwrap_or_else(|error| {
+                let message = format!("an interrupted edit could not be finished yet: {error}");
+                vec![Warning::new("EDIT_UNFINISHED", message)]
+            }));
+            reader = self.engine.reader(purpose)?;
         }
-        drop(reader);
-        // If the edits cannot be finished now, the store can still be read.
-        let warnings = self.finish_edits().unwrap_or_else(|error| {
-            let message = format!("an interrupted edit could not be finished yet: {error}");
-            vec![Warning::new("EDIT_UNFINISHED", message)]
-        });
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
-        self.engine.reader(purpose)
+        if reader.facts().has_lost_options {
+            self.warn(vec![options_lost()]);
+        }
+        Ok(reader)
+    }
+
+    /// Adds the warnings that [`Self::take_warnings`] does not return yet.
+    fn warn(&self, warnings: Vec<Warning>) {
+        let mut all = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        for warning in warnings {
+            if !all.contains(&warning) {
+                all.push(warning);
+            }
+        }
     }
 
     /// Opens the store for reading, and leaves interrupted edits as they are; `None` if it does not
@@ -198,7 +210,7 @@ impl Store {
     /// # Errors
     ///
     /// `STORE_NOT_FOUND` if the store does not exist: it is not created. `UNTRUSTED_STORE` if the user has not
-    /// accepted what the store asks for, because its edits name files.
+    /// accepted what the store asks for, because its edits name files. `STORE_CORRUPT` if its options are damaged.
     pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
         if self.path().is_none_or(|path| !path.exists()) {
             drop(self.engine.reader(Purpose::Read)?);
@@ -209,6 +221,7 @@ impl Store {
 
     /// Finishes interrupted edits, if the user has accepted what the store asks for.
     fn checked(&self, mut writer: Box<dyn Writer>) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
+        check_options(writer.as_ref())?;
         if let Some(root) = writer.root()? {
             let options = writer.options()?.unwrap_or_default();
             self.check_trust(&Roots::of_store(self.path(), &root, &options))?;
@@ -246,6 +259,30 @@ impl Store {
             },
         }
     }
+}
+
+/// The code of the warning about damaged options.
+pub(crate) const OPTIONS_LOST: &str = "OPTIONS_LOST";
+
+/// Returns the warning that the options of the store are damaged.
+pub(crate) fn options_lost() -> Warning {
+    let message = "the settings of the store are damaged; until they are given again, as in `mdsel ingest --ext md` \
+                   and `mdsel ingest --collection NAME FOLDER`, its collections are unknown, and no document is added \
+                   or removed";
+    Warning::new(OPTIONS_LOST, message)
+}
+
+/// Returns the error of a command that needs options that are damaged.
+pub(crate) fn options_unknown() -> Error {
+    let message =
+        "the settings of the store are damaged, so the folders of its documents are unknown";
+    let hint = "give the settings again, as in `mdsel ingest --ext md` and `mdsel ingest --collection NAME FOLDER`";
+    Error::new(ErrorKind::StoreCorrupt, message).with_hint(hint)
+}
+
+/// Fails if the options of the store are damaged, so that nobody knows where the files of its documents are.
+pub(crate) fn check_options(writer: &dyn Writer) -> Result<()> {
+    if writer.metadata()?.has_lost_options { Err(options_unknown()) } else { Ok(()) }
 }
 
 /// A stored document.

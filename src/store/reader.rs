@@ -34,8 +34,11 @@ pub struct Facts {
     pub own_files: Vec<PathBuf>,
     /// The folder that document paths are relative to. It may not exist.
     pub root: PathBuf,
-    /// The options of the last ingest.
+    /// The options of the last ingest; the defaults if they are damaged.
     pub options: IngestOptions,
+    /// Whether the stored options are damaged, so that nothing is known about collections and about which files are
+    /// ingested.
+    pub has_lost_options: bool,
     /// The number of commits that changed a document.
     pub generation: u64,
     /// Whether the documents were parsed with the parser version of this program.

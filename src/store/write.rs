@@ -11,19 +11,45 @@ use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Result, Warning};
 use crate::prepare::PreparedDocument;
 
+/// What is known about a store that is being changed.
+#[derive(Clone, Debug, Default)]
+pub struct WriterMetadata {
+    /// The root; `None` before the first ingest.
+    pub root: Option<PathBuf>,
+    /// The options of the last ingest; `None` before the first one, and if they are damaged.
+    pub options: Option<IngestOptions>,
+    /// Whether the stored options are damaged; see [`super::Facts::has_lost_options`].
+    pub has_lost_options: bool,
+    /// Whether the documents were parsed with the parser version of this program.
+    pub has_current_parser: bool,
+    /// The number of commits that changed a document.
+    pub generation: u64,
+}
+
 /// The right to change a store.
 pub trait Writer: Debug {
-    /// Returns the root, or `None` before the first ingest.
-    fn root(&self) -> Result<Option<PathBuf>>;
+    /// Returns what is known about the store.
+    fn metadata(&self) -> Result<WriterMetadata>;
 
-    /// Returns the options of the last ingest; `None` before the first one.
-    fn options(&self) -> Result<Option<IngestOptions>>;
+    /// Returns the root, or `None` before the first ingest.
+    fn root(&self) -> Result<Option<PathBuf>> {
+        Ok(self.metadata()?.root)
+    }
+
+    /// Returns the options of the last ingest; `None` before the first one, and if they are damaged.
+    fn options(&self) -> Result<Option<IngestOptions>> {
+        Ok(self.metadata()?.options)
+    }
 
     /// Returns whether the documents were parsed with the parser version of this program.
-    fn has_current_parser(&self) -> Result<bool>;
+    fn has_current_parser(&self) -> Result<bool> {
+        Ok(self.metadata()?.has_current_parser)
+    }
 
     /// Returns the number of commits that changed a document.
-    fn generation(&self) -> Result<u64>;
+    fn generation(&self) -> Result<u64> {
+        Ok(self.metadata()?.generation)
+    }
 
     /// Returns all documents, in no particular order.
     fn documents(&self) -> Result<Vec<StoredDocument>>;

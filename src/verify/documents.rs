@@ -32,6 +32,10 @@ pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<
         let message = format!("an edit was started in {folder} and not finished");
         StoreProblem::of(path, FaultKind::EditOpen, message)
     }));
+    if reader.facts().has_lost_options {
+        let message = "its options differ from what was written";
+        checked.faults.push(StoreProblem::new(FaultKind::Meta, message));
+    }
     let documents = reader.all(&Lookup::All)?;
     let size = |document: &StoredDocument| document.state.size;
     for batch in batches(&documents, 256, limits::LARGE_DOCUMENT_BYTES as u64, size) {

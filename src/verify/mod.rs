@@ -132,6 +132,9 @@ fn finding(fault: StoreProblem, is_file: bool) -> Finding {
             "any command where that folder is, with --root if it is not that of the store; \
              if it is gone for good, `mdsel verify --drop-edits`",
         ),
+        (FaultKind::Meta, _) if !is_file => {
+            Some("`mdsel ingest --ext md`, with all options of the store")
+        }
         _ if !is_file => Some("mdsel ingest --force"),
         (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
             Some("`mdsel ingest`, any search, or `mdsel verify --repair`")

@@ -18,7 +18,7 @@ use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::parallel::ordered;
 use crate::prepare::{Preparation, PreparedDocument};
-use crate::store::Writer as _;
+use crate::store::{OPTIONS_LOST, Writer as _};
 
 /// The suffix of the new store.
 const NEW: &str = "-repaired";
@@ -166,7 +166,7 @@ fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     if root.is_none() || options.is_none() {
         let message =
             "the root or the options of the store could not be read; the defaults are used";
-        report.warnings.push(Warning::new("OPTIONS_LOST", message));
+        report.warnings.push(Warning::new(OPTIONS_LOST, message));
     }
     writer.set_up(root.as_deref().unwrap_or("."), &options.unwrap_or_default())?;
     let numbers: Vec<usize> = (0..old.count()).collect();

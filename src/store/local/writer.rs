@@ -23,7 +23,7 @@ use crate::markdown::front_matter;
 use crate::parallel;
 use crate::position::ByteSpan;
 use crate::prepare::{PreparedDocument, title_keys};
-use crate::store::{EditIntent, StoredDocument, Writer};
+use crate::store::{EditIntent, StoredDocument, Writer, WriterMetadata};
 use crate::terms::{DocumentNames, DocumentText, TextExtractor};
 
 /// The state of the index during a write.
@@ -58,11 +58,7 @@ impl LocalWriter {
     pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
         let rows = RowWriter::open(path, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        let mut warnings: Vec<Warning> = rows.migrated.iter().map(migrated).collect();
-        if rows.has_lost_options {
-            let message = "the options of the last ingest cannot be read; the defaults are used";
-            warnings.push(Warning::new("OPTIONS_LOST", message));
-        }
+        let warnings = rows.migrated.iter().map(migrated).collect();
         let index = IndexState::Closed;
         Ok(Self {
             has_begun: false,
@@ -204,20 +200,14 @@ impl LocalWriter {
 }
 
 impl Writer for LocalWriter {
-    fn root(&self) -> Result<Option<PathBuf>> {
-        self.rows.root()
-    }
-
-    fn options(&self) -> Result<Option<IngestOptions>> {
-        self.rows.options()
-    }
-
-    fn has_current_parser(&self) -> Result<bool> {
-        self.rows.has_current_parser()
-    }
-
-    fn generation(&self) -> Result<u64> {
-        self.rows.generation()
+    fn metadata(&self) -> Result<WriterMetadata> {
+        Ok(WriterMetadata {
+            root: self.rows.root()?,
+            options: self.rows.options()?,
+            has_lost_options: self.rows.has_lost_options,
+            has_current_parser: self.rows.has_current_parser()?,
+            generation: self.rows.generation()?,
+        })
     }
 
     fn documents(&self) -> Result<Vec<StoredDocument>> {

@@ -10,7 +10,7 @@ use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Result, Warning};
 use crate::prepare::PreparedDocument;
 use crate::prepare::rows::DerivedRows;
-use crate::store::{EditIntent, StoredDocument, Writer};
+use crate::store::{EditIntent, StoredDocument, Writer, WriterMetadata};
 
 #[derive(Debug)]
 pub(super) struct MemoryWriter {
@@ -28,20 +28,15 @@ impl Drop for MemoryWriter {
 }
 
 impl Writer for MemoryWriter {
-    fn root(&self) -> Result<Option<PathBuf>> {
-        Ok(self.state.is_set_up.then(|| self.state.facts.root.clone()))
-    }
-
-    fn options(&self) -> Result<Option<IngestOptions>> {
-        Ok(self.state.is_set_up.then(|| self.state.facts.options.clone()))
-    }
-
-    fn has_current_parser(&self) -> Result<bool> {
-        Ok(self.state.facts.has_current_parser)
-    }
-
-    fn generation(&self) -> Result<u64> {
-        Ok(self.state.facts.generation)
+    fn metadata(&self) -> Result<WriterMetadata> {
+        let MemoryState { facts, is_set_up, .. } = &self.state;
+        Ok(WriterMetadata {
+            root: is_set_up.then(|| facts.root.clone()),
+            options: is_set_up.then(|| facts.options.clone()),
+            has_lost_options: false,
+            has_current_parser: facts.has_current_parser,
+            generation: facts.generation,
+        })
     }
 
     fn documents(&self) -> Result<Vec<StoredDocument>> {

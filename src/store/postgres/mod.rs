@@ -27,6 +27,7 @@ mod rows;
 mod schema;
 mod segment;
 mod shard;
+mod store_row;
 mod tls;
 mod trigrams;
 mod unfinished;

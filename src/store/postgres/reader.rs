@@ -13,14 +13,14 @@ use postgres::Row;
 use postgres::types::Type;
 
 use super::connection::{Connection, HAS_FOREIGN, Idle};
+use super::lookup;
 use super::owner::{folder_of, is_owned};
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
-use super::{lookup, schema};
+use super::store_row::StoreRow;
 use crate::codec::content::{PackedSpan, UnpackedSpan, chunks_of};
 use crate::codec::data::{self, Packable};
 use crate::codec::{markup, outline};
-use crate::corpus::IngestOptions;
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::Markup;
@@ -47,11 +47,13 @@ pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
     document.saturating_mul(CHUNKS).saturating_add(integer(chunk))
 }
 
-/// Begins a transaction, and reads what is known about the store. The last value is a JSON list of the edits in progress,
-/// each with its path and its owner; an older version of the tables has no column for owners.
-const OPEN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
-    SELECT format, parts, root, options, parser, generation, \
-    (SELECT json_agg(json_build_array(e.path, to_jsonb(e) ->> 'owner')) FROM edit_intent e), ";
+/// Begins a transaction.
+const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// Selects the edits in progress as a JSON list, each with its path and its owner. An older version of the tables has no
+/// column for owners.
+const EDITS: &str =
+    "(SELECT json_agg(json_build_array(e.path, to_jsonb(e) ->> 'owner')) FROM edit_intent e)";
 
 /// Begins a transaction on each server that holds a partition.
 const BEGIN_EVERYWHERE: &str = "SELECT count(*) FROM segment s WHERE s.id < 0";
@@ -93,7 +95,9 @@ impl State {
             Error::new(ErrorKind::StoreNotFound, message)
                 .with_hint("create one with `mdsel ingest FOLDER`, or name another one with --db")
         };
-        let rows = match connection.texts(&format!("{OPEN}{HAS_FOREIGN} FROM store")) {
+        let columns = StoreRow::COLUMNS;
+        let statements = format!("{BEGIN}; SELECT {columns}, {EDITS}, {HAS_FOREIGN} FROM store");
+        let rows = match connection.texts(&statements) {
             Ok(rows) => rows,
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
                 return Err(absent(&connection));
@@ -101,37 +105,26 @@ impl State {
             Err(error) => return Err(error),
         };
         let row = rows.into_iter().next().unwrap_or_default();
-        let [format, parts, root, options, parser, generation, editing, has_foreign] =
-            row.as_slice()
-        else {
-            return Err(damaged("its metadata is missing"));
-        };
+        let (store, others) = StoreRow::parse(&row)?;
+        let [editing, has_foreign] = others else { return Err(damaged("its metadata is missing")) };
         connection.set_has_foreign_partitions(has_foreign.as_deref() == Some("t"));
-        let number = |text: &Option<String>| {
-            let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
-            number.ok_or_else(|| damaged("its metadata cannot be read"))
-        };
-        schema::check(number(format)?)?;
-        let Some(root) = root else { return Err(absent(&connection)) };
-        let options: Option<IngestOptions> =
-            options.as_ref().and_then(|options| serde_json::from_str(options).ok());
+        let Some(root) = store.root else { return Err(absent(&connection)) };
+        let editing = editing.as_ref().map(|edits| serde_json::from_str(edits)).transpose();
         let facts = Facts {
             path: None,
             own_files: Vec::new(),
             root: PathBuf::from(root),
-            options: options.map(IngestOptions::within_limits).unwrap_or_default(),
-            generation: number(generation)?.unsigned_abs(),
-            has_current_parser: number(parser)? == PARSER_VERSION,
+            options: store.options.unwrap_or_default(),
+            has_lost_options: store.has_lost_options,
+            generation: store.generation.unsigned_abs(),
+            has_current_parser: store.parser == PARSER_VERSION,
             is_interrupted: false,
             edited_elsewhere: Vec::new(),
         };
         Ok(Self {
-            editing: editing
-                .as_ref()
-                .and_then(|edits| serde_json::from_str(edits).ok())
-                .unwrap_or_default(),
-            generation: number(generation)?,
-            parts: number(parts)?,
+            editing: editing.map_err(|_| damaged("its list of edits"))?.unwrap_or_default(),
+            generation: store.generation,
+            parts: store.partitions,
             connection: Mutex::new(connection),
             facts,
         })

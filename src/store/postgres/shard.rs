@@ -18,14 +18,15 @@ use super::address::Address;
 use super::change::Change;
 use super::connection::Connection;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
+use super::store_row::StoreRow;
 use super::unfinished::finish_or_undo;
-use super::writer::{INCOMPLETE, Ids, Known, STORE, delete_where, lock, set_parser, sweep};
+use super::writer::{INCOMPLETE, Ids, STORE, delete_where, lock, set_parser, sweep};
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, Shard, StoredDocument, Writer};
+use crate::store::{EditIntent, Shard, StoredDocument, Writer, WriterMetadata};
 
 /// The number of generations that an ingest by several workers may use.
 const SHARDS: i64 = 1 << 16;
@@ -37,7 +38,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as
 #[derive(Debug)]
 pub(super) struct ShardWriter {
     connection: RefCell<Connection>,
-    known: Known,
+    known: StoreRow,
     own_root: Option<PathBuf>,
     shard: Shard,
     /// The number of the ingest.
@@ -72,7 +73,7 @@ impl ShardWriter {
         }
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
-        let mut known = Known::read(&mut connection)?;
+        let mut known = StoreRow::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
         let mut warnings = Vec::new();
         let (known, ingest) = loop {
@@ -95,11 +96,11 @@ impl ShardWriter {
             lock(&mut connection, &part, wait)?;
             unlock(&mut connection, &part)?;
             lock(&mut connection, STORE, wait)?;
-            known = Known::read(&mut connection)?;
+            known = StoreRow::read(&mut connection)?;
         };
         drop_part(&mut connection, ingest, i64::from(shard.index))?;
         let options = options_after(&mut connection, ingest, known.options)?;
-        let known = Known { options, ..known };
+        let known = StoreRow { options, ..known };
         unlock(&mut connection, STORE)?;
         Ok(Self {
             connection: RefCell::new(connection),
@@ -225,7 +226,7 @@ fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()>
 /// the generations `rows` become visible.
 pub(super) fn forget_collections(
     connection: &mut Connection,
-    before: &Known,
+    before: &StoreRow,
     now: Option<&IngestOptions>,
     rows: Range<i64>,
 ) -> Result<()> {
@@ -252,7 +253,7 @@ pub(super) fn forget_collections(
 /// Gives the rows of all parts of an ingest the next generation. If a server fails at the end of the transaction, this is
 /// done again, with the same generation, before any other change.
 pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
-    let Known { generation: now, options, .. } = Known::read(connection)?;
+    let StoreRow { generation: now, options, .. } = StoreRow::read(connection)?;
     let options = options_after(connection, ingest, options)?;
     let options = options.map(|options| serde_json::to_string(&options).unwrap_or_default());
     let next = now + 1;
@@ -313,21 +314,15 @@ fn has_no_edits() -> Error {
 }
 
 impl Writer for ShardWriter {
-    fn root(&self) -> Result<Option<PathBuf>> {
+    fn metadata(&self) -> Result<WriterMetadata> {
         let root = self.known.root.as_ref();
-        Ok(root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))))
-    }
-
-    fn options(&self) -> Result<Option<IngestOptions>> {
-        Ok(self.known.options.clone())
-    }
-
-    fn has_current_parser(&self) -> Result<bool> {
-        Ok(self.known.parser == PARSER_VERSION)
-    }
-
-    fn generation(&self) -> Result<u64> {
-        Ok(self.known.generation.unsigned_abs())
+        Ok(WriterMetadata {
+            root: root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))),
+            options: self.known.options.clone(),
+            has_lost_options: self.known.has_lost_options,
+            has_current_parser: self.known.parser == PARSER_VERSION,
+            generation: self.known.generation.unsigned_abs(),
+        })
     }
 
     fn documents(&self) -> Result<Vec<StoredDocument>> {
@@ -340,7 +335,7 @@ impl Writer for ShardWriter {
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         let connection = self.connection.get_mut();
         lock(connection, STORE, LOCK_WAIT)?;
-        let now = Known::read(connection)?.options;
+        let now = StoreRow::read(connection)?.options;
         let before = self.known.options.clone().unwrap_or_default();
         // Another part, or another ingest, may have stored options since this part began.
         let options = match options_after(connection, self.ingest, now.clone())? {
@@ -369,7 +364,7 @@ impl Writer for ShardWriter {
     fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {
         for document in documents {
             let id = self.ids.next(self.connection.get_mut())?;
-            self.change.put(id, document, self.known.parts);
+            self.change.put(id, document, self.known.partitions);
             self.is_dirty = true;
             if self.change.is_large() {
                 self.send()?;
@@ -422,7 +417,7 @@ impl Writer for ShardWriter {
         let connection = self.connection.get_mut();
         lock(connection, STORE, LOCK_WAIT)?;
         let count = i64::from(self.shard.count);
-        let known = Known::read(connection)?;
+        let known = StoreRow::read(connection)?;
         let (now, _) = finish_or_undo(connection, known)?;
         // This is committed before anything else, so that it is known if what follows fails on a server.
         let statement = "INSERT INTO ingest_shard (ingest, shard) VALUES ($1, $2)";

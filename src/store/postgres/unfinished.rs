@@ -9,7 +9,8 @@ use super::connection::Connection;
 use super::merge;
 use super::rows::column;
 use super::shard::publish;
-use super::writer::{INCOMPLETE, Known};
+use super::store_row::StoreRow;
+use super::writer::INCOMPLETE;
 use crate::error::Result;
 
 /// Completes or undoes earlier changes that not all servers committed. The caller holds the lock of the store, and
@@ -17,8 +18,8 @@ use crate::error::Result;
 /// that became visible.
 pub(super) fn finish_or_undo(
     connection: &mut Connection,
-    known: Known,
-) -> Result<(Known, Vec<String>)> {
+    known: StoreRow,
+) -> Result<(StoreRow, Vec<String>)> {
     let mut published = Vec::new();
     // All parts of such an ingest are in, but the change that makes them visible failed on a server.
     let statement = "SELECT i.id, i.name FROM ingest i \
@@ -30,7 +31,7 @@ pub(super) fn finish_or_undo(
         connection.batch("COMMIT")?;
         published.push(name);
     }
-    let known = if published.is_empty() { known } else { Known::read(connection)? };
+    let known = if published.is_empty() { known } else { StoreRow::read(connection)? };
     undo(connection, known.generation)?;
     Ok((known, published))
 }

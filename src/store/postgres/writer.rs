@@ -18,12 +18,13 @@ use super::connection::Connection;
 use super::owner::{is_here, is_owned, owner_of};
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
 use super::shard::forget_collections;
+use super::store_row::StoreRow;
 use super::unfinished::finish_or_undo;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, LOCKED_HINT, StoredDocument, Writer};
+use crate::store::{EditIntent, LOCKED_HINT, StoredDocument, Writer, WriterMetadata};
 
 /// The number of ids that each number of the sequence stands for.
 const IDS: i64 = 100;
@@ -33,43 +34,6 @@ const MANY: usize = 500;
 
 /// Generations from this one are those of ingests that are not complete.
 pub(super) const INCOMPLETE: i64 = 1 << 62;
-
-/// What is known about the store.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    pub(super) format: i64,
-    pub(super) root: Option<String>,
-    pub(super) options: Option<IngestOptions>,
-    pub(super) parser: i64,
-    pub(super) generation: i64,
-    pub(super) parts: i64,
-}
-
-impl Known {
-    pub(super) fn read(connection: &mut Connection) -> Result<Self> {
-        let rows = connection
-            .texts("SELECT format, parts, root, options, parser, generation FROM store")?;
-        let row = rows.into_iter().next().unwrap_or_default();
-        let [format, parts, root, options, parser, generation] = row.as_slice() else {
-            return Err(damaged("its metadata is missing"));
-        };
-        let number = |text: &Option<String>| {
-            let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
-            number.ok_or_else(|| damaged("its metadata cannot be read"))
-        };
-        let format = number(format)?;
-        schema::check(format)?;
-        let options = options.as_ref().and_then(|options| serde_json::from_str(options).ok());
-        Ok(Self {
-            format,
-            root: root.clone(),
-            options: options.map(IngestOptions::within_limits),
-            parser: number(parser)?,
-            generation: number(generation)?,
-            parts: number(parts)?,
-        })
-    }
-}
 
 /// The ids that this writer took.
 #[derive(Debug, Default)]
@@ -96,7 +60,7 @@ impl Ids {
 #[derive(Debug)]
 pub(super) struct PostgresWriter {
     connection: RefCell<Connection>,
-    known: Known,
+    known: StoreRow,
     /// The folder of the files on this machine, if it is not the one that the store names.
     own_root: Option<PathBuf>,
     ids: Ids,
@@ -140,7 +104,7 @@ impl PostgresWriter {
         let mut connection = Connection::open(address, Duration::ZERO)?;
         lock(&mut connection, STORE, wait)?;
         schema::create(&mut connection)?;
-        let known = Known::read(&mut connection)?;
+        let known = StoreRow::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
         let (known, _) = finish_or_undo(&mut connection, known)?;
         Ok(Self {
@@ -215,21 +179,15 @@ fn analyze(connection: &mut Connection) -> Result<()> {
 }
 
 impl Writer for PostgresWriter {
-    fn root(&self) -> Result<Option<PathBuf>> {
+    fn metadata(&self) -> Result<WriterMetadata> {
         let root = self.known.root.as_ref();
-        Ok(root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))))
-    }
-
-    fn options(&self) -> Result<Option<IngestOptions>> {
-        Ok(self.known.options.clone())
-    }
-
-    fn has_current_parser(&self) -> Result<bool> {
-        Ok(self.known.parser == PARSER_VERSION)
-    }
-
-    fn generation(&self) -> Result<u64> {
-        Ok(self.known.generation.unsigned_abs())
+        Ok(WriterMetadata {
+            root: root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))),
+            options: self.known.options.clone(),
+            has_lost_options: self.known.has_lost_options,
+            has_current_parser: self.known.parser == PARSER_VERSION,
+            generation: self.known.generation.unsigned_abs(),
+        })
     }
 
     fn documents(&self) -> Result<Vec<StoredDocument>> {
@@ -250,6 +208,7 @@ impl Writer for PostgresWriter {
         forget_collections(connection, &self.known, Some(options), INCOMPLETE..i64::MAX)?;
         self.known.root.get_or_insert_with(|| root.to_owned());
         self.known.options = Some(options.clone());
+        self.known.has_lost_options = false;
         self.commit()
     }
 
@@ -265,7 +224,7 @@ impl Writer for PostgresWriter {
                 self.send()?;
             }
             let id = self.ids.next(self.connection.get_mut())?;
-            self.change.put(id, document, self.known.parts);
+            self.change.put(id, document, self.known.partitions);
             self.is_dirty = true;
             self.added += 1;
             if self.change.is_large() {

@@ -12,6 +12,7 @@ use super::lineage::Lineage;
 use super::{corrupt, store_error};
 use crate::corpus::IngestOptions;
 use crate::error::Result;
+use crate::prepare::PARSER_VERSION;
 use crate::prepare::checksums::ChecksumInput;
 
 /// The keys of all rows. `seal` is the checksum of the others.
@@ -58,7 +59,7 @@ pub(super) struct StoreMetadata {
     pub(super) lineage: Lineage,
     /// The root, relative to the folder of the store.
     pub(super) root: String,
-    /// The options of the last ingest; `None` if they cannot be read.
+    /// The options of the last ingest; `None` if they are damaged.
     pub(super) options: Option<IngestOptions>,
     /// The parser version of the documents; `None` if it cannot be read.
     pub(super) parser_version: Option<i64>,
@@ -119,7 +120,14 @@ pub(super) fn read(path: &Path, connection: &Connection) -> Result<Option<StoreM
         Some(Value::Integer(version)) => Some(version),
         _ => None,
     };
-    let options = options(connection).map_err(wrap)?;
+    // The checksum also covers the root, so nobody knows which of them is damaged.
+    let is_intact = match value("seal")? {
+        Some(Value::Blob(seal)) => stored_checksum(connection).map_err(wrap)? == *seal,
+        Some(_) => false,
+        // Versions of mdsel without checksums do not write this row.
+        None => parser_version != Some(PARSER_VERSION),
+    };
+    let options = options(connection).map_err(wrap)?.filter(|_| is_intact);
     let lineage = lineage(connection).map_err(wrap)?;
     Ok(Some(StoreMetadata { generation, identity, lineage, root, options, parser_version }))
 }

@@ -105,6 +105,7 @@ pub(in crate::store) struct Snapshot {
     file: Option<FileIdentity>,
     root: PathBuf,
     options: IngestOptions,
+    has_lost_options: bool,
     generation: u64,
     identity: String,
     lineage: Lineage,
@@ -171,6 +172,7 @@ impl Snapshot {
             file,
             root: PathBuf::new(),
             options: IngestOptions::default(),
+            has_lost_options: false,
             generation: 0,
             identity: String::new(),
             lineage: Lineage::default(),
@@ -190,7 +192,7 @@ impl Snapshot {
         snapshot.has_current_parser = known.parser_version == Some(PARSER_VERSION);
         snapshot.generation = known.generation;
         snapshot.root = root_folder(&snapshot.path, &known.root);
-        // A writer warns about unreadable options. Reading does not depend on them.
+        snapshot.has_lost_options = known.options.is_none();
         snapshot.options = known.options.unwrap_or_default();
         Ok(Some(snapshot))
     }
@@ -202,6 +204,7 @@ impl Snapshot {
             own_files: own_files(&self.path),
             root: self.root.clone(),
             options: self.options.clone(),
+            has_lost_options: self.has_lost_options,
             generation: self.generation,
             has_current_parser: self.has_current_parser,
             is_interrupted: self.has_edit_intents()?,
@@ -227,7 +230,9 @@ impl Snapshot {
     /// Pins the newest generation after [`Self::release`]. Returns whether it is the same
     /// generation of the same file, with the same root and options. If not, the store must be opened again.
     pub(in crate::store) fn renew(&self) -> Result<bool> {
-        if self.file.is_none() || self.file != FileIdentity::of(&self.path) {
+        // A repair of the options may write the same checksum.
+        if self.has_lost_options || self.file.is_none() || self.file != FileIdentity::of(&self.path)
+        {
             return Ok(false);
         }
         self.wrap(self.statement().execute_batch("BEGIN"))?;

@@ -36,7 +36,7 @@ pub(in crate::store) struct RowWriter {
     pending: PendingRows,
     is_dirty: bool,
     has_written: bool,
-    /// Whether the options of the last ingest cannot be read.
+    /// Whether the options of the last ingest are damaged.
     pub(in crate::store) has_lost_options: bool,
     /// The migration that opening the store ran, if any.
     pub(in crate::store) migrated: Option<Migrated>,
@@ -138,8 +138,11 @@ impl RowWriter {
         self.set_meta("lineage", lineage.continued(generation))
     }
 
-    /// Writes the checksum of the metadata.
+    /// Writes the checksum of the metadata. That of damaged options stays wrong.
     fn write_meta_checksum(&self) -> Result<()> {
+        if self.has_lost_options {
+            return Ok(());
+        }
         let checksum = self.wrap(meta::stored_checksum(&self.connection))?;
         self.set_meta("seal", checksum)
     }
@@ -159,12 +162,16 @@ impl RowWriter {
         }
         self.set_meta("root", root)?;
         self.set_meta("options", serde_json::to_string(options).unwrap_or_default())?;
+        self.has_lost_options = false;
         self.write_meta_checksum()?;
         self.commit()
     }
 
-    /// Returns the options of the last ingest; `None` before the first one.
+    /// Returns the options of the last ingest; `None` before the first one, and if they are damaged.
     pub(in crate::store) fn options(&self) -> Result<Option<IngestOptions>> {
+        if self.has_lost_options {
+            return Ok(None);
+        }
         self.wrap(meta::options(&self.connection))
     }
 

@@ -1,0 +1,59 @@
+//! What is known about the store: the row of the table `store`.
+
+use super::connection::Connection;
+use super::rows::damaged;
+use super::schema;
+use crate::corpus::IngestOptions;
+use crate::error::Result;
+
+/// The row of the table `store`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StoreRow {
+    pub(super) format: i64,
+    /// The number of partitions.
+    pub(super) partitions: i64,
+    /// The root; `None` before the first ingest.
+    pub(super) root: Option<String>,
+    /// The options of the last ingest; `None` before the first one, and if they are damaged.
+    pub(super) options: Option<IngestOptions>,
+    pub(super) has_lost_options: bool,
+    pub(super) parser: i64,
+    pub(super) generation: i64,
+}
+
+impl StoreRow {
+    /// The columns that [`Self::parse`] reads.
+    pub(super) const COLUMNS: &str = "format, parts, root, options, parser, generation";
+
+    /// Reads the row.
+    pub(super) fn read(connection: &mut Connection) -> Result<Self> {
+        let rows = connection.texts(&format!("SELECT {} FROM store", Self::COLUMNS))?;
+        Ok(Self::parse(&rows.into_iter().next().unwrap_or_default())?.0)
+    }
+
+    /// Parses a row that begins with [`Self::COLUMNS`], and returns the other values, too. Fails if a newer version of
+    /// mdsel wrote the store.
+    pub(super) fn parse(row: &[Option<String>]) -> Result<(Self, &[Option<String>])> {
+        let [format, partitions, root, options, parser, generation, others @ ..] = row else {
+            return Err(damaged("its metadata is missing"));
+        };
+        let number = |text: &Option<String>| {
+            let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
+            number.ok_or_else(|| damaged("its metadata cannot be read"))
+        };
+        let format = number(format)?;
+        schema::check(format)?;
+        let parsed: Option<IngestOptions> =
+            options.as_ref().and_then(|options| serde_json::from_str(options).ok());
+        let row = Self {
+            format,
+            partitions: number(partitions)?,
+            root: root.clone(),
+            has_lost_options: options.is_some() && parsed.is_none(),
+            options: parsed.map(IngestOptions::within_limits),
+            parser: number(parser)?,
+            generation: number(generation)?,
+        };
+        Ok((row, others))
+    }
+}
