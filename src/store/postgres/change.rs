@@ -10,9 +10,8 @@ use postgres::types::Type;
 
 use super::connection::Connection;
 use super::reader::chunk_place;
-use super::rows::{KeyKind, column, number, packed_texts, part_of, text_key};
+use super::rows::{KeyKind, number, packed_texts, part_of, text_key};
 use super::segment::SegmentBuilder;
-use crate::codec::content::chunk_count;
 use crate::corpus::FileState;
 use crate::error::Result;
 use crate::failpoint::batch_bytes;
@@ -321,54 +320,4 @@ fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Resul
             ])
         })
     })
-}
-
-/// A document whose rows can be deleted.
-pub(super) struct GoneDocument {
-    part: i16,
-    pub(super) id: i64,
-    /// Its length in bytes.
-    size: i64,
-}
-
-impl GoneDocument {
-    /// The columns that [`Self::of_row`] reads.
-    pub(super) const COLUMNS: &str = "d.part, d.id, d.size";
-
-    pub(super) fn of_row(row: &postgres::Row) -> Result<Self> {
-        Ok(Self { part: column(row, 0)?, id: column(row, 1)?, size: column(row, 2)? })
-    }
-
-    /// Returns the places of the chunks of its bytes.
-    fn places(&self) -> impl Iterator<Item = i64> {
-        let chunks = chunk_count(usize::try_from(self.size).unwrap_or(0));
-        let id = self.id;
-        (0..chunks).map(move |chunk| chunk_place(id, chunk))
-    }
-}
-
-/// Deletes all rows of documents, and notes that segments may still have them.
-pub(super) fn delete(connection: &mut Connection, documents: &[GoneDocument]) -> Result<()> {
-    let mut parts: BTreeMap<i16, Vec<&GoneDocument>> = BTreeMap::new();
-    for document in documents {
-        parts.entry(document.part).or_default().push(document);
-    }
-    // A server that holds a partition deletes the rows by itself only if the statement names nothing else.
-    for (part, documents) in parts {
-        let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
-        let places: Vec<i64> = documents.iter().flat_map(|document| document.places()).collect();
-        for (table, name, values) in [
-            ("content", "place", &places),
-            ("key", "document", &ids),
-            ("title", "document", &ids),
-            ("derived", "document", &ids),
-            ("document", "id", &ids),
-        ] {
-            let statement = format!("DELETE FROM {table} WHERE part = $1 AND {name} = ANY($2)");
-            connection.execute(&statement, &[(&part, Type::INT2), (values, Type::INT8_ARRAY)])?;
-        }
-        let statement = "INSERT INTO dead (part, document) SELECT $1, unnest($2)";
-        connection.execute(statement, &[(&part, Type::INT2), (&ids, Type::INT8_ARRAY)])?;
-    }
-    Ok(())
 }

@@ -7,7 +7,6 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,19 +16,21 @@ use postgres::types::{ToSql, Type};
 use super::address::Address;
 use super::change::Change;
 use super::connection::Connection;
-use super::rows::{DOCUMENT_COLUMNS, column, damaged, text_key, unchecked_document};
-use super::store_row::StoreRow;
+use super::lock::{STORE, lock, unlock};
+use super::rows::{DOCUMENT_COLUMNS, damaged, unchecked_document};
+use super::sharded_ingest::{
+    SHARDS, begun, drop_part, forget_collections, generation, lock_name, options_after,
+    other_ingest, parts_in, publish,
+};
+use super::store_row::{StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
-use super::writer::{INCOMPLETE, Ids, STORE, delete_where, lock, set_parser, sweep};
+use super::writer::Ids;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, Shard, StoredDocument, Writer, WriterMetadata};
-
-/// The number of generations that an ingest by several workers may use.
-const SHARDS: i64 = 1 << 16;
 
 /// The longest wait of a worker that has begun for a change of the store.
 const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64);
@@ -48,15 +49,6 @@ pub(super) struct ShardWriter {
     has_begun: bool,
     is_dirty: bool,
     warnings: Vec<Warning>,
-}
-
-fn lock_name(ingest: i64, shard: i64) -> String {
-    format!("ingest {ingest} {shard}")
-}
-
-/// Returns the generation of the rows of a part.
-fn generation(ingest: i64, shard: i64) -> i64 {
-    INCOMPLETE + ingest * SHARDS + shard
 }
 
 impl ShardWriter {
@@ -145,167 +137,6 @@ impl ShardWriter {
         }
         self.change.send(connection, rows, false)
     }
-}
-
-fn unlock(connection: &mut Connection, name: &str) -> Result<()> {
-    let key = text_key(&format!("mdsel {} {name}", connection.address().schema));
-    connection.query("SELECT pg_advisory_unlock($1)", &[(&key, Type::INT8)])?;
-    Ok(())
-}
-
-/// Returns the error for a part of another ingest than the one that has begun.
-fn other_ingest(message: String) -> Error {
-    let hint = "give all workers the same number of parts and the same --ingest-id";
-    Error::new(ErrorKind::Usage, message).with_hint(hint)
-}
-
-/// Returns the number of the ingest of a part, which begins if it has not begun yet. Deletes what abandoned ingests
-/// wrote. The caller holds the lock of the store.
-fn begun(connection: &mut Connection, shard: &Shard) -> Result<i64> {
-    let count = i64::from(shard.count);
-    let statement =
-        "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
-    connection.execute(statement, &[(&shard.ingest, Type::TEXT), (&count, Type::INT8)])?;
-    let mut ingest = 0;
-    for row in &connection.query("SELECT id, name, shards FROM ingest", &[])? {
-        let (id, name, shards): (i64, String, i64) =
-            (column(row, 0)?, column(row, 1)?, column(row, 2)?);
-        if name != shard.ingest {
-            drop_abandoned(connection, id, shards)?;
-        } else if shards == count {
-            ingest = id;
-        } else {
-            return Err(other_ingest(format!("the ingest {name:?} has {shards} parts")));
-        }
-    }
-    Ok(ingest)
-}
-
-/// Deletes what an ingest wrote if none of its workers is connected.
-fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Result<()> {
-    let mut locked = Vec::new();
-    for shard in 0..shards {
-        let name = lock_name(ingest, shard);
-        if lock(connection, &name, Duration::ZERO).is_ok() {
-            locked.push(name);
-        }
-    }
-    if locked.len() as u64 == shards.unsigned_abs() {
-        for shard in 0..shards {
-            drop_part(connection, ingest, shard)?;
-        }
-        connection.execute("DELETE FROM ingest WHERE id = $1", &[(&ingest, Type::INT8)])?;
-    }
-    locked.iter().try_for_each(|name| unlock(connection, name))
-}
-
-/// Deletes what a worker wrote of a part. The caller holds the locks of the store and of the part.
-fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()> {
-    let of_part: [(&(dyn ToSql + Sync), Type); 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
-    // Before any row is deleted on another server, the part is not in.
-    for table in ["ingest_shard", "ingest_removal"] {
-        let statement = format!("DELETE FROM {table} WHERE ingest = $1 AND shard = $2");
-        connection.execute(&statement, &of_part)?;
-    }
-    connection.batch("BEGIN")?;
-    let rows = generation(ingest, shard);
-    let documents = delete_where(connection, "d.gen_from = $1", rows)?;
-    let statement = "SELECT s.id FROM segment s WHERE s.gen_from = $1";
-    let segments = connection.query(statement, &[(&rows, Type::INT8)])?;
-    let segments = segments.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
-    merge::delete(connection, &segments)?;
-    // No segment has them any more.
-    for some in documents.chunks(10_000) {
-        let statement = "DELETE FROM dead WHERE document = ANY($1)";
-        connection.execute(statement, &[(&some, Type::INT8_ARRAY)])?;
-    }
-    connection.batch("COMMIT")
-}
-
-/// Notes that the documents of collections that `before` has and `now` lacks are gone when the parts that wrote them with
-/// the generations `rows` become visible.
-pub(super) fn forget_collections(
-    connection: &mut Connection,
-    before: &StoreRow,
-    now: Option<&IngestOptions>,
-    rows: Range<i64>,
-) -> Result<()> {
-    let is_kept = |name: &str| now.is_some_and(|now| now.collections.contains_key(name));
-    let names = before.options.iter().flat_map(|options| options.collections.keys());
-    for name in names.filter(|name| !is_kept(name)) {
-        let statement = "INSERT INTO ingest_removal (ingest, shard, document) \
-             SELECT (d.gen_from - $1) / $2, (d.gen_from - $1) % $2, d.id FROM document d \
-             WHERE d.gen_from >= $3 AND d.gen_from < $4 AND left(d.path, length($5)) = $5";
-        connection.execute(
-            statement,
-            &[
-                (&INCOMPLETE, Type::INT8),
-                (&SHARDS, Type::INT8),
-                (&rows.start, Type::INT8),
-                (&rows.end, Type::INT8),
-                (&format!("{name}/"), Type::TEXT),
-            ],
-        )?;
-    }
-    Ok(())
-}
-
-/// Gives the rows of all parts of an ingest the next generation. If a server fails at the end of the transaction, this is
-/// done again, with the same generation, before any other change.
-pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
-    let StoreRow { generation: now, options, .. } = StoreRow::read(connection)?;
-    let options = options_after(connection, ingest, options)?;
-    let options = options.map(|options| serde_json::to_string(&options).unwrap_or_default());
-    let next = now + 1;
-    let (first, end) = (generation(ingest, 0), generation(ingest + 1, 0));
-    let range: [(&(dyn ToSql + Sync), Type); 3] =
-        [(&next, Type::INT8), (&first, Type::INT8), (&end, Type::INT8)];
-    for statement in [
-        "UPDATE document o SET gen_to = $1 FROM document n WHERE n.gen_from >= $2 AND n.gen_from < $3 \
-         AND o.part = n.part AND o.path = n.path AND o.gen_from < $1 AND o.gen_to IS NULL",
-        "UPDATE document SET gen_from = $1 WHERE gen_from >= $2 AND gen_from < $3",
-        "UPDATE segment SET gen_from = $1 WHERE gen_from >= $2 AND gen_from < $3",
-    ] {
-        connection.execute(statement, &range)?;
-    }
-    let statement = "UPDATE document SET gen_to = $1 WHERE gen_to IS NULL AND gen_from <= $1 \
-         AND id IN (SELECT document FROM ingest_removal WHERE ingest = $2)";
-    connection.execute(statement, &[(&next, Type::INT8), (&ingest, Type::INT8)])?;
-    for (table, name) in
-        [("ingest_removal", "ingest"), ("ingest_shard", "ingest"), ("ingest", "id")]
-    {
-        let statement = format!("DELETE FROM {table} WHERE {name} = $1");
-        connection.execute(&statement, &[(&ingest, Type::INT8)])?;
-    }
-    sweep(connection, now)?;
-    merge::tidy(connection, next)?;
-    let statement = "UPDATE store SET generation = $1, options = coalesce($2, options)";
-    connection.execute(statement, &[(&next, Type::INT8), (&options, Type::TEXT)])?;
-    Ok(next)
-}
-
-/// Returns the options of the store when an ingest is visible, if it has `now` before that.
-fn options_after(
-    connection: &mut Connection,
-    ingest: i64,
-    now: Option<IngestOptions>,
-) -> Result<Option<IngestOptions>> {
-    let statement = format!("SELECT options, options_before FROM ingest WHERE id = {ingest}");
-    let row = connection.texts(&statement)?.into_iter().next().unwrap_or_default();
-    let parsed = |text: &Option<String>| serde_json::from_str(text.as_deref()?).ok();
-    let mut options = row.iter().map(parsed).map(|it| it.map(IngestOptions::within_limits));
-    let (own, before) = (options.next().flatten(), options.next().flatten());
-    Ok(match (own, now) {
-        (Some(own), Some(now)) => Some(own.merged(&before.unwrap_or_default(), &now)),
-        (own, now) => own.or(now),
-    })
-}
-
-/// Returns the number of parts of an ingest that are in.
-fn parts_in(connection: &mut Connection, ingest: i64) -> Result<i64> {
-    let statement = "SELECT count(*) FROM ingest_shard WHERE ingest = $1";
-    let rows = connection.query(statement, &[(&ingest, Type::INT8)])?;
-    Ok(rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0))
 }
 
 fn has_no_edits() -> Error {

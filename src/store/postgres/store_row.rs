@@ -1,5 +1,7 @@
 //! What is known about the store: the row of the table `store`.
 
+use postgres::types::Type;
+
 use super::connection::Connection;
 use super::rows::damaged;
 use super::schema;
@@ -56,4 +58,10 @@ impl StoreRow {
         };
         Ok((row, others))
     }
+}
+
+/// Records the parser version of all documents.
+pub(super) fn set_parser(connection: &mut Connection, version: i64) -> Result<()> {
+    connection.execute("UPDATE store SET parser = $1", &[(&version, Type::INT8)])?;
+    Ok(())
 }

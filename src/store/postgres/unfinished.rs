@@ -8,9 +8,8 @@ use postgres::types::{ToSql, Type};
 use super::connection::Connection;
 use super::merge;
 use super::rows::column;
-use super::shard::publish;
+use super::sharded_ingest::{INCOMPLETE, publish};
 use super::store_row::StoreRow;
-use super::writer::INCOMPLETE;
 use crate::error::Result;
 
 /// Completes or undoes earlier changes that not all servers committed. The caller holds the lock of the store, and

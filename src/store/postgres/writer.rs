@@ -8,32 +8,31 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use postgres::types::Type;
 
 use super::address::Address;
-use super::change::{Change, GoneDocument, delete};
+use super::change::Change;
 use super::connection::Connection;
+use super::lock::{STORE, lock};
 use super::owner::{is_here, is_owned, owner_of};
+use super::removal::sweep;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
-use super::shard::forget_collections;
-use super::store_row::StoreRow;
+use super::sharded_ingest::{INCOMPLETE, forget_collections};
+use super::store_row::{StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
 use super::{merge, question::Question, schema};
 use crate::corpus::{FileState, IngestOptions};
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{Result, Warning};
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, LOCKED_HINT, StoredDocument, Writer, WriterMetadata};
+use crate::store::{EditIntent, StoredDocument, Writer, WriterMetadata};
 
 /// The number of ids that each number of the sequence stands for.
 const IDS: i64 = 100;
 
 /// The number of new documents after which the server counts its rows again, so that its plans fit.
 const MANY: usize = 500;
-
-/// Generations from this one are those of ingests that are not complete.
-pub(super) const INCOMPLETE: i64 = 1 << 62;
 
 /// The ids that this writer took.
 #[derive(Debug, Default)]
@@ -72,27 +71,6 @@ pub(super) struct PostgresWriter {
     /// The number of new documents.
     added: usize,
 }
-
-/// Waits up to `wait` for a lock of the server, which ends with the connection.
-pub(super) fn lock(connection: &mut Connection, name: &str, wait: Duration) -> Result<()> {
-    let deadline = Instant::now() + wait;
-    let key = super::rows::text_key(&format!("mdsel {} {name}", connection.address().schema));
-    loop {
-        let statement = "SELECT pg_try_advisory_lock($1)";
-        let rows = connection.query(statement, &[(&key, Type::INT8)])?;
-        if rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(false) {
-            return Ok(());
-        }
-        if Instant::now() >= deadline {
-            let message = format!("{}: another process is writing", connection.address());
-            return Err(Error::new(ErrorKind::Locked, message).with_hint(LOCKED_HINT));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// The name of the lock that every change of the newest generation needs.
-pub(super) const STORE: &str = "store";
 
 impl PostgresWriter {
     /// Connects, waits up to `wait` for another writer, and creates the store if it does not exist.
@@ -137,31 +115,6 @@ impl PostgresWriter {
         let next = self.next_generation();
         self.change.send(self.connection.get_mut(), next, true)
     }
-}
-
-/// Records the parser version of all documents.
-pub(super) fn set_parser(connection: &mut Connection, version: i64) -> Result<()> {
-    connection.execute("UPDATE store SET parser = $1", &[(&version, Type::INT8)])?;
-    Ok(())
-}
-
-/// Deletes the documents that `condition` means with a generation. Returns their ids.
-pub(super) fn delete_where(
-    connection: &mut Connection,
-    condition: &str,
-    generation: i64,
-) -> Result<Vec<i64>> {
-    let statement = format!("SELECT {} FROM document d WHERE {condition}", GoneDocument::COLUMNS);
-    let rows = connection.query(&statement, &[(&generation, Type::INT8)])?;
-    let gone = rows.iter().map(GoneDocument::of_row).collect::<Result<Vec<_>>>()?;
-    gone.chunks(10_000).try_for_each(|some| delete(connection, some))?;
-    Ok(gone.iter().map(|document| document.id).collect())
-}
-
-/// Deletes what no reader of `generation` or a later one can see.
-pub(super) fn sweep(connection: &mut Connection, generation: i64) -> Result<()> {
-    delete_where(connection, "d.gen_to IS NOT NULL AND d.gen_to <= $1", generation)?;
-    merge::delete_ended(connection, generation)
 }
 
 /// Lets the server count the rows of its own partitions. Other servers count theirs themselves.
