@@ -35,6 +35,7 @@ mod tls;
 mod trigrams;
 mod unfinished;
 mod writer;
+mod writer_base;
 
 pub use address::Address;
 pub use engine::Postgres;

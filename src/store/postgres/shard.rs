@@ -1,31 +1,27 @@
 //! [`Writer`] for one part of an ingest by several workers.
 //!
-//! Each part writes rows of a generation of its own, above all others, so nobody reads them. The worker that
-//! completes the last part gives all of these rows the next generation. Invariants: a part is written by one
-//! worker at a time. What a worker wrote that died is deleted by the next worker of that part, or by an ingest
-//! with another name.
+//! What it writes is in no generation of the store before all parts are complete; see the module `sharded_ingest`.
+//! Invariant: a part is written by one worker at a time.
 
-use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::types::{ToSql, Type};
+use postgres::types::Type;
 
 use super::address::Address;
-use super::change::Change;
 use super::connection::Connection;
 use super::lock::{STORE, lock, unlock};
-use super::rows::{DOCUMENT_COLUMNS, damaged, unchecked_document};
+use super::rows::damaged;
 use super::sharded_ingest::{
     SHARDS, begun, drop_part, forget_collections, generation, lock_name, options_after,
     other_ingest, parts_in, publish,
 };
 use super::store_row::{StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
-use super::writer::Ids;
-use super::{merge, question::Question, schema};
+use super::writer_base::WriterBase;
+use super::{merge, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
@@ -38,16 +34,10 @@ const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as
 /// The right to write one part of an ingest.
 #[derive(Debug)]
 pub(super) struct ShardWriter {
-    connection: RefCell<Connection>,
-    known: StoreRow,
-    own_root: Option<PathBuf>,
+    base: WriterBase,
     shard: Shard,
     /// The number of the ingest.
     ingest: i64,
-    ids: Ids,
-    change: Change,
-    has_begun: bool,
-    is_dirty: bool,
     warnings: Vec<Warning>,
 }
 
@@ -94,26 +84,8 @@ impl ShardWriter {
         let options = options_after(&mut connection, ingest, known.options)?;
         let known = StoreRow { options, ..known };
         unlock(&mut connection, STORE)?;
-        Ok(Self {
-            connection: RefCell::new(connection),
-            known,
-            own_root,
-            shard: shard.clone(),
-            ingest,
-            ids: Ids::default(),
-            change: Change::default(),
-            has_begun: false,
-            is_dirty: false,
-            warnings,
-        })
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        if !self.has_begun {
-            self.connection.get_mut().batch("BEGIN")?;
-            self.has_begun = true;
-        }
-        Ok(())
+        let base = WriterBase::new(connection, known, own_root);
+        Ok(Self { base, shard: shard.clone(), ingest, warnings })
     }
 
     fn generation_of_rows(&self) -> i64 {
@@ -122,20 +94,18 @@ impl ShardWriter {
 
     /// Sends what was collected, and notes which documents are gone.
     fn send(&mut self) -> Result<()> {
-        self.begin()?;
         let rows = self.generation_of_rows();
-        let removed = std::mem::take(&mut self.change.removed);
-        let connection = self.connection.get_mut();
+        let removed = std::mem::take(&mut self.base.change.removed);
         if !removed.is_empty() {
             let statement = "INSERT INTO ingest_removal (ingest, shard, document) \
                  SELECT $1, $2, unnest($3)";
             let index = i64::from(self.shard.index);
-            connection.execute(
+            self.base.begin()?.execute(
                 statement,
                 &[(&self.ingest, Type::INT8), (&index, Type::INT8), (&removed, Type::INT8_ARRAY)],
             )?;
         }
-        self.change.send(connection, rows, false)
+        self.base.send(rows, false)
     }
 }
 
@@ -146,28 +116,18 @@ fn has_no_edits() -> Error {
 
 impl Writer for ShardWriter {
     fn metadata(&self) -> Result<WriterMetadata> {
-        let root = self.known.root.as_ref();
-        Ok(WriterMetadata {
-            root: root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))),
-            options: self.known.options.clone(),
-            has_lost_options: self.known.has_lost_options,
-            has_current_parser: self.known.parser == PARSER_VERSION,
-            generation: self.known.generation.unsigned_abs(),
-        })
+        Ok(self.base.metadata())
     }
 
     fn documents(&self) -> Result<Vec<StoredDocument>> {
-        let question =
-            Question::of_documents(DOCUMENT_COLUMNS, "document d", self.known.generation);
-        let rows = question.run(&mut self.connection.borrow_mut())?;
-        rows.iter().map(unchecked_document).collect()
+        self.base.documents()
     }
 
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
-        let connection = self.connection.get_mut();
+        let before = self.base.store.options.clone().unwrap_or_default();
+        let connection = self.base.connection();
         lock(connection, STORE, LOCK_WAIT)?;
         let now = StoreRow::read(connection)?.options;
-        let before = self.known.options.clone().unwrap_or_default();
         // Another part, or another ingest, may have stored options since this part began.
         let options = match options_after(connection, self.ingest, now.clone())? {
             Some(all) => options.merged(&before, &all),
@@ -179,12 +139,13 @@ impl Writer for ShardWriter {
         let json = |options: &IngestOptions| serde_json::to_string(options).unwrap_or_default();
         let (own, now) = (json(&options), now.as_ref().map(json));
         let statement = "UPDATE ingest SET options = $1, options_before = $2 WHERE id = $3";
-        let values: [(&(dyn ToSql + Sync), Type); 3] =
-            [(&own, Type::TEXT), (&now, Type::TEXT), (&self.ingest, Type::INT8)];
-        connection.execute(statement, &values)?;
+        connection.execute(
+            statement,
+            &[(&own, Type::TEXT), (&now, Type::TEXT), (&self.ingest, Type::INT8)],
+        )?;
         unlock(connection, STORE)?;
-        self.known.root.get_or_insert_with(|| root.to_owned());
-        self.known.options = Some(options);
+        self.base.store.root.get_or_insert_with(|| root.to_owned());
+        self.base.store.options = Some(options);
         Ok(())
     }
 
@@ -194,10 +155,8 @@ impl Writer for ShardWriter {
 
     fn put(&mut self, documents: Vec<PreparedDocument>) -> Result<()> {
         for document in documents {
-            let id = self.ids.next(self.connection.get_mut())?;
-            self.change.put(id, document, self.known.partitions);
-            self.is_dirty = true;
-            if self.change.is_large() {
+            self.base.put(document)?;
+            if self.base.change.is_large() {
                 self.send()?;
             }
         }
@@ -205,12 +164,12 @@ impl Writer for ShardWriter {
     }
 
     fn remove(&mut self, ids: &[i64]) -> Result<()> {
-        self.change.removed.extend_from_slice(ids);
+        self.base.change.removed.extend_from_slice(ids);
         Ok(())
     }
 
     fn set_states(&mut self, states: &[(i64, FileState)]) -> Result<()> {
-        self.change.states.extend_from_slice(states);
+        self.base.change.states.extend_from_slice(states);
         Ok(())
     }
 
@@ -227,25 +186,22 @@ impl Writer for ShardWriter {
     }
 
     fn commit(&mut self) -> Result<()> {
-        if !self.change.is_sent() {
+        if !self.base.change.is_sent() {
             self.send()?;
         }
-        if std::mem::take(&mut self.is_dirty) {
-            self.begin()?;
-            let (rows, segments) =
-                (self.generation_of_rows(), std::mem::take(&mut self.change.segments));
-            merge::add(self.connection.get_mut(), segments, rows)?;
+        if std::mem::take(&mut self.base.is_dirty) {
+            let rows = self.generation_of_rows();
+            let segments = std::mem::take(&mut self.base.change.segments);
+            merge::add(self.base.begin()?, segments, rows)?;
         }
-        if std::mem::take(&mut self.has_begun) {
-            self.connection.get_mut().batch("COMMIT")?;
-        }
-        Ok(())
+        self.base.commit()
     }
 
     fn complete(&mut self) -> Result<()> {
         self.commit()?;
         let (ingest, index) = (self.ingest, i64::from(self.shard.index));
-        let connection = self.connection.get_mut();
+        let before = self.base.store.clone();
+        let connection = self.base.connection();
         lock(connection, STORE, LOCK_WAIT)?;
         let count = i64::from(self.shard.count);
         let known = StoreRow::read(connection)?;
@@ -259,7 +215,8 @@ impl Writer for ShardWriter {
         }
         let rows = generation(ingest, index);
         let options = options_after(connection, ingest, now.options)?;
-        forget_collections(connection, &self.known, options.as_ref(), rows..rows + 1)?;
+        forget_collections(connection, &before, options.as_ref(), rows..rows + 1)?;
+        let mut published = None;
         let done = parts_in(connection, ingest)?;
         match done.cmp(&count) {
             Ordering::Less => {
@@ -269,17 +226,17 @@ impl Writer for ShardWriter {
                 );
                 self.warnings.push(Warning::new("INGEST_INCOMPLETE", message));
             }
-            Ordering::Equal => self.known.generation = publish(connection, ingest)?,
+            Ordering::Equal => published = Some(publish(connection, ingest)?),
             Ordering::Greater => return Err(damaged("an ingest has more parts than it should")),
         }
         connection.batch("COMMIT")?;
-        unlock(connection, STORE)
+        unlock(connection, STORE)?;
+        self.base.store.generation = published.unwrap_or(before.generation);
+        Ok(())
     }
 
     fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
-        if self.has_begun {
-            self.connection.get_mut().batch("ROLLBACK")?;
-        }
-        Ok(std::mem::take(&mut self.warnings))
+        self.base.roll_back()?;
+        Ok(self.warnings)
     }
 }
