@@ -36,8 +36,11 @@ const PARTITIONS: &str = "SELECT c.relname::text, concat_ws(':', \
     JOIN pg_foreign_server s ON s.oid = f.ftserver \
     WHERE c.relnamespace = current_schema()::regnamespace";
 
-/// The parameters of a statement with their types.
-pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
+/// A parameter of a statement with its type.
+pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// The parameters of a statement.
+pub(super) type Parameters<'a> = &'a [Parameter<'a>];
 
 /// A connection.
 pub(super) struct Connection {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use postgres::types::Type;
 
-use super::connection::Connection;
+use super::connection::{Connection, Parameter, Parameters};
 use super::packed_ids::{pack, unpack};
 use super::postings::{Entry, List, decode};
 use super::query::order;
@@ -152,8 +152,7 @@ fn merge(
     gone: &HashSet<i64>,
     next: i64,
 ) -> Result<()> {
-    let of_segments: [(&(dyn postgres::types::ToSql + Sync), Type); 2] =
-        [(&part, Type::INT2), (segments, Type::INT8_ARRAY)];
+    let of_segments: [Parameter<'_>; 2] = [(&part, Type::INT2), (segments, Type::INT8_ARRAY)];
     let statement = "SELECT s.id, s.documents, s.sections, s.title_tokens, s.body_tokens, \
          s.code_tokens, s.tags FROM segment s WHERE s.part = $1 AND s.id = ANY($2)";
     let mut numbers = Numbers { part, sections: 0, tokens: [0; 3], tags: 0 };
@@ -192,11 +191,9 @@ fn merge(
     Ok(())
 }
 
-type OfSegments<'a> = [(&'a (dyn postgres::types::ToSql + Sync), Type); 2];
-
 fn merged_postings(
     connection: &mut Connection,
-    of_segments: &OfSegments<'_>,
+    of_segments: Parameters<'_>,
     gone: &HashSet<i64>,
 ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
     let statement = "SELECT p.term, p.entries FROM posting p \
@@ -233,7 +230,7 @@ fn merged_postings(
 
 fn merged_trigrams(
     connection: &mut Connection,
-    of_segments: &OfSegments<'_>,
+    of_segments: Parameters<'_>,
     old: &HashMap<i64, Vec<i64>>,
     living: &[i64],
 ) -> Result<BTreeMap<i32, Vec<u8>>> {

@@ -5,7 +5,7 @@
 use postgres::Row;
 use postgres::types::{ToSql, Type};
 
-use super::connection::Connection;
+use super::connection::{Connection, Parameter};
 use super::rows::IS_VISIBLE;
 use crate::error::Result;
 
@@ -50,7 +50,7 @@ impl Question {
 
     /// Runs the statement.
     pub(super) fn run(&self, connection: &mut Connection) -> Result<Vec<Row>> {
-        let values: Vec<(&(dyn ToSql + Sync), Type)> =
+        let values: Vec<Parameter<'_>> =
             self.values.iter().map(|(value, of)| (value.as_ref(), of.clone())).collect();
         connection.query(&self.text, &values)
     }

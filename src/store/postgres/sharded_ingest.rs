@@ -7,9 +7,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use postgres::types::{ToSql, Type};
+use postgres::types::Type;
 
-use super::connection::Connection;
+use super::connection::{Connection, Parameter};
 use super::lock::{lock, unlock};
 use super::merge;
 use super::removal::{delete_where, sweep};
@@ -82,7 +82,7 @@ fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Resu
 
 /// Deletes what a worker wrote of a part. The caller holds the locks of the store and of the part.
 pub(super) fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()> {
-    let of_part: [(&(dyn ToSql + Sync), Type); 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
+    let of_part: [Parameter<'_>; 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
     // Before any row is deleted on another server, the part is not in.
     for table in ["ingest_shard", "ingest_removal"] {
         let statement = format!("DELETE FROM {table} WHERE ingest = $1 AND shard = $2");
@@ -139,8 +139,7 @@ pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
     let options = options.map(|options| serde_json::to_string(&options).unwrap_or_default());
     let next = now + 1;
     let (first, end) = (generation(ingest, 0), generation(ingest + 1, 0));
-    let range: [(&(dyn ToSql + Sync), Type); 3] =
-        [(&next, Type::INT8), (&first, Type::INT8), (&end, Type::INT8)];
+    let range: [Parameter<'_>; 3] = [(&next, Type::INT8), (&first, Type::INT8), (&end, Type::INT8)];
     for statement in [
         "UPDATE document o SET gen_to = $1 FROM document n WHERE n.gen_from >= $2 AND n.gen_from < $3 \
          AND o.part = n.part AND o.path = n.path AND o.gen_from < $1 AND o.gen_to IS NULL",

@@ -3,9 +3,9 @@
 //! Each server commits by itself, so only where partitions are on other servers can a change be written in part.
 //! Invariant: before a writer changes anything, each earlier change is visible on all servers or on none.
 
-use postgres::types::{ToSql, Type};
+use postgres::types::Type;
 
-use super::connection::Connection;
+use super::connection::{Connection, Parameter};
 use super::merge;
 use super::rows::column;
 use super::sharded_ingest::{INCOMPLETE, publish};
@@ -42,8 +42,7 @@ fn undo(connection: &mut Connection, generation: i64) -> Result<()> {
     }
     // First, so that it is done again if this ends in between.
     merge::find_dead(connection, generation)?;
-    let range: [(&(dyn ToSql + Sync), Type); 2] =
-        [(&generation, Type::INT8), (&INCOMPLETE, Type::INT8)];
+    let range: [Parameter<'_>; 2] = [(&generation, Type::INT8), (&INCOMPLETE, Type::INT8)];
     for table in ["document", "segment"] {
         let ended = format!("UPDATE {table} SET gen_to = NULL WHERE gen_to > $1 AND gen_to < $2");
         connection.execute(&ended, &range)?;
