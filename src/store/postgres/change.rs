@@ -10,7 +10,7 @@ use postgres::types::Type;
 
 use super::connection::Connection;
 use super::reader::chunk_place;
-use super::rows::{KeyKind, number, packed_texts, part_of, text_key};
+use super::rows::{KeyKind, number, packed_texts, partition_of, text_key};
 use super::segment::SegmentBuilder;
 use crate::corpus::FileState;
 use crate::error::Result;
@@ -27,7 +27,7 @@ const SEND_BYTES: usize = 48 << 20;
 #[derive(Debug)]
 struct NewDocument {
     id: i64,
-    part: i16,
+    partition: i16,
     rows: DerivedRows,
     state: FileState,
     checksums: Vec<u8>,
@@ -69,30 +69,31 @@ impl Change {
     }
 
     /// Adds a document.
-    pub(super) fn put(&mut self, id: i64, document: PreparedDocument, parts: i64) {
-        let part = part_of(&document.rows.path, parts);
+    pub(super) fn put(&mut self, id: i64, document: PreparedDocument, partitions: i64) {
+        let partition = partition_of(&document.rows.path, partitions);
         let text = &document.text;
         self.bytes += text.size();
-        let fingerprints = text.sections().flat_map(|part| text.fingerprint(part).to_le_bytes());
+        let fingerprints =
+            text.sections().flat_map(|section| text.fingerprint(section).to_le_bytes());
         let fingerprints = fingerprints.collect();
         let keys = keys(&document);
         let PreparedDocument { state, chunks, rows, checksums, text, .. } = document;
-        self.texts.entry(part).or_default().push((id, text));
+        self.texts.entry(partition).or_default().push((id, text));
         let lengths =
             [&rows.outline, &rows.links, &rows.markup].into_iter().flatten().map(Vec::len);
         self.bytes += lengths.chain(chunks.iter().map(Vec::len)).sum::<usize>() + keys.len() * 24;
         self.paths.insert(rows.path.clone());
         let checksums = checksums.bytes();
-        let new = NewDocument { id, part, rows, state, checksums, chunks, keys, fingerprints };
+        let new = NewDocument { id, partition, rows, state, checksums, chunks, keys, fingerprints };
         self.documents.push(new);
     }
 
     /// Adds the texts to the index, the partitions at the same time.
     fn index_texts(&mut self) {
         let texts = std::mem::take(&mut self.texts).into_iter();
-        let work = texts.map(|(part, texts)| {
-            let builder = self.segments.remove(&part).unwrap_or_default();
-            (part, Mutex::new(Some((builder, texts))))
+        let work = texts.map(|(partition, texts)| {
+            let builder = self.segments.remove(&partition).unwrap_or_default();
+            (partition, Mutex::new(Some((builder, texts))))
         });
         let work: Vec<_> = work.collect();
         let build = |(): &mut (), (_, work): &(i16, Mutex<Option<_>>)| {
@@ -109,8 +110,8 @@ impl Change {
             &work,
             || (),
             build,
-            |(part, _), builder| {
-                segments.insert(*part, builder);
+            |(partition, _), builder| {
+                segments.insert(*partition, builder);
                 Ok::<(), Infallible>(())
             },
         );
@@ -145,7 +146,7 @@ impl Change {
             &[("part", Type::INT2), ("document", Type::INT8), ("keys", Type::BYTEA)],
             |sink| {
                 documents.iter().try_for_each(|new| match &new.rows.title_keys {
-                    Some(keys) => sink(&[&new.part, &new.id, &keys.as_bytes()]),
+                    Some(keys) => sink(&[&new.partition, &new.id, &keys.as_bytes()]),
                     None => Ok(()),
                 })
             },
@@ -158,14 +159,16 @@ impl Change {
         ];
         connection.copy("key", &columns, |sink| {
             documents.iter().try_for_each(|new| {
-                new.keys.iter().try_for_each(|(kind, key)| sink(&[&new.part, kind, key, &new.id]))
+                new.keys
+                    .iter()
+                    .try_for_each(|(kind, key)| sink(&[&new.partition, kind, key, &new.id]))
             })
         })?;
         let columns = [("part", Type::INT2), ("place", Type::INT8), ("bytes", Type::BYTEA)];
         connection.copy("content", &columns, |sink| {
             documents.iter().try_for_each(|new| {
                 new.chunks.iter().enumerate().try_for_each(|(index, chunk)| {
-                    sink(&[&new.part, &chunk_place(new.id, index), chunk])
+                    sink(&[&new.partition, &chunk_place(new.id, index), chunk])
                 })
             })
         })
@@ -256,7 +259,7 @@ fn copy_documents(connection: &mut Connection, documents: &[NewDocument], from: 
             let rows = &new.rows;
             let [lines, words, sections, blocks, link_count] = &rows.counts;
             sink(&[
-                &new.part,
+                &new.partition,
                 &new.id,
                 &rows.path,
                 &rows.name_key,
@@ -304,7 +307,7 @@ fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Resul
                 .map(|one| (one.code.as_str(), one.line, one.message.as_str()))
                 .collect();
             sink(&[
-                &new.part,
+                &new.partition,
                 &new.id,
                 &rows.outline,
                 &rows.markup,

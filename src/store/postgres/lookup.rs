@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::question::Question;
 use super::reader::State;
-use super::rows::{DOCUMENT_COLUMNS, KeyKind, column, document, part_of, text_key};
+use super::rows::{DOCUMENT_COLUMNS, KeyKind, column, document, partition_of, text_key};
 use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
@@ -118,11 +118,11 @@ impl State {
                 question.with(" AND d.id = ANY(", ids.to_vec(), Type::INT8_ARRAY, ")");
             }
             Lookup::Paths(paths) => {
-                let mut parts: Vec<i16> =
-                    paths.iter().map(|path| part_of(path, self.parts)).collect();
-                parts.sort_unstable();
-                parts.dedup();
-                question.with(" AND d.part = ANY(", parts, Type::INT2_ARRAY, ")");
+                let mut partitions: Vec<i16> =
+                    paths.iter().map(|path| partition_of(path, self.partitions)).collect();
+                partitions.sort_unstable();
+                partitions.dedup();
+                question.with(" AND d.part = ANY(", partitions, Type::INT2_ARRAY, ")");
                 let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
                 question.with(" AND d.path = ANY(", paths, Type::TEXT_ARRAY, ")");
             }

@@ -1,6 +1,6 @@
 //! Adding segments to the index, and replacing several by one.
 //!
-//! Invariants: a segment is never changed. A merged segment has the entries of its parts, without those of
+//! Invariants: a segment is never changed. A merged segment has the entries of those it replaces, without those of
 //! documents that are gone.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,7 +27,7 @@ const GONE: usize = 1000;
 
 /// The numbers of a segment.
 struct Numbers {
-    part: i16,
+    partition: i16,
     sections: i64,
     tokens: [i64; 3],
     tags: i64,
@@ -39,9 +39,9 @@ pub(super) fn add(
     segments: BTreeMap<i16, SegmentBuilder>,
     from: i64,
 ) -> Result<()> {
-    for (part, segment) in segments {
+    for (partition, segment) in segments {
         let numbers = Numbers {
-            part,
+            partition,
             sections: number(segment.sections),
             tokens: segment.tokens.map(number),
             tags: number(segment.tags),
@@ -62,12 +62,12 @@ fn write(
 ) -> Result<()> {
     let ids = connection.query("SELECT nextval('segment_id')", &[])?;
     let id: i64 = ids.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0);
-    let Numbers { part, sections, tokens: [title, body, code], tags } = numbers;
+    let Numbers { partition, sections, tokens: [title, body, code], tags } = numbers;
     connection.execute(
         "INSERT INTO segment (part, id, documents, size, sections, title_tokens, body_tokens, \
          code_tokens, tags, gen_from) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &[
-            (part, Type::INT2),
+            (partition, Type::INT2),
             (&id, Type::INT8),
             (&pack(documents), Type::BYTEA),
             (&number(documents.len() as u64), Type::INT8),
@@ -86,7 +86,7 @@ fn write(
         ("entries", Type::BYTEA),
     ];
     connection.copy("posting", &columns, |sink| {
-        rows.postings.iter().try_for_each(|(term, list)| sink(&[part, &id, term, list]))
+        rows.postings.iter().try_for_each(|(term, list)| sink(&[partition, &id, term, list]))
     })?;
     let columns = [
         ("part", Type::INT2),
@@ -95,7 +95,7 @@ fn write(
         ("entries", Type::BYTEA),
     ];
     connection.copy("trigram", &columns, |sink| {
-        rows.trigrams.iter().try_for_each(|(prefix, lists)| sink(&[part, prefix, &id, lists]))
+        rows.trigrams.iter().try_for_each(|(prefix, lists)| sink(&[partition, prefix, &id, lists]))
     })
 }
 
@@ -112,18 +112,18 @@ pub(super) fn tidy(connection: &mut Connection, next: i64) -> Result<()> {
     let statement = "SELECT s.part, s.id, s.size FROM segment s \
          WHERE s.gen_to IS NULL AND s.gen_from <= $1 ORDER BY s.part, s.id";
     let rows = connection.query(statement, &[(&next, Type::INT8)])?;
-    let mut parts: BTreeMap<i16, Vec<Sized>> = BTreeMap::new();
+    let mut partitions: BTreeMap<i16, Vec<Sized>> = BTreeMap::new();
     for row in &rows {
         let segment = Sized { id: column(row, 1)?, size: column(row, 2)? };
-        parts.entry(column(row, 0)?).or_default().push(segment);
+        partitions.entry(column(row, 0)?).or_default().push(segment);
     }
     let statement = "SELECT e.part, array_agg(e.document) FROM dead e GROUP BY e.part";
     let mut gone: HashMap<i16, Vec<i64>> = HashMap::new();
     for row in &connection.query(statement, &[])? {
         gone.insert(column(row, 0)?, column(row, 1)?);
     }
-    for (part, segments) in parts {
-        let gone = gone.remove(&part).unwrap_or_default();
+    for (partition, segments) in partitions {
+        let gone = gone.remove(&partition).unwrap_or_default();
         let size: i64 = segments.iter().map(|segment| segment.size).sum();
         let has_many_gone = gone.len() > GONE && number(gone.len() as u64) * 4 > size;
         let mut classes: BTreeMap<u32, Vec<Sized>> = BTreeMap::new();
@@ -137,7 +137,7 @@ pub(super) fn tidy(connection: &mut Connection, next: i64) -> Result<()> {
         for similar in classes.into_values() {
             if similar.len() >= SIMILAR || has_many_gone {
                 let ids: Vec<i64> = similar.iter().map(|segment| segment.id).collect();
-                merge(connection, part, &ids, &gone, next)?;
+                merge(connection, partition, &ids, &gone, next)?;
             }
         }
     }
@@ -147,15 +147,15 @@ pub(super) fn tidy(connection: &mut Connection, next: i64) -> Result<()> {
 /// Replaces segments of a partition by one.
 fn merge(
     connection: &mut Connection,
-    part: i16,
+    partition: i16,
     segments: &Vec<i64>,
     gone: &HashSet<i64>,
     next: i64,
 ) -> Result<()> {
-    let of_segments: [Parameter<'_>; 2] = [(&part, Type::INT2), (segments, Type::INT8_ARRAY)];
+    let of_segments: [Parameter<'_>; 2] = [(&partition, Type::INT2), (segments, Type::INT8_ARRAY)];
     let statement = "SELECT s.id, s.documents, s.sections, s.title_tokens, s.body_tokens, \
          s.code_tokens, s.tags FROM segment s WHERE s.part = $1 AND s.id = ANY($2)";
-    let mut numbers = Numbers { part, sections: 0, tokens: [0; 3], tags: 0 };
+    let mut numbers = Numbers { partition, sections: 0, tokens: [0; 3], tags: 0 };
     let mut old: HashMap<i64, Vec<i64>> = HashMap::new();
     for row in &connection.query(statement, &of_segments)? {
         let documents = unpack(column(row, 1)?).ok_or_else(|| damaged("a segment of its index"))?;
@@ -187,7 +187,7 @@ fn merge(
     let ended = [of_segments[0].clone(), of_segments[1].clone(), (&next, Type::INT8)];
     connection.execute(statement, &ended)?;
     let statement = "DELETE FROM dead WHERE part = $1 AND document = ANY($2)";
-    connection.execute(statement, &[(&part, Type::INT2), (&dropped, Type::INT8_ARRAY)])?;
+    connection.execute(statement, &[(&partition, Type::INT2), (&dropped, Type::INT8_ARRAY)])?;
     Ok(())
 }
 
@@ -271,12 +271,12 @@ pub(super) fn find_dead(connection: &mut Connection, generation: i64) -> Result<
         .query("SELECT d.id FROM document d UNION ALL SELECT e.document FROM dead e", &[])?;
     let known = rows.iter().map(|row| column(row, 0)).collect::<Result<HashSet<i64>>>()?;
     for segment in &segments {
-        let part: i16 = column(segment, 0)?;
+        let partition: i16 = column(segment, 0)?;
         let documents = unpack(column(segment, 1)?);
         let documents = documents.ok_or_else(|| damaged("a segment of its index"))?;
         let gone: Vec<i64> = documents.into_iter().filter(|id| !known.contains(id)).collect();
         let statement = "INSERT INTO dead (part, document) SELECT $1, unnest($2)";
-        connection.execute(statement, &[(&part, Type::INT2), (&gone, Type::INT8_ARRAY)])?;
+        connection.execute(statement, &[(&partition, Type::INT2), (&gone, Type::INT8_ARRAY)])?;
     }
     Ok(())
 }

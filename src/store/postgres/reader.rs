@@ -16,7 +16,7 @@ use super::connection::{Connection, HAS_FOREIGN, Idle};
 use super::lookup;
 use super::owner::{folder_of, is_owned};
 use super::question::Question;
-use super::rows::{self, KeyKind, column, damaged, damaged_part, length, part_of};
+use super::rows::{self, KeyKind, column, damaged, damaged_part, length, partition_of};
 use super::store_row::StoreRow;
 use crate::codec::content::{PackedSpan, UnpackedSpan, chunks_of};
 use crate::codec::data::{self, Packable};
@@ -65,7 +65,7 @@ pub(super) struct State {
     facts: Facts,
     pub(super) generation: i64,
     /// The number of partitions.
-    pub(super) parts: i64,
+    pub(super) partitions: i64,
     /// The paths and owners of the edits in progress; `None` for one that an older version of mdsel noted.
     editing: Vec<(String, Option<String>)>,
 }
@@ -124,7 +124,7 @@ impl State {
         Ok(Self {
             editing: editing.map_err(|_| damaged("its list of edits"))?.unwrap_or_default(),
             generation: store.generation,
-            parts: store.partitions,
+            partitions: store.partitions,
             connection: Mutex::new(connection),
             facts,
         })
@@ -170,10 +170,12 @@ impl State {
     }
 
     /// Returns the distinct partitions of documents.
-    fn parts_of(&self, documents: &[StoredDocument]) -> Vec<i16> {
-        let parts: HashSet<i16> =
-            documents.iter().map(|document| part_of(&document.path, self.parts)).collect();
-        parts.into_iter().collect()
+    fn partitions_of(&self, documents: &[StoredDocument]) -> Vec<i16> {
+        let partitions: HashSet<i16> = documents
+            .iter()
+            .map(|document| partition_of(&document.path, self.partitions))
+            .collect();
+        partitions.into_iter().collect()
     }
 
     /// Calls `part` with each document and its row of `columns` of the table `derived`.
@@ -188,7 +190,7 @@ impl State {
         }
         let text = format!("SELECT v.document, {columns} FROM derived v WHERE ");
         let mut question = Question::new(text);
-        question.with("v.part = ANY(", self.parts_of(documents), Type::INT2_ARRAY, ")");
+        question.with("v.part = ANY(", self.partitions_of(documents), Type::INT2_ARRAY, ")");
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
         let rows = question.run(&mut self.connection())?;
@@ -231,13 +233,13 @@ impl State {
         })
     }
 
-    /// Returns the chunks at `places`, of documents in `parts`.
-    fn chunks(&self, parts: Vec<i16>, places: Vec<i64>) -> Result<HashMap<i64, Vec<u8>>> {
+    /// Returns the chunks at `places`, of documents in `partitions`.
+    fn chunks(&self, partitions: Vec<i16>, places: Vec<i64>) -> Result<HashMap<i64, Vec<u8>>> {
         if places.is_empty() {
             return Ok(HashMap::new());
         }
         let mut question = Question::new("SELECT c.place, c.bytes FROM content c WHERE ");
-        question.with("c.part = ANY(", parts, Type::INT2_ARRAY, ")");
+        question.with("c.part = ANY(", partitions, Type::INT2_ARRAY, ")");
         question.with(" AND c.place = ANY(", places, Type::INT8_ARRAY, ")");
         let rows = question.run(&mut self.connection())?;
         rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
@@ -296,8 +298,8 @@ impl Reader for PostgresReader {
         question.text.push_str(" GROUP BY d.part");
         let rows = question.run(&mut state.connection())?;
         let number = |index| -> Result<usize> {
-            let parts = rows.iter().map(|row| column::<i64>(row, index));
-            let sum: i64 = parts.sum::<Result<i64>>()?;
+            let of_partitions = rows.iter().map(|row| column::<i64>(row, index));
+            let sum: i64 = of_partitions.sum::<Result<i64>>()?;
             Ok(usize::try_from(sum).unwrap_or(0))
         };
         Ok(Totals {
@@ -448,7 +450,7 @@ impl Reader for PostgresReader {
         let (mut partitions, mut places) = (HashSet::new(), HashSet::new());
         for (document, span) in parts {
             let chunks = chunks_of(read(document, *span)?.1);
-            partitions.insert(part_of(&document.path, state.parts));
+            partitions.insert(partition_of(&document.path, state.partitions));
             places.extend(chunks.map(|chunk| chunk_place(document.id, chunk)));
         }
         let found = state.chunks(partitions.into_iter().collect(), places.into_iter().collect())?;

@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// A document whose rows can be deleted.
 struct GoneDocument {
-    part: i16,
+    partition: i16,
     id: i64,
     /// Its length in bytes.
     size: i64,
@@ -24,7 +24,7 @@ impl GoneDocument {
     const COLUMNS: &str = "d.part, d.id, d.size";
 
     fn of_row(row: &postgres::Row) -> Result<Self> {
-        Ok(Self { part: column(row, 0)?, id: column(row, 1)?, size: column(row, 2)? })
+        Ok(Self { partition: column(row, 0)?, id: column(row, 1)?, size: column(row, 2)? })
     }
 
     /// Returns the places of the chunks of its bytes.
@@ -37,12 +37,12 @@ impl GoneDocument {
 
 /// Deletes all rows of documents, and notes that segments may still have them.
 fn delete(connection: &mut Connection, documents: &[GoneDocument]) -> Result<()> {
-    let mut parts: BTreeMap<i16, Vec<&GoneDocument>> = BTreeMap::new();
+    let mut partitions: BTreeMap<i16, Vec<&GoneDocument>> = BTreeMap::new();
     for document in documents {
-        parts.entry(document.part).or_default().push(document);
+        partitions.entry(document.partition).or_default().push(document);
     }
     // A server that holds a partition deletes the rows by itself only if the statement names nothing else.
-    for (part, documents) in parts {
+    for (partition, documents) in partitions {
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         let places: Vec<i64> = documents.iter().flat_map(|document| document.places()).collect();
         for (table, name, values) in [
@@ -53,10 +53,11 @@ fn delete(connection: &mut Connection, documents: &[GoneDocument]) -> Result<()>
             ("document", "id", &ids),
         ] {
             let statement = format!("DELETE FROM {table} WHERE part = $1 AND {name} = ANY($2)");
-            connection.execute(&statement, &[(&part, Type::INT2), (values, Type::INT8_ARRAY)])?;
+            connection
+                .execute(&statement, &[(&partition, Type::INT2), (values, Type::INT8_ARRAY)])?;
         }
         let statement = "INSERT INTO dead (part, document) SELECT $1, unnest($2)";
-        connection.execute(statement, &[(&part, Type::INT2), (&ids, Type::INT8_ARRAY)])?;
+        connection.execute(statement, &[(&partition, Type::INT2), (&ids, Type::INT8_ARRAY)])?;
     }
     Ok(())
 }

@@ -34,10 +34,10 @@ pub(super) fn text_key(text: &str) -> i64 {
     first_bytes(blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// Returns the partition, of `parts`, of all rows of the document at `path`.
-pub(super) fn part_of(path: &str, parts: i64) -> i16 {
-    let part = text_key(path).unsigned_abs() % parts.unsigned_abs().max(1);
-    i16::try_from(part).unwrap_or(0)
+/// Returns the partition, of `partitions`, of all rows of the document at `path`.
+pub(super) fn partition_of(path: &str, partitions: i64) -> i16 {
+    let partition = text_key(path).unsigned_abs() % partitions.unsigned_abs().max(1);
+    i16::try_from(partition).unwrap_or(0)
 }
 
 /// Returns the error about a store that is damaged.

@@ -12,7 +12,7 @@ use crate::store::new_identity;
 pub(super) const FORMAT: i64 = 4;
 
 /// The number of partitions of a new store.
-const PARTS: i64 = 4;
+const PARTITIONS: i64 = 4;
 
 const TABLES: &str = include_str!("../../../migrations/postgres/0001_tables.sql");
 
@@ -26,13 +26,13 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
     }
     let schema = connection.address().schema.clone();
     let mut statements = format!("BEGIN; CREATE SCHEMA IF NOT EXISTS {schema};\n{TABLES}");
-    for part in 0..PARTS {
-        statements.push_str(&PARTITION.replace("{part}", &part.to_string()));
+    for partition in 0..PARTITIONS {
+        statements.push_str(&PARTITION.replace("{part}", &partition.to_string()));
     }
     let identity = new_identity();
     statements.push_str(&format!(
         "INSERT INTO store (one, identity, format, parts, parser, generation) \
-         VALUES (true, '{identity}', {FORMAT}, {PARTS}, {PARSER_VERSION}, 0); COMMIT;"
+         VALUES (true, '{identity}', {FORMAT}, {PARTITIONS}, {PARSER_VERSION}, 0); COMMIT;"
     ));
     connection.batch(&statements)
 }

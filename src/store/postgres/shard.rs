@@ -15,8 +15,8 @@ use super::connection::Connection;
 use super::lock::{STORE, lock, unlock};
 use super::rows::damaged;
 use super::sharded_ingest::{
-    SHARDS, begun, drop_part, forget_collections, generation, lock_name, options_after,
-    other_ingest, parts_in, publish,
+    SHARDS, begun, drop_shard, forget_collections, generation, lock_name, options_after,
+    other_ingest, publish, shards_in,
 };
 use super::store_row::{StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
@@ -70,17 +70,17 @@ impl ShardWriter {
             let ingest = begun(&mut connection, shard)?;
             // A worker of the same part may complete the ingest before it ends, so the lock of the store is
             // released for it, and the ingest is looked up again if it was.
-            let part = lock_name(ingest, i64::from(shard.index));
-            if lock(&mut connection, &part, Duration::ZERO).is_ok() {
+            let of_shard = lock_name(ingest, i64::from(shard.index));
+            if lock(&mut connection, &of_shard, Duration::ZERO).is_ok() {
                 break (settled, ingest);
             }
             unlock(&mut connection, STORE)?;
-            lock(&mut connection, &part, wait)?;
-            unlock(&mut connection, &part)?;
+            lock(&mut connection, &of_shard, wait)?;
+            unlock(&mut connection, &of_shard)?;
             lock(&mut connection, STORE, wait)?;
             known = StoreRow::read(&mut connection)?;
         };
-        drop_part(&mut connection, ingest, i64::from(shard.index))?;
+        drop_shard(&mut connection, ingest, i64::from(shard.index))?;
         let options = options_after(&mut connection, ingest, known.options)?;
         let known = StoreRow { options, ..known };
         unlock(&mut connection, STORE)?;
@@ -217,7 +217,7 @@ impl Writer for ShardWriter {
         let options = options_after(connection, ingest, now.options)?;
         forget_collections(connection, &before, options.as_ref(), rows..rows + 1)?;
         let mut published = None;
-        let done = parts_in(connection, ingest)?;
+        let done = shards_in(connection, ingest)?;
         match done.cmp(&count) {
             Ordering::Less => {
                 let message = format!(

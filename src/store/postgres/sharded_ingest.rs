@@ -73,7 +73,7 @@ fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Resu
     }
     if locked.len() as u64 == shards.unsigned_abs() {
         for shard in 0..shards {
-            drop_part(connection, ingest, shard)?;
+            drop_shard(connection, ingest, shard)?;
         }
         connection.execute("DELETE FROM ingest WHERE id = $1", &[(&ingest, Type::INT8)])?;
     }
@@ -81,12 +81,12 @@ fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Resu
 }
 
 /// Deletes what a worker wrote of a part. The caller holds the locks of the store and of the part.
-pub(super) fn drop_part(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()> {
-    let of_part: [Parameter<'_>; 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
+pub(super) fn drop_shard(connection: &mut Connection, ingest: i64, shard: i64) -> Result<()> {
+    let of_shard: [Parameter<'_>; 2] = [(&ingest, Type::INT8), (&shard, Type::INT8)];
     // Before any row is deleted on another server, the part is not in.
     for table in ["ingest_shard", "ingest_removal"] {
         let statement = format!("DELETE FROM {table} WHERE ingest = $1 AND shard = $2");
-        connection.execute(&statement, &of_part)?;
+        connection.execute(&statement, &of_shard)?;
     }
     connection.batch("BEGIN")?;
     let rows = generation(ingest, shard);
@@ -182,7 +182,7 @@ pub(super) fn options_after(
 }
 
 /// Returns the number of parts of an ingest that are in.
-pub(super) fn parts_in(connection: &mut Connection, ingest: i64) -> Result<i64> {
+pub(super) fn shards_in(connection: &mut Connection, ingest: i64) -> Result<i64> {
     let statement = "SELECT count(*) FROM ingest_shard WHERE ingest = $1";
     let rows = connection.query(statement, &[(&ingest, Type::INT8)])?;
     Ok(rows.first().map(|row| column(row, 0)).transpose()?.unwrap_or(0))
