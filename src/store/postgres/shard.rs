@@ -15,8 +15,8 @@ use super::connection::Connection;
 use super::lock::{STORE, lock, unlock};
 use super::rows::damaged;
 use super::sharded_ingest::{
-    SHARDS, begun, drop_shard, forget_collections, generation, lock_name, options_after,
-    other_ingest, publish, shards_in,
+    SHARDS, begun, drop_shard, forget_collections, lock_name, options_after, other_ingest, publish,
+    shards_in, stamp,
 };
 use super::store_row::{StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
@@ -88,13 +88,13 @@ impl ShardWriter {
         Ok(Self { base, shard: shard.clone(), ingest, warnings })
     }
 
-    fn generation_of_rows(&self) -> i64 {
-        generation(self.ingest, i64::from(self.shard.index))
+    fn stamp(&self) -> i64 {
+        stamp(self.ingest, i64::from(self.shard.index))
     }
 
     /// Sends what was collected, and notes which documents are gone.
     fn send(&mut self) -> Result<()> {
-        let rows = self.generation_of_rows();
+        let stamp = self.stamp();
         let removed = std::mem::take(&mut self.base.change.removed);
         if !removed.is_empty() {
             let statement = "INSERT INTO ingest_removal (ingest, shard, document) \
@@ -105,7 +105,7 @@ impl ShardWriter {
                 &[(&self.ingest, Type::INT8), (&index, Type::INT8), (&removed, Type::INT8_ARRAY)],
             )?;
         }
-        self.base.send(rows, false)
+        self.base.send(stamp, false)
     }
 }
 
@@ -190,9 +190,9 @@ impl Writer for ShardWriter {
             self.send()?;
         }
         if std::mem::take(&mut self.base.is_dirty) {
-            let rows = self.generation_of_rows();
+            let stamp = self.stamp();
             let segments = std::mem::take(&mut self.base.change.segments);
-            merge::add(self.base.begin()?, segments, rows)?;
+            merge::add(self.base.begin()?, segments, stamp)?;
         }
         self.base.commit()
     }
@@ -213,9 +213,9 @@ impl Writer for ShardWriter {
         if now.parser != PARSER_VERSION {
             set_parser(connection, MIXED_PARSERS)?;
         }
-        let rows = generation(ingest, index);
+        let stamp = stamp(ingest, index);
         let options = options_after(connection, ingest, now.options)?;
-        forget_collections(connection, &before, options.as_ref(), rows..rows + 1)?;
+        forget_collections(connection, &before, options.as_ref(), stamp..stamp + 1)?;
         let mut published = None;
         let done = shards_in(connection, ingest)?;
         match done.cmp(&count) {

@@ -1,7 +1,7 @@
 //! The rows of an ingest by several workers.
 //!
-//! Each part writes rows of a generation of its own, above all others, so nobody reads them. The worker that
-//! completes the last part gives all of these rows the next generation. Invariant: what a worker wrote that died is
+//! The rows of each part have a stamp in place of their generation. It is greater than any generation, so nobody reads
+//! them. The worker that completes the last part gives all of these rows the next generation. Invariant: what a worker wrote that died is
 //! deleted by the next worker of that part, or by an ingest with another name.
 
 use std::ops::Range;
@@ -19,18 +19,18 @@ use crate::corpus::IngestOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Shard;
 
-/// Generations from this one are those of ingests that are not complete.
+/// The first stamp. Rows with a stamp are those of ingests that are not complete.
 pub(super) const INCOMPLETE: i64 = 1 << 62;
 
-/// The number of generations that an ingest by several workers may use.
+/// The number of stamps of an ingest by several workers.
 pub(super) const SHARDS: i64 = 1 << 16;
 
 pub(super) fn lock_name(ingest: i64, shard: i64) -> String {
     format!("ingest {ingest} {shard}")
 }
 
-/// Returns the generation of the rows of a part.
-pub(super) fn generation(ingest: i64, shard: i64) -> i64 {
+/// Returns the stamp of a part: what its rows have in place of a generation until all parts are in.
+pub(super) fn stamp(ingest: i64, shard: i64) -> i64 {
     INCOMPLETE + ingest * SHARDS + shard
 }
 
@@ -89,10 +89,10 @@ pub(super) fn drop_shard(connection: &mut Connection, ingest: i64, shard: i64) -
         connection.execute(&statement, &of_shard)?;
     }
     connection.batch("BEGIN")?;
-    let rows = generation(ingest, shard);
-    let documents = delete_where(connection, "d.gen_from = $1", rows)?;
+    let stamp = stamp(ingest, shard);
+    let documents = delete_where(connection, "d.gen_from = $1", stamp)?;
     let statement = "SELECT s.id FROM segment s WHERE s.gen_from = $1";
-    let segments = connection.query(statement, &[(&rows, Type::INT8)])?;
+    let segments = connection.query(statement, &[(&stamp, Type::INT8)])?;
     let segments = segments.iter().map(|row| column(row, 0)).collect::<Result<Vec<i64>>>()?;
     merge::delete(connection, &segments)?;
     // No segment has them any more.
@@ -104,12 +104,12 @@ pub(super) fn drop_shard(connection: &mut Connection, ingest: i64, shard: i64) -
 }
 
 /// Notes that the documents of collections that `before` has and `now` lacks are gone when the parts that wrote them with
-/// the generations `rows` become visible.
+/// `stamps` become visible.
 pub(super) fn forget_collections(
     connection: &mut Connection,
     before: &StoreRow,
     now: Option<&IngestOptions>,
-    rows: Range<i64>,
+    stamps: Range<i64>,
 ) -> Result<()> {
     let is_kept = |name: &str| now.is_some_and(|now| now.collections.contains_key(name));
     let names = before.options.iter().flat_map(|options| options.collections.keys());
@@ -122,8 +122,8 @@ pub(super) fn forget_collections(
             &[
                 (&INCOMPLETE, Type::INT8),
                 (&SHARDS, Type::INT8),
-                (&rows.start, Type::INT8),
-                (&rows.end, Type::INT8),
+                (&stamps.start, Type::INT8),
+                (&stamps.end, Type::INT8),
                 (&format!("{name}/"), Type::TEXT),
             ],
         )?;
@@ -138,7 +138,7 @@ pub(super) fn publish(connection: &mut Connection, ingest: i64) -> Result<i64> {
     let options = options_after(connection, ingest, options)?;
     let options = options.map(|options| serde_json::to_string(&options).unwrap_or_default());
     let next = now + 1;
-    let (first, end) = (generation(ingest, 0), generation(ingest + 1, 0));
+    let (first, end) = (stamp(ingest, 0), stamp(ingest + 1, 0));
     let range: [Parameter<'_>; 3] = [(&next, Type::INT8), (&first, Type::INT8), (&end, Type::INT8)];
     for statement in [
         "UPDATE document o SET gen_to = $1 FROM document n WHERE n.gen_from >= $2 AND n.gen_from < $3 \
