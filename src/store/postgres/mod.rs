@@ -9,7 +9,6 @@
 //! generation. A segment is never changed; a writer replaces several by one.
 
 mod address;
-mod change;
 mod connection;
 mod derived;
 mod engine;
@@ -19,6 +18,7 @@ mod lookup;
 mod merge;
 mod owner;
 mod packed_ids;
+mod pending_change;
 mod postings;
 mod query;
 mod question;

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use postgres::types::Type;
 
-use super::change::Change;
 use super::connection::Connection;
+use super::pending_change::PendingChange;
 use super::question::Question;
 use super::rows::{DOCUMENT_COLUMNS, column, damaged, unchecked_document};
 use super::store_row::StoreRow;
@@ -49,7 +49,7 @@ pub(super) struct WriterBase {
     /// The folder of the files on this machine, if it is not the one that the store names.
     own_root: Option<PathBuf>,
     ids: Ids,
-    pub(super) change: Change,
+    pub(super) change: PendingChange,
     /// Whether a transaction is open.
     has_begun: bool,
     /// Whether a document changed since the last commit.
@@ -63,7 +63,7 @@ impl WriterBase {
             store,
             own_root,
             ids: Ids::default(),
-            change: Change::default(),
+            change: PendingChange::default(),
             has_begun: false,
             is_dirty: false,
         }
@@ -107,7 +107,7 @@ impl WriterBase {
         Ok(connection)
     }
 
-    /// Sends what was collected except for the index; see [`Change::send`].
+    /// Sends what was collected except for the index; see [`PendingChange::send`].
     pub(super) fn send(&mut self, from: i64, ends: bool) -> Result<()> {
         self.begin()?;
         self.change.send(self.connection.get_mut(), from, ends)

@@ -38,7 +38,7 @@ struct NewDocument {
 
 /// The changes that were not sent to the server.
 #[derive(Debug, Default)]
-pub(super) struct Change {
+pub(super) struct PendingChange {
     documents: Vec<NewDocument>,
     paths: HashSet<String>,
     /// The bytes of the rows and texts, approximately.
@@ -52,7 +52,7 @@ pub(super) struct Change {
     texts: BTreeMap<i16, Vec<(i64, DocumentText)>>,
 }
 
-impl Change {
+impl PendingChange {
     /// Whether there is nothing to send except for the index.
     pub(super) fn is_sent(&self) -> bool {
         self.documents.is_empty() && self.removed.is_empty() && self.states.is_empty()
