@@ -1,7 +1,14 @@
 //! Stores on a PostgreSQL server. `MDSEL_POSTGRES` names a database, in which each test uses a schema of its
-//! own. Without it these tests are skipped.
+//! own. Without it these tests are skipped, unless `MDSEL_REQUIRE_SERVER` is set, as `.ci/server` does.
 
 use mdsel::store::Store;
+
+/// Skips a test because there is no server. Fails if one is required.
+fn skip<T>(reason: &str) -> Option<T> {
+    assert!(std::env::var_os("MDSEL_REQUIRE_SERVER").is_none(), "{reason}");
+    eprintln!("skipped: {reason}");
+    None
+}
 
 /// A schema on the server, dropped at the end of the test.
 #[cfg(feature = "postgres")]
@@ -19,8 +26,7 @@ pub(crate) enum Schema {}
 #[cfg(not(feature = "postgres"))]
 impl Schema {
     pub(crate) fn new() -> Option<Self> {
-        eprintln!("skipped: stores on a server need the feature postgres");
-        None
+        skip("stores on a server need the feature postgres")
     }
 
     pub(crate) fn on_several() -> Option<Self> {
@@ -39,8 +45,7 @@ impl Schema {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let Some(base) = std::env::var("MDSEL_POSTGRES").ok().filter(|base| !base.is_empty())
         else {
-            eprintln!("skipped: MDSEL_POSTGRES names no server");
-            return None;
+            return skip("MDSEL_POSTGRES names no server");
         };
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let name = format!("mdsel_test_{}_{count}", std::process::id());
@@ -58,8 +63,7 @@ impl Schema {
         let nodes = std::env::var("MDSEL_POSTGRES_NODES").unwrap_or_default();
         let nodes: Vec<String> = nodes.split_whitespace().map(str::to_owned).collect();
         if nodes.is_empty() {
-            eprintln!("skipped: MDSEL_POSTGRES_NODES names no servers");
-            return None;
+            return skip("MDSEL_POSTGRES_NODES names no servers");
         }
         let mut schema = Self::new()?;
         for (part, node) in (4 - nodes.len()..).zip(&nodes) {
@@ -241,8 +245,7 @@ impl Cluster {
     fn empty() -> Option<Self> {
         let programs = std::env::var_os("MDSEL_POSTGRES_BIN").filter(|name| !name.is_empty());
         let Some(programs) = programs else {
-            eprintln!("skipped: MDSEL_POSTGRES_BIN names no programs of a server");
-            return None;
+            return skip("MDSEL_POSTGRES_BIN names no programs of a server");
         };
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
