@@ -755,14 +755,23 @@ fn code_of_documents_with_similar_paths_is_written_to_different_files() {
 }
 
 #[test]
-fn the_file_and_the_line_of_a_row_are_columns_unless_a_table_has_them() {
+fn the_file_and_the_line_of_a_row_are_columns_also_beside_tables_that_have_such_ones() {
     let place = Place::ingested(&[("a.md", "| A | B |\n|---|---|\n| 1 | x |\n")]);
-    let csv = |columns| place.run(&["tables", "--columns", columns, "-f", "csv"]).success().text();
-    assert_eq!(csv("file,line,A"), "file,line,A\na.md,3,1\n");
-    assert_eq!(csv("line"), "line\n3\n");
-    place.write("b.md", "| line |\n|---|\n| of b |\n");
+    let csv = |columns: &str, limit: &str| {
+        let answer = ["tables", "--columns", columns, "-f", "csv", "--limit", limit];
+        place.run(&answer).success().text().replace('\r', "")
+    };
+    assert_eq!(csv("file,line,A", "0"), "file,line,A\na.md,3,1\n");
+    assert_eq!(csv("line", "0"), "line\n3\n");
+    place.write(
+        "b.md",
+        "| A | File | line |\n|---|---|---|\n| 2 | f | l |\n\n| File |\n|---|\n| g |\n",
+    );
     place.run(&["ingest"]).success();
-    assert_eq!(csv("line"), "line\nof b\n");
+    assert_eq!(csv("file,line,A", "0"), "file,line,A\na.md,3,1\nb.md,3,2\n");
+    assert_eq!(csv("file,line,A", "1"), "file,line,A\na.md,3,1\n");
+    assert_eq!(csv("file, `line`,`file`", "0"), "file,line,file\nb.md,l,f\nb.md,,g\n");
+    assert_eq!(csv("File,line", "0"), "File,line\nf,3\ng,7\n");
 }
 
 #[test]

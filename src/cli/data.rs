@@ -16,6 +16,7 @@ use super::store::{open_fresh, shown};
 use super::{Status, kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::write;
+use crate::query::data::tables::Column;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
 use crate::query::{DocumentCache, FilterRequest, List as _};
@@ -78,8 +79,8 @@ pub(super) struct TablesArgs {
     /// Take only tables with this column; if repeated, with all of them
     #[arg(long = "header", value_name = "NAME")]
     pub(super) headers: Vec<String>,
-    /// Show only these columns; a name with a comma is written in backquotes. `file` and `line` are those of the
-    /// row, if no table has such a column
+    /// Show only these columns. `file` and `line` are those of the row; the name of a column with a comma, or that is
+    /// `file` or `line`, is written in backquotes
     #[arg(long, value_name = "A,B")]
     pub(super) columns: Vec<String>,
     #[command(flatten)]
@@ -279,19 +280,22 @@ fn write_files(folder: &Path, blocks: &[code::Code]) -> Result<()> {
     written
 }
 
-/// Returns the names in a list with commas; a comma in backquotes is part of a name.
-fn names(list: &str) -> Vec<String> {
+/// Returns the columns in a list with commas; a comma in backquotes is part of a name.
+fn columns(list: &str) -> Vec<Column> {
     let mut is_quoted = false;
     let ends = |scalar: char| {
         is_quoted ^= scalar == '`';
         scalar == ',' && !is_quoted
     };
-    let unquoted = |name: &str| {
-        let name = name.trim();
-        let inner = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
-        inner.unwrap_or(name).to_owned()
+    let column = |name: &str| match name.trim() {
+        "file" => Column::File,
+        "line" => Column::Line,
+        name => {
+            let inner = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+            Column::Named(inner.unwrap_or(name).to_owned())
+        }
     };
-    list.split(ends).map(unquoted).collect()
+    list.split(ends).map(column).collect()
 }
 
 impl QueryArguments for TablesArgs {
@@ -306,7 +310,7 @@ impl QueryArguments for TablesArgs {
             let request = tables::TableRequest {
                 headers: self.headers.clone(),
                 condition: self.filter.condition.clone(),
-                columns: self.columns.iter().flat_map(|list| names(list)).collect(),
+                columns: self.columns.iter().flat_map(|list| columns(list)).collect(),
                 common: common(self.filter.request(), &self.list, limit)?,
             };
             tables::tables(library, &request)

@@ -165,18 +165,10 @@ impl Answer for tables::TableAnswer {
 
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
         let columns = self.columns();
-        write(&columns)?;
-        let has = |name: &&&str| self.rows.iter().any(|row| self.cell(row, name).is_some());
-        let found: HashSet<&str> = columns.iter().filter(has).copied().collect();
+        write(&columns.iter().map(tables::Column::name).collect::<Vec<_>>())?;
         for row in &self.rows {
-            // A column that no table has may be a field of the row.
-            let field = |name: &&str| match self.cell(row, name).and_then(Value::as_str) {
-                Some(text) => Cow::Borrowed(text),
-                None if found.contains(name) => Cow::default(),
-                None => tables::own_field(row, name).unwrap_or_default(),
-            };
-            let fields: Vec<Cow<'_, str>> = columns.iter().map(field).collect();
-            write(&fields.iter().map(Cow::as_ref).collect::<Vec<_>>())?;
+            let cells: Vec<_> = columns.iter().map(|column| self.cell(row, column)).collect();
+            write(&cells.iter().map(Cow::as_ref).collect::<Vec<_>>())?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
-use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
+use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::markdown::contents::{Cell, Table};
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
-use crate::store::{DocumentFilter, StoredDocument};
+use crate::store::StoredDocument;
 
 /// A request for rows.
 #[derive(Clone, Debug)]
@@ -29,9 +29,39 @@ pub struct TableRequest {
     /// A condition on the cells of a row.
     pub condition: Option<String>,
     /// The columns to show; empty for all.
-    pub columns: Vec<String>,
+    pub columns: Vec<Column>,
     /// The documents and the part of the list.
     pub common: Common,
+}
+
+/// A column to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// The path of the document.
+    File,
+    /// The line of the row.
+    Line,
+    /// The cells below a header, in any case.
+    Named(String),
+}
+
+impl Column {
+    /// Returns the name of the column.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File => "file",
+            Self::Line => "line",
+            Self::Named(name) => name,
+        }
+    }
+
+    /// Returns the header, if it is a column of a table.
+    fn header(&self) -> Option<&String> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::File | Self::Line => None,
+        }
+    }
 }
 
 /// A row of a table.
@@ -65,7 +95,7 @@ pub struct TableAnswer {
     pub rows: Vec<TableRow>,
     /// The columns that were asked for.
     #[serde(skip)]
-    pub asked: Vec<String>,
+    pub asked: Vec<Column>,
     /// Warnings, unresolved addresses and the cursor.
     #[serde(flatten)]
     pub page: Page,
@@ -90,38 +120,32 @@ list_of_items!(
     asked
 );
 
-/// The fields of a row that may be asked for as columns.
-const OWN_FIELDS: [&str; 2] = ["file", "line"];
-
-/// Returns the field of a row called `name`, if that is one of those that may be asked for as columns.
-pub fn own_field<'a>(row: &'a TableRow, name: &str) -> Option<Cow<'a, str>> {
-    match name {
-        "file" => Some(Cow::Borrowed(&row.file)),
-        "line" => Some(Cow::Owned(row.line.to_string())),
-        _ => None,
-    }
-}
-
 impl TableAnswer {
     /// Returns the columns that were asked for, or those of all rows in the order in which they occur.
-    pub fn columns(&self) -> Vec<&str> {
+    pub fn columns(&self) -> Vec<Column> {
         if !self.asked.is_empty() {
-            return self.asked.iter().map(String::as_str).collect();
+            return self.asked.clone();
         }
         let mut seen = std::collections::HashSet::new();
         let names = self.rows.iter().flat_map(|row| row.row.keys());
-        names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
+        names.filter(|name| seen.insert(*name)).cloned().map(Column::Named).collect()
     }
 
-    /// Returns the text of one of [`Self::columns`] in a row. A column that was asked for may have another
-    /// case in the table.
-    pub fn cell<'a>(&self, row: &'a TableRow, name: &str) -> Option<&'a Value> {
-        let exact = row.row.get(name);
-        if exact.is_some() || self.asked.is_empty() {
-            return exact;
-        }
-        let name = fold(name);
-        row.row.iter().find(|(other, _)| fold(other) == name).map(|(_, value)| value)
+    /// Returns the text of one of [`Self::columns`] in a row; empty if the table of the row does not have the
+    /// column. A column that was asked for may have another case in the table.
+    pub fn cell<'a>(&self, row: &'a TableRow, column: &Column) -> Cow<'a, str> {
+        let name = match column {
+            Column::File => return Cow::Borrowed(&row.file),
+            Column::Line => return Cow::Owned(row.line.to_string()),
+            Column::Named(name) => name,
+        };
+        let in_any_case = || {
+            let name = fold(name);
+            let mut cells = row.row.iter().filter(|_| !self.asked.is_empty());
+            cells.find(|(other, _)| fold(other) == name).map(|(_, value)| value)
+        };
+        let cell = row.row.get(name).or_else(in_any_case);
+        cell.and_then(Value::as_str).map_or_else(Cow::default, Cow::Borrowed)
     }
 }
 
@@ -136,7 +160,7 @@ struct FoundRow {
 struct Rows<'a> {
     library: &'a DocumentCache<'a>,
     headers: &'a [String],
-    columns: &'a [String],
+    columns: &'a [&'a String],
     /// Whether all columns are shown.
     is_all: bool,
     condition: Option<Expression>,
@@ -150,8 +174,8 @@ impl Source for Rows<'_> {
         let mut found = Vec::new();
         for table in self.library.reader.tables(stored)? {
             let names = columns::names(&table);
-            let has = |name: &String| columns::index_of(&names, name).is_some();
-            if !self.headers.iter().all(has)
+            let has = |name: &&String| columns::index_of(&names, name).is_some();
+            if !self.headers.iter().all(|name| has(&name))
                 || !self.columns.is_empty() && !self.columns.iter().any(has)
             {
                 continue;
@@ -187,7 +211,7 @@ impl Source for Rows<'_> {
     const HAS: &'static str = "table has the column";
 
     fn names(&self) -> Vec<(&str, Key<'_>)> {
-        let asked = self.headers.iter().chain(self.columns).map(String::as_str);
+        let asked = self.headers.iter().chain(self.columns.iter().copied()).map(String::as_str);
         let asked = asked.chain(self.condition.iter().flat_map(Expression::keys));
         asked.map(|name| (name, Key::Column(name))).collect()
     }
@@ -259,14 +283,7 @@ pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<Tab
     let condition = expression(request.condition.as_ref())?;
     let mut keys = vec![vec![Key::Table.hash()]];
     keys.extend(request.headers.iter().map(|name| vec![Key::Column(name).hash()]));
-    let mut columns = request.columns.clone();
-    for name in OWN_FIELDS {
-        if columns.iter().any(|column| column == name)
-            && !has_any(library, &DocumentFilter::default(), &[vec![Key::Column(name).hash()]])?
-        {
-            columns.retain(|column| column != name);
-        }
-    }
+    let columns: Vec<&String> = request.columns.iter().filter_map(Column::header).collect();
     if !columns.is_empty() {
         keys.push(columns.iter().map(|name| Key::Column(name).hash()).collect());
     }
