@@ -1025,6 +1025,27 @@ fn a_value_of_another_type_or_case_is_noted_if_nothing_matches() {
 }
 
 #[test]
+fn a_key_without_a_value_matches_only_null() {
+    let place = Place::ingested(&[
+        ("a.md", "---\nk:\nb: true\n---\n"),
+        ("b.md", "---\nk: n\n---\n"),
+        ("c.md", "---\nk: x\nb: false\n---\n"),
+    ]);
+    for (condition, files) in [
+        ("k ~ .", &["b.md", "c.md"][..]),
+        ("k > m", &["b.md", "c.md"]),
+        ("k = null", &["a.md"]),
+        ("k != n", &["a.md", "c.md"]),
+        ("exists k", &["a.md", "b.md", "c.md"]),
+        ("b ~ ^t", &["a.md"]),
+        ("b > a", &[]),
+    ] {
+        let found = all(&place, &["meta", "--where", condition], "documents", "file");
+        assert_eq!(found, files.iter().map(|file| json!(file)).collect::<Vec<_>>(), "{condition}");
+    }
+}
+
+#[test]
 fn code_in_records_follows_the_warning_about_its_content() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::{Comparison, Expression, Operator};
@@ -53,8 +54,9 @@ impl Comparison {
             Operator::NotEqual => !self.is_any_equal(datum),
             Operator::Equal => self.is_any_equal(datum),
             Operator::Contains => self.contains(datum),
-            Operator::Matches => any(datum, &mut |text, _| {
-                self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+            Operator::Matches => any(datum, &mut |text, kind| {
+                let matches = |pattern: &Regex| pattern.is_match(text);
+                kind != Kind::Null && self.pattern.as_ref().is_some_and(matches)
             }),
             Operator::Less => self.is_in_order(datum, Ordering::is_lt),
             Operator::LessOrEqual => self.is_in_order(datum, Ordering::is_le),
@@ -64,20 +66,25 @@ impl Comparison {
     }
 
     fn is_in_order(&self, datum: &Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
-        any(datum, &mut |text, is_text| {
-            (is_text || !self.value.is_quoted) && self.order(text).is_some_and(is_wanted)
+        any(datum, &mut |text, kind| {
+            kind.has_order() && self.is_comparable(kind) && self.order(text).is_some_and(is_wanted)
         })
     }
 
     fn is_any_equal(&self, datum: &Datum<'_>) -> bool {
-        self.is_in_order(datum, Ordering::is_eq)
+        any(datum, &mut |text, kind| self.is_comparable(kind) && self.is_equal(text))
+    }
+
+    /// Returns whether a scalar of that kind can be equal to the right side: a text in quotes is no other scalar.
+    fn is_comparable(&self, kind: Kind) -> bool {
+        kind == Kind::Text || !self.value.is_quoted
     }
 
     fn order(&self, text: &str) -> Option<Ordering> {
         scalar::compare(text, &self.value.text, self.value.is_quoted)
     }
 
-    fn is_equal(&self, text: &str) -> bool {
+    pub(super) fn is_equal(&self, text: &str) -> bool {
         self.order(text) == Some(Ordering::Equal)
     }
 
@@ -87,6 +94,7 @@ impl Comparison {
             Datum::Json(value) => match &**value {
                 Value::String(text) => text,
                 Value::Object(map) => return map.contains_key(&self.value.text),
+                Value::Null => return false,
                 _ => return self.is_any_equal(datum),
             },
         };
@@ -103,22 +111,41 @@ impl Comparison {
     }
 }
 
-/// Returns whether `is_match` is true for the text of a scalar, or of any element of a list. The second
-/// argument of `is_match` is false for numbers, booleans and null.
-pub(super) fn any(datum: &Datum<'_>, is_match: &mut impl FnMut(&str, bool) -> bool) -> bool {
+/// What a scalar is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A text, which may be a number or a date.
+    Text,
+    Number,
+    Boolean,
+    Null,
+}
+
+impl Kind {
+    /// Whether one such scalar may be less than another.
+    pub(super) fn has_order(self) -> bool {
+        matches!(self, Self::Text | Self::Number)
+    }
+}
+
+/// Returns whether `is_match` is true for the text of a scalar, or of any element of a list.
+pub(super) fn any(datum: &Datum<'_>, is_match: &mut impl FnMut(&str, Kind) -> bool) -> bool {
     match datum {
-        Datum::Text(text) => is_match(text, true),
+        Datum::Text(text) => is_match(text, Kind::Text),
         Datum::Json(value) => any_value(value, is_match),
     }
 }
 
-fn any_value(value: &Value, is_match: &mut impl FnMut(&str, bool) -> bool) -> bool {
-    match value {
-        Value::String(text) => is_match(text, true),
-        Value::Array(values) => values.iter().any(|value| any_value(value, is_match)),
-        Value::Object(_) => false,
-        value => is_match(&value.to_string(), false),
-    }
+fn any_value(value: &Value, is_match: &mut impl FnMut(&str, Kind) -> bool) -> bool {
+    let kind = match value {
+        Value::String(text) => return is_match(text, Kind::Text),
+        Value::Array(values) => return values.iter().any(|value| any_value(value, is_match)),
+        Value::Object(_) => return false,
+        Value::Number(_) => Kind::Number,
+        Value::Bool(_) => Kind::Boolean,
+        Value::Null => Kind::Null,
+    };
+    is_match(&value.to_string(), kind)
 }
 
 /// Returns the value at `key` of a map, or at a dotted key in the maps below it; the list of these values if the maps
@@ -166,7 +193,7 @@ mod tests {
         let record = json!({
             "n": 12, "v": "1.10", "d": "2026-01-31", "s": "Draft", "b": true, "empty": null,
             "tags": ["x", "y-z", 7], "requires": "2718, 17594", "one": 7594, "deep": {"a": {"b": 1}},
-            "a.b": "dot", "Status": "Final", "text": "some words", "call": "call Bob, then Ann",
+            "holes": [null, "h x", true], "word": "null", "a.b": "dot", "Status": "Final", "text": "some words", "call": "call Bob, then Ann",
             "objs": [{"name": "p", "in": [{"n": 1}, {"n": 2}]}, {"name": "q"}, 3],
         });
         for text in [
@@ -208,6 +235,14 @@ mod tests {
             "objs.in.n > 1",
             "not exists objs.other",
             "objs.name != r",
+            "b ~ ^true$",
+            "n ~ 2",
+            "empty != x",
+            "not empty ~ .",
+            "holes contains null",
+            "holes ~ x",
+            "word = null",
+            "word > m",
         ] {
             assert!(matches(&record, text), "{text}");
         }
@@ -236,6 +271,16 @@ mod tests {
             "s < 2026-01-01",
             "d < soon",
             "n < soon",
+            "empty ~ .",
+            "empty ~ ^null$",
+            "empty > m",
+            "empty <= null",
+            "empty contains null",
+            "empty = \"null\"",
+            "b > a",
+            "b >= true",
+            "holes > m",
+            "holes ~ null",
         ] {
             assert!(!matches(&record, text), "{text}");
         }

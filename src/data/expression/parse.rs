@@ -186,23 +186,32 @@ impl<'a> Parser<'a> {
             }
         }
         let written = Expression::Exists(key.to_owned()).to_string();
+        let name = written.trim_start_matches("exists ");
+        let comparison = |rest: &str| form(&format!("{name} {rest}"));
         let hint = if let Some(quoted) = key.strip_prefix('\'') {
             let rest = self.text.split_once(key).map_or("", |(_, rest)| rest);
             let whole = format!("{quoted}{rest}");
-            let name = whole.split('\'').next().unwrap_or_default();
-            format!("put a key with blanks in backquotes: `{name}`")
-        } else if ["like", "ilike", "matches", "in", "is"]
-            .contains(&self.word().to_ascii_lowercase().as_str())
-        {
-            let key = written.trim_start_matches("exists ");
-            let [pattern, part] =
-                ["~ pattern", "contains part"].map(|it| form(&format!("{key} {it}")));
-            format!("write {pattern} for a regular expression, or {part}")
+            let quoted = whole.split('\'').next().unwrap_or_default();
+            format!("put a key with blanks in backquotes: `{quoted}`")
         } else {
-            format!(
-                "write {} for documents with the key; put a key with blanks in backquotes; {FORM}",
-                form(&written)
-            )
+            match self.word().to_ascii_lowercase().as_str() {
+                "like" | "ilike" | "matches" => {
+                    let (pattern, part) = (comparison("~ pattern"), comparison("contains part"));
+                    format!("write {pattern} for a regular expression, or {part}")
+                }
+                "is" => {
+                    let (value, null) = (comparison("= value"), comparison("= null"));
+                    format!("write {value}, or {null} for a key without a value")
+                }
+                "in" => {
+                    let either = form(&format!("{name} = x or {name} = y"));
+                    format!("write {either} for a value that is one of several")
+                }
+                _ => format!(
+                    "write {} for documents with the key; put a key with blanks in backquotes; {FORM}",
+                    form(&written)
+                ),
+            }
         };
         Err(self.fault(&format!("expected an operator after the key {key:?}"), &hint))
     }
@@ -268,7 +277,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Returns an expression as a hint shows it: in backquotes, unless it has some.
-fn form(text: &str) -> String {
+pub(super) fn form(text: &str) -> String {
     if text.contains('`') { text.to_owned() } else { format!("`{text}`") }
 }
 
@@ -413,6 +422,8 @@ mod tests {
             ("a LIKE c", "write `a ~ pattern` for"),
             ("'a b' = c", "in backquotes: `a b`"),
             ("`a b` c", "write exists `a b` for"),
+            ("a is not null", "write `a = value`, or `a = null` for a key without a value"),
+            ("a IN (1, 2)", "write `a = x or a = y` for"),
         ] {
             let error = Expression::parse(text).unwrap_err();
             let hint = error.hints().join("; ");
