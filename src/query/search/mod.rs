@@ -25,6 +25,7 @@ mod window;
 
 pub use answer::{Count, Explanation, Items, SearchAnswer};
 pub use hit::{ContextLines, Hit, HitDetail, PassagePart, ScoreParts};
+pub(super) use pattern::Pattern;
 pub use pattern::{PatternOptions, required_trigrams};
 pub use window::PassageWindow;
 

@@ -41,7 +41,7 @@ pub fn required_trigrams(patterns: &[String], options: PatternOptions) -> Result
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(in crate::query) struct Pattern {
     regex: Regex,
     /// The trigrams that a document with a match must contain.
     pub(super) plan: TrigramQuery,
@@ -53,7 +53,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// Compiles a pattern that matches whatever any of `patterns` matches.
-    pub(super) fn new(patterns: &[String], options: PatternOptions) -> Result<Self> {
+    pub(in crate::query) fn new(patterns: &[String], options: PatternOptions) -> Result<Self> {
         let mut alternatives = Vec::with_capacity(patterns.len());
         for pattern in patterns {
             alternatives.push(parse(pattern, options)?);
@@ -82,6 +82,11 @@ impl Pattern {
     /// Returns a copy for another thread, so that threads do not contend for its cache.
     pub(super) fn for_thread(&self) -> Self {
         self.clone()
+    }
+
+    /// Returns whether the pattern matches anywhere in `bytes`.
+    pub(in crate::query) fn is_match(&self, bytes: &[u8]) -> bool {
+        self.regex.is_match(bytes)
     }
 
     /// Calls `visit` with the matches in `bytes`, in order, until it returns false. `bytes` is a whole
