@@ -1061,6 +1061,15 @@ fn a_text_is_contained_in_any_case_as_in_a_search() {
 }
 
 #[test]
+fn fields_of_a_task_that_differ_in_case_are_one() {
+    let place = Place::ingested(&[("a.md", "- [ ] a Due:2026-06-06 DUE:: 2026-07-07\n")]);
+    for condition in ["due = 2026-06-06", "due = 2026-07-07"] {
+        let fields = all(&place, &["tasks", "--where", condition], "tasks", "fields");
+        assert_eq!(fields, [json!({"Due": ["2026-06-06", "2026-07-07"]})], "{condition}");
+    }
+}
+
+#[test]
 fn code_in_records_follows_the_warning_about_its_content() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();

@@ -106,12 +106,15 @@ fn line_of(document: &OpenDocument, task: &TaskEntry) -> usize {
     document.tree.node(task.item.node).map_or(1, |node| node.lines.start)
 }
 
-/// Returns the fields of a task; tags are always a list.
+/// Returns the fields of a task; tags are always a list. Fields whose names differ in case are one field, with the
+/// first name.
 fn fields_of(task: &TaskEntry) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in &task.fields {
         let value = Value::from(value.as_str());
-        match fields.get_mut(name) {
+        let folded = fold(name);
+        let other = fields.iter_mut().find(|(other, _)| fold(other) == folded);
+        match other.map(|(_, value)| value) {
             None if name == "tags" => {
                 fields.insert(name.clone(), Value::Array(vec![value]));
             }
