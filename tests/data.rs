@@ -1070,6 +1070,29 @@ fn fields_of_a_task_that_differ_in_case_are_one() {
 }
 
 #[test]
+fn cells_and_tasks_that_are_too_long_are_reported() {
+    let (cell, task) = ("x".repeat(17_000), "word ".repeat(500));
+    let place = Place::with(&[
+        ("a.md", &format!("| A |\n|---|\n| {cell} |\n")),
+        ("b.md", &format!("- [ ] {task} due:2026-01-01\n")),
+        ("c.md", "| A |\n|---|\n| 1 |\n\n- [ ] d due:2026-01-01\n"),
+    ]);
+    let ingested = place.run(&["ingest"]).success().json();
+    let codes = ingested["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]);
+    assert_eq!(codes.collect::<Vec<_>>(), ["CELL_CUT", "FIELDS_CUT"]);
+    for (command, code, file) in [("tables", "CELL_CUT", "a.md"), ("tasks", "FIELDS_CUT", "b.md")] {
+        let answer = place.run(&[command]).success().json();
+        assert_eq!(answer["warnings"][0]["code"], code, "{answer}");
+        let message = answer["warnings"][0]["message"].as_str().unwrap();
+        assert!(message.ends_with(&format!(": {file}")), "{message}");
+        let other = place.run(&[command, "-g", "c.md"]).success().json();
+        assert_eq!(other.get("warnings"), None, "{other}");
+    }
+    let by_field = place.run(&["tasks", "--where", "due = 2026-01-01"]).success().json();
+    assert_eq!(by_field["warnings"][0]["code"], "FIELDS_CUT", "{by_field}");
+}
+
+#[test]
 fn code_in_records_follows_the_warning_about_its_content() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();

@@ -136,6 +136,12 @@ fn front_matter_problem(found: &FrontMatter, line: usize) -> Option<Diagnostic> 
     Some(Diagnostic { code, line: Some(line), message })
 }
 
+/// The code of the diagnostic and of the warning about a table cell whose visible text is cut.
+pub(crate) const CELL_CUT: &str = "CELL_CUT";
+
+/// The code of the diagnostic and of the warning about a task of which a part is not searched for fields.
+pub(crate) const FIELDS_CUT: &str = "FIELDS_CUT";
+
 /// Parses the bytes of a file that is written in `dialect`.
 pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     #[cfg(test)]
@@ -172,6 +178,14 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     });
     bounded(parsed.title_was_cut, "TITLE_CUT", &|| {
         format!("a heading is longer than {} bytes; its title is cut", limits::MAX_TITLE_BYTES)
+    });
+    let (most, most_of_task) = (limits::MAX_CELL_BYTES, limits::MAX_FIELD_BYTES);
+    bounded(parsed.cell_was_cut, CELL_CUT, &|| {
+        format!("a table cell is longer than {most} bytes; its visible text is cut")
+    });
+    let is_cut = parsed.contents.tasks.iter().any(|task| task.text.len() > most_of_task);
+    bounded(is_cut, FIELDS_CUT, &|| {
+        format!("a task is longer than {most_of_task} bytes; the rest is not searched for fields")
     });
     let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
     bounded(parsed.links.too_many, "TOO_MANY_LINKS", &|| {

@@ -47,6 +47,8 @@ pub(super) struct Blocks {
     /// Whether lines were not parsed, or block quotes not opened, to limit memory.
     pub(super) too_many_lines: bool,
     pub(super) title_was_cut: bool,
+    /// Whether the visible text of a table cell was cut.
+    pub(super) cell_was_cut: bool,
 }
 
 /// Parses `text`, which has the same length as the bytes of `file` from offset `base` on. Spans are
@@ -91,6 +93,7 @@ pub(super) fn parse(
     };
     adapter.add_children(&mut root, None, ByteSpan::new(base, file.len()), 0);
     let title_was_cut = adapter.titles.was_cut();
+    let cell_was_cut = adapter.titles.cell_was_cut();
     too_many_nodes |= adapter.too_many_nodes;
     let Adapter { titles, blocks: list, fences, contents, texts, .. } = adapter;
     Blocks {
@@ -102,6 +105,7 @@ pub(super) fn parse(
         too_deep,
         too_many_lines: too_many_lines || is_cut,
         title_was_cut,
+        cell_was_cut,
     }
 }
 

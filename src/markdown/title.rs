@@ -44,12 +44,13 @@ fn make_inline_parser() -> MarkdownIt {
 pub(super) struct TitleParser {
     extensions: RootExtSet,
     was_cut: bool,
+    cell_was_cut: bool,
 }
 
 impl TitleParser {
     /// Creates a parser that resolves reference links with the definitions in `extensions`.
     pub(super) fn new(extensions: RootExtSet) -> Self {
-        Self { extensions, was_cut: false }
+        Self { extensions, was_cut: false, cell_was_cut: false }
     }
 
     /// Returns the definitions.
@@ -62,15 +63,21 @@ impl TitleParser {
         self.was_cut
     }
 
+    /// Returns whether any table cell exceeded the cap.
+    pub(super) fn cell_was_cut(&self) -> bool {
+        self.cell_was_cut
+    }
+
     /// Returns the rendered text of a heading with the source text `raw`.
     pub(super) fn render(&mut self, raw: &str) -> String {
         let raw = self.cut(raw.trim());
         self.render_with(raw, plain_text)
     }
 
-    /// Returns the rendered text of a table cell or task. A line break in HTML becomes a space.
+    /// Returns the rendered text of a table cell. A line break in HTML becomes a space.
     pub(super) fn render_text(&mut self, raw: &str) -> String {
         let end = raw.floor_char_boundary(limits::MAX_CELL_BYTES);
+        self.cell_was_cut |= end < raw.len();
         self.render_with(raw.get(..end).unwrap_or(raw), plain_text_of_cell)
     }
 

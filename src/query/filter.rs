@@ -122,27 +122,36 @@ pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
 /// The code of the diagnostic and of the warning about front matter that could not be parsed.
 pub(super) const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
 
-/// Returns the warning that the front matter of `count` documents could not be parsed, of which `first` is one.
-fn unreadable(first: &str, count: usize) -> Warning {
-    let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-    let message = "front matter could not be parsed, so it counts as absent";
-    Warning::new(UNREADABLE, format!("{message}: {first}{more}"))
-}
-
-/// Returns the warning about the documents with such front matter that the other conditions of `filter` admit.
+/// Returns the warning about the documents with front matter that could not be parsed that the conditions of `filter`
+/// on other things admit.
 pub(super) fn unreadable_within(
     library: &DocumentCache<'_>,
     filter: &DocumentFilter,
 ) -> Result<Option<Warning>> {
-    let ids: Vec<i64> = library.reader.with_diagnostic(UNREADABLE)?.into_iter().collect();
+    let filter = DocumentFilter { tags: Vec::new(), condition: None, ..filter.clone() };
+    let message = "front matter could not be parsed, so it counts as absent";
+    diagnosed_within(library, &filter, UNREADABLE, message)
+}
+
+/// Returns a warning about the documents with a diagnostic `code` that `filter` admits. It has the same code.
+pub(super) fn diagnosed_within(
+    library: &DocumentCache<'_>,
+    filter: &DocumentFilter,
+    code: &'static str,
+    message: &str,
+) -> Result<Option<Warning>> {
+    let ids: Vec<i64> = library.reader.with_diagnostic(code)?.into_iter().collect();
     if ids.is_empty() {
         return Ok(None);
     }
     let mut documents = library.reader.all(&Lookup::Ids(&ids))?;
-    let filter = DocumentFilter { tags: Vec::new(), condition: None, ..filter.clone() };
-    library.reader.retain(&filter, &mut documents)?;
+    library.reader.retain(filter, &mut documents)?;
     let first = documents.iter().map(|document| document.path.as_str()).min();
-    Ok(first.map(|first| unreadable(first, documents.len())))
+    Ok(first.map(|first| {
+        let others = documents.len() - 1;
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        Warning::new(code, format!("{message}: {first}{more}"))
+    }))
 }
 
 /// The code of the warning that no document passes the filters.

@@ -8,13 +8,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::super::filter::{Filter, diagnosed_within};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
-use crate::error::Result;
+use crate::error::{Result, Warning};
+use crate::markdown::CELL_CUT;
 use crate::markdown::contents::{Cell, Table};
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
@@ -225,6 +227,12 @@ impl Source for Rows<'_> {
 
     fn has(found: &FoundRow, name: &str) -> bool {
         columns::index_of(&found.names, name).is_some()
+    }
+
+    fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {
+        let message =
+            "the visible text of a cell is too long, so it is cut; only the source has all of it";
+        diagnosed_within(self.library, &filter.documents, CELL_CUT, message)
     }
 
     fn condition(&self) -> Option<&Expression> {

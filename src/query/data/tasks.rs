@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::super::filter::{Filter, diagnosed_within};
 use super::super::library::{Freshness, OpenDocument};
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
@@ -13,6 +14,7 @@ use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, l
 use crate::data::expression::{Reason, value_at};
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
+use crate::markdown::FIELDS_CUT;
 use crate::markdown::slug::fold;
 use crate::store::{DocumentFilter, StoredDocument};
 
@@ -199,6 +201,11 @@ impl Source for Tasks<'_> {
     fn has(found: &TaskEntry, name: &str) -> bool {
         let name = fold(name);
         found.fields.iter().any(|(other, _)| fold(other) == name)
+    }
+
+    fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {
+        let message = "a task is too long, so the fields in the rest of it are not known";
+        diagnosed_within(self.library, &filter.documents, FIELDS_CUT, message)
     }
 
     fn condition(&self) -> Option<&Expression> {
