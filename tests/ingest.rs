@@ -264,6 +264,8 @@ fn the_root_is_fixed_by_the_first_ingest() {
     let outside = ingest(&["../other"]).ends(2);
     assert_eq!(outside.code(), "OUTSIDE_ROOT");
     assert_eq!(outside.json()["error"]["message"], "../other is outside the root of the store");
+    let here = ingest(&["."]).ends(2).json();
+    assert_eq!(here["error"]["message"], ". is outside the root of the store");
     let moved = ingest(&["--root", "../other"]).ends(2);
     assert_eq!(moved.code(), "USAGE");
     ingest(&["--root", "../docs"]).success();

@@ -177,7 +177,11 @@ impl IngestPlan {
                     _ => &given,
                 };
                 let place = |(path, written): (&PathBuf, &PathBuf)| {
-                    let written = written.strip_prefix(request.folder).unwrap_or(written);
+                    let below = written.strip_prefix(request.folder);
+                    let written = match below {
+                        Ok(below) if below.as_os_str().is_empty() => Path::new("."),
+                        below => below.unwrap_or(written),
+                    };
                     let (root, path) = roots.containing(path, written.display())?;
                     let below = if path == root.name { "" } else { root.below(&path) };
                     Ok((root.clone(), below.to_owned()))
