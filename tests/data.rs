@@ -1093,6 +1093,28 @@ fn cells_and_tasks_that_are_too_long_are_reported() {
 }
 
 #[test]
+fn an_empty_list_says_that_no_document_has_such_items() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b/b.md", "---\nk: 1\n---\n# B\n")]);
+    for (arguments, message) in [
+        (&["code"][..], "no document has a code block; "),
+        (&["tables"], "no document has a table; "),
+        (&["tasks", "--done"], "no document has a task; "),
+        (&["meta", "-g", "a.md"], "no document that passes the filters has front matter; leave"),
+        (
+            &["code", "--containing", "x", "--under", "b"],
+            "no document that passes the filters has a code",
+        ),
+    ] {
+        let answer = place.run(arguments).ends(1).json();
+        assert_eq!(answer["warnings"][0]["code"], "NO_ITEMS", "{answer}");
+        assert!(
+            answer["warnings"][0]["message"].as_str().unwrap().starts_with(message),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
 fn code_in_records_follows_the_warning_about_its_content() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();

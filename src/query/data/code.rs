@@ -140,6 +140,8 @@ impl Source for Blocks<'_> {
         Some(found.block.node)
     }
 
+    const ITEM: &'static str = "a code block";
+
     const HAS: &'static str = "code block has the language";
 
     fn names(&self) -> Vec<(&str, Key<'_>)> {

@@ -16,7 +16,7 @@ use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::{Result, Warning};
 use crate::query::cursor::most;
-use crate::store::StoredDocument;
+use crate::store::{DocumentFilter, StoredDocument};
 
 /// A request for front matter.
 #[derive(Clone, Debug)]
@@ -141,6 +141,12 @@ impl Source for Values<'_> {
 
     fn node(_: &Map<String, Value>) -> Option<usize> {
         None
+    }
+
+    const ITEM: &'static str = "front matter";
+
+    fn has_items(&self, library: &DocumentCache<'_>, filter: &DocumentFilter) -> Result<bool> {
+        Ok(!library.reader.front_matter_keys(filter)?.is_empty())
     }
 
     fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {

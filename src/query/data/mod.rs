@@ -123,6 +123,14 @@ trait Source {
         ByteSpan { end: span.end.min(span.start + 1), ..span }
     }
 
+    /// What the items are, or are in.
+    const ITEM: &'static str;
+
+    /// Returns whether a document that `filter` admits has items.
+    fn has_items(&self, library: &DocumentCache<'_>, filter: &DocumentFilter) -> Result<bool> {
+        has_any(library, filter, &[Self::KEYS.iter().map(|key| key.hash()).collect()])
+    }
+
     /// What says that something has a name of [`Self::names`].
     const HAS: &'static str = "";
 
@@ -236,8 +244,22 @@ fn list<S: Source>(
         if items.is_empty() && is_known {
             page.warnings.extend(reason(library, &filter, keys, names, source)?);
         }
+        let is_unexplained = page.warnings.is_empty() && page.unresolved_selectors.is_empty();
+        if items.is_empty() && is_unexplained && !source.has_items(library, &filter.documents)? {
+            page.warnings.push(no_items(S::ITEM, &filter.documents));
+        }
     }
     Ok((items, page))
+}
+
+/// Returns the warning that no document that `filter` admits has an item.
+fn no_items(item: &str, filter: &DocumentFilter) -> Warning {
+    let message = if filter.is_empty() {
+        format!("no document has {item}; `mdsel toc --depth 0` lists the documents")
+    } else {
+        format!("no document that passes the filters has {item}; leave out a filter")
+    };
+    Warning::new("NO_ITEMS", message)
 }
 
 /// Returns the warning for an empty list of items whose names occur in the store.

@@ -210,6 +210,8 @@ impl Source for Rows<'_> {
         found.table.row(found.index + 1).unwrap_or_default().span
     }
 
+    const ITEM: &'static str = "a table";
+
     const HAS: &'static str = "table has the column";
 
     fn names(&self) -> Vec<(&str, Key<'_>)> {

@@ -181,6 +181,8 @@ impl Source for Tasks<'_> {
         Some(found.item.node)
     }
 
+    const ITEM: &'static str = "a task";
+
     const HAS: &'static str = "task has the field";
 
     fn names(&self) -> Vec<(&str, Key<'_>)> {
