@@ -1115,6 +1115,18 @@ fn an_empty_list_says_that_no_document_has_such_items() {
 }
 
 #[test]
+fn a_list_of_front_matter_may_go_on_at_the_start_of_a_line() {
+    let text = "---\ntitle: T\ntags: [\"a\",\n\"b\"]\n---\n# X\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    let answer = place.run(&["meta", "--where", "tags = b"]).success().json();
+    assert_eq!(answer["documents"][0]["meta"], json!({"title": "T", "tags": ["a", "b"]}));
+    assert_eq!(answer.get("warnings"), None, "{answer}");
+    place.run(&["meta", "add", "a.md", "tags", "c"]).success();
+    let changed = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(changed, text.replace("\"b\"]", "\"b\",\nc]"));
+}
+
+#[test]
 fn code_in_records_follows_the_warning_about_its_content() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use super::flow_lines::{indented, unindented_lines};
 use super::slug::fold;
 use crate::limits;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
@@ -239,8 +240,17 @@ pub fn parse_value(text: &str) -> Result<Value, String> {
     read_yaml(text, |key| !matches!(key, Value::Array(_) | Value::Object(_)))
 }
 
-/// Parses the first YAML document of `text`. Fails if `is_key` is false for a key.
+/// Parses the first YAML document of `text`, in which a list in brackets may go on at the start of a line. Fails if
+/// `is_key` is false for a key.
 fn read_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
+    read_indented_yaml(text, is_key).or_else(|fault| match &*unindented_lines(text) {
+        [] => Err(fault),
+        // The position in the reason is that in the file.
+        lines => read_indented_yaml(&indented(text, lines), is_key).map_err(|_| fault),
+    })
+}
+
+fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
     let mut anchors: HashMap<usize, (Value, usize)> = HashMap::new();
     let mut stack: Vec<OpenCollection> = Vec::new();
     let mut count = 0;
@@ -415,6 +425,10 @@ mod tests {
             value("+++\na = 1\nd = 2024-01-02\n+++\n"),
             Some(json!({"a": 1, "d": "2024-01-02"}))
         );
+        assert_eq!(
+            value("---\na: [\"b\",\n\"c\",\nd]\ne: {f: 1,\ng: 2}\n---\n"),
+            Some(json!({"a": ["b", "c", "d"], "e": {"f": 1, "g": 2}}))
+        );
         assert_eq!(value("---\na: |\n  x\n  ---\n  y\n...\n"), Some(json!({"a": "x\n---\ny\n"})));
     }
 
@@ -441,6 +455,7 @@ mod tests {
     fn invalid_data_keeps_the_span_and_the_reason() {
         for text in [
             "---\na: [1\n---\n",
+            "---\na: [1,\n2\nb: 1\n---\n",
             "---\n\t- a: b\n c: 1\n---\n",
             "---\na: 1\na: 2\n---\n",
             ";;;\n{\"a\": 1, \"b\": [{\"c\": 1, \"c\": 1}]}\n;;;\n",

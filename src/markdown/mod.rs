@@ -10,6 +10,7 @@
 mod block;
 pub(crate) mod cells;
 pub mod contents;
+pub(crate) mod flow_lines;
 mod footnote;
 pub mod front_matter;
 pub mod html_anchors;

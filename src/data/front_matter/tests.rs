@@ -21,6 +21,20 @@ fn add(key: &str, value: &str) -> Change {
 }
 
 #[test]
+fn a_list_that_goes_on_at_the_start_of_a_line_is_changed_in_place() {
+    let text = "# é\ntitle: t\ntags: [\"á\",\n\"b\",\nc]\nend: {a: 1,\nb: 2} # note\n";
+    for (change, expected) in [
+        (add("tags", "d"), text.replace("\nc]", "\nc,\nd]")),
+        (set("end.b", "3"), text.replace("b: 2", "b: 3")),
+        (set("title", "u"), text.replace("title: t", "title: u")),
+        (unset("tags"), text.replace("tags: [\"á\",\n\"b\",\nc]\n", "")),
+        (set("tags", "[x]"), text.replace("[\"á\",\n\"b\",\nc]", "[x]")),
+    ] {
+        assert_eq!(changed(Format::Yaml, text, &change), Ok(expected), "{change:?}");
+    }
+}
+
+#[test]
 fn values_are_read_as_they_are_written_on_a_command_line() {
     for (text, value) in [
         ("done", json!("done")),

@@ -6,12 +6,21 @@
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::layout::{InsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
+use crate::markdown::flow_lines::{indented, unindented_lines};
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
 pub(super) fn layout(text: &str) -> Result<Layout, String> {
-    let mut reader = YamlReader { text, bytes: offsets(text), events: Vec::new(), position: 0 };
-    for event in Parser::new_from_str(text) {
+    // The text is parsed as it is read.
+    let lines = if Parser::new_from_str(text).all(|event| event.is_ok()) {
+        Vec::new()
+    } else {
+        unindented_lines(text)
+    };
+    let parsed = indented(text, &lines);
+    let bytes = offsets(text, &lines);
+    let mut reader = YamlReader { text, bytes, events: Vec::new(), position: 0 };
+    for event in Parser::new_from_str(&parsed) {
         let (event, span) = event.map_err(|error| error.to_string())?;
         match event {
             Event::Nothing | Event::StreamStart | Event::DocumentStart(_) => {}
@@ -33,9 +42,17 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
     }
 }
 
-/// Returns the byte offset of each scalar of `text`, and its length.
-fn offsets(text: &str) -> Vec<usize> {
-    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
+/// Returns the byte offset of each scalar of `text`, of which those at `lines` have another one before them, and its
+/// length.
+fn offsets(text: &str, lines: &[usize]) -> Vec<usize> {
+    let mut offsets = Vec::with_capacity(text.len() + lines.len() + 1);
+    let mut lines = lines.iter().peekable();
+    for (at, _) in text.char_indices() {
+        offsets.extend(lines.next_if_eq(&&at));
+        offsets.push(at);
+    }
+    offsets.push(text.len());
+    offsets
 }
 
 struct YamlReader<'a> {
