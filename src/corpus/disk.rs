@@ -27,8 +27,8 @@ struct OpenRoot {
     root: Root,
     /// `None` if the root cannot be opened.
     opened: Option<OwnedFd>,
-    /// The folder of the last lookup, with its path.
-    last: RefCell<Option<(String, OwnedFd)>>,
+    /// The folder of the last lookup, with its path, or the state of everything below that path.
+    last: RefCell<Option<(String, Result<OwnedFd, OnDisk>)>>,
     names: OnceCell<Option<Names>>,
 }
 
@@ -81,13 +81,13 @@ impl OpenRoot {
             return entry(root, name);
         }
         let mut last = self.last.borrow_mut();
-        if last.as_ref().is_none_or(|(opened, _)| opened != folder) {
-            *last = match folder_at(root, folder) {
-                Ok(opened) => Some((folder.to_owned(), opened)),
-                Err(state) => return state,
-            };
+        let known = last.take_if(|(known, _)| known == folder);
+        let (_, opened) =
+            last.insert(known.unwrap_or_else(|| (folder.to_owned(), folder_at(root, folder))));
+        match opened {
+            Ok(opened) => entry(opened, name),
+            Err(state) => *state,
         }
-        last.as_ref().map_or(OnDisk::Unknown, |(_, opened)| entry(opened, name))
     }
 
     fn ending_in(&self, path: &str) -> Option<Vec<String>> {

@@ -1,5 +1,7 @@
 //! A library of a few documents, for tests.
 
+use std::cell::Cell;
+
 use super::path::{split_extension, unordered};
 use super::{
     DocumentId, Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Outgoing, Reason, SiteRoot,
@@ -11,7 +13,12 @@ use crate::markdown::slug::fold;
 use crate::markdown::{self, Document};
 
 /// The documents by path. The index of a document is its id.
-pub(super) struct Fixture(Vec<(String, Document)>, Vec<SiteRoot>);
+pub(super) struct Fixture {
+    documents: Vec<(String, Document)>,
+    sites: Vec<SiteRoot>,
+    /// The number of paths that were looked up on disk.
+    pub(super) lookups: Cell<usize>,
+}
 
 /// What exists on disk besides the documents.
 const DISK: [(&str, OnDisk); 6] = [
@@ -27,7 +34,7 @@ impl Fixture {
     pub(super) fn new(documents: &[(&str, &str)]) -> Self {
         let parse = |text: &str| markdown::parse(text.as_bytes());
         let documents = documents.iter().map(|(path, text)| ((*path).to_owned(), parse(text)));
-        Self(documents.collect(), Vec::new())
+        Self { documents: documents.collect(), sites: Vec::new(), lookups: Cell::default() }
     }
 
     /// Returns the fixture with folders that are served as parts of web sites, each at a path.
@@ -36,12 +43,12 @@ impl Fixture {
             folder: (*folder).to_owned(),
             prefix: (*prefix).to_owned(),
         };
-        self.1 = sites.iter().map(site).collect();
+        self.sites = sites.iter().map(site).collect();
         self
     }
 
     fn which(&self, is_it: impl Fn(&str, &Document) -> bool) -> Vec<DocumentId> {
-        let numbered = (0..).zip(&self.0);
+        let numbered = (0..).zip(&self.documents);
         numbered.filter(|(_, (path, document))| is_it(path, document)).map(|(id, _)| id).collect()
     }
 
@@ -53,7 +60,7 @@ impl Fixture {
     }
 
     fn at(&self, id: DocumentId) -> &(String, Document) {
-        &self.0[usize::try_from(id).unwrap()]
+        &self.documents[usize::try_from(id).unwrap()]
     }
 
     /// Resolves a link. Returns a path, and `#` and the title of the section if any, or the reason
@@ -68,7 +75,7 @@ impl Fixture {
                         StoredLink { kind: kind.clone(), target: target.to_owned(), line: 1 };
                     let keys = link_keys(source, &link);
                     let outgoing = Outgoing::of(document, &Markup::default());
-                    let wanted = outgoing.target_keys(path, &self.1);
+                    let wanted = outgoing.target_keys(path, &self.sites);
                     assert!(wanted.iter().any(|key| keys.contains(key)), "{target}: {path}");
                 }
                 let sections = &document.outline.sections;
@@ -133,6 +140,7 @@ impl LinkTargets for Fixture {
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {
+        self.lookups.update(|count| count + 1);
         let state = DISK.iter().find(|(other, _)| *other == path).map(|(_, state)| *state);
         let is_unknown = path.starts_with("unknown/");
         state.unwrap_or(if is_unknown { OnDisk::Unknown } else { OnDisk::Missing })
@@ -145,7 +153,7 @@ impl LinkTargets for Fixture {
     }
 
     fn site_roots(&self) -> &[SiteRoot] {
-        &self.1
+        &self.sites
     }
 }
 

@@ -115,9 +115,9 @@ fn on_disk(library: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
         OnDisk::File if is_document => Some(LinkTarget::NotInStore(joined.to_owned())),
         OnDisk::File | OnDisk::Folder => Some(attachment(true)),
         OnDisk::Unknown => (!is_document).then(|| attachment(false)),
+        // A folder that is missing has no index.
         OnDisk::Missing => {
-            let names = names(joined);
-            let mut paths = names.iter().flat_map(|name| {
+            let mut paths = sources_of_page(joined).chain([joined]).flat_map(|name| {
                 MARKDOWN_EXTENSIONS.iter().map(move |extension| format!("{name}.{extension}"))
             });
             let there = paths.find(|path| library.on_disk(path) == OnDisk::File);
@@ -301,6 +301,16 @@ mod tests {
         assert_eq!(fixture.find("README.md", &Markdown, "docs/guide.md"), "docs/guide.md");
         assert_eq!(fixture.find("README.md", &Markdown, ".."), "Outside");
     }
+    #[test]
+    fn a_missing_target_costs_few_lookups_on_disk() {
+        let fixture = Fixture::new(&[("docs/a.md", "")]);
+        for (target, most) in [("gone.md", 4), ("gone", 4), ("gone/b.html", 10), ("../gone/", 4)] {
+            assert_eq!(fixture.find("docs/a.md", &Markdown, target), "File", "{target}");
+            let lookups = fixture.lookups.take();
+            assert!((1..=most).contains(&lookups), "{target}: {lookups}");
+        }
+    }
+
     #[test]
     fn links_of_a_site_are_resolved_in_its_folders() {
         let documents = [
