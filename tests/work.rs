@@ -243,6 +243,18 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         1,
         true,
     ),
+    (
+        "a check of all links",
+        |library| {
+            let filter = FilterRequest::default();
+            let findings = links::check::check(library, &[], &filter, None).unwrap();
+            usize::from(findings.findings.is_empty())
+        },
+        // Each target is looked up. The documents with the links are read together.
+        2000,
+        0,
+        true,
+    ),
     ("a primer", |library| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 

@@ -448,7 +448,7 @@ impl Current {
     ) -> Result<()> {
         let of_part = |part| {
             let place = ResolvedNode { params: Params { part, ..place.params }, ..place.clone() };
-            self.bytes(place.part_span()).to_vec()
+            self.bytes(place.part_span())
         };
         let is_of = |bytes: &[u8]| has_hash(bytes, expected);
         let own = of_part(Some(SectionPart::Own));
@@ -456,19 +456,19 @@ impl Current {
         // Inserted content leaves both the section's own text and its subsections unchanged.
         let may_be_own = scope == EditScope::Own || matches!(operation, Operation::Insert { .. });
         let lines = self.lines(place);
-        let is_expected = is_of(&whole)
+        let is_expected = is_of(whole)
             || lines.is_some_and(|span| is_of(self.bytes(span)))
-            || (may_be_own && is_of(&own))
-            || (scope == EditScope::Heading && is_of(&of_part(Some(SectionPart::Heading))))
+            || (may_be_own && is_of(own))
+            || (scope == EditScope::Heading && is_of(of_part(Some(SectionPart::Heading))))
             || is_of(self.version.bytes())
             || is_of(original);
         if is_expected {
             return Ok(());
         }
         let address = self.address_of(place, lines);
-        let found = short_hash(lines.map_or(&whole, |span| self.bytes(span)));
+        let found = short_hash(lines.map_or(whole, |span| self.bytes(span)));
         let message = format!("{address}: the hash is {found}, not {expected}");
-        let hint = if lines.is_none() && is_of(&own) {
+        let hint = if lines.is_none() && is_of(own) {
             "that is the hash of the section's own text: pass --no-children to edit only that"
                 .to_owned()
         } else {

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::markdown::Dialect;
 use crate::prepare::{Preparation, PreparedDocument};
-use crate::store::{EditIntent, Reader, Store, StoredDocument, Writer};
+use crate::store::{EditIntent, Lookup, Purpose, Reader, Store, StoredDocument, Writer};
 
 /// A file as it was read.
 pub(super) struct OldFile {
@@ -89,7 +89,7 @@ pub(super) fn write(
         Some(_) => roots.open(path),
     });
     let files = opened.collect::<Result<Vec<_>>>()?;
-    let error = match try_write(writer.as_mut(), roots, changes, &files, &intents) {
+    let error = match try_write(store, writer.as_mut(), roots, changes, &files, &intents) {
         Ok(None) => {
             return Ok(writer.close().unwrap_or_else(|error| vec![made_nevertheless(&error)]));
         }
@@ -99,8 +99,8 @@ pub(super) fn write(
     };
     drop(writer);
     let recovered = store.trusted_writer(limits::LOCK_WAIT).and_then(|(writer, _)| {
-        let documents = writer.documents()?;
         writer.close()?;
+        let documents = stored_at(store, &paths)?;
         let stored = |path: &String| documents.iter().find(|document| document.path == *path);
         let is_made =
             |intent: &EditIntent| stored(&intent.path).map(|one| one.hash) == intent.new_hash;
@@ -118,6 +118,7 @@ pub(super) fn write(
 
 /// Makes the changes. Returns the error of a step that failed after all files were changed, if one did.
 fn try_write(
+    store: &Store,
     writer: &mut dyn Writer,
     roots: &Roots,
     changes: Vec<FileChange>,
@@ -136,7 +137,7 @@ fn try_write(
     let (before, after): (Vec<_>, Vec<_>) =
         changes.into_iter().map(|change| (change.before, change.after)).unzip();
     let after = paths.iter().cloned().zip(after).collect();
-    if let Err(error) = put(writer, after) {
+    if let Err(error) = put(store, writer, after) {
         sweep(files, intents);
         return Err(error);
     }
@@ -146,7 +147,7 @@ fn try_write(
         let read = |path: &String, old: OldFile| Version::read_as(old.bytes, Dialect::of(path));
         let old = paths.iter().zip(before);
         let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
-        put(writer, old.collect())?;
+        put(store, writer, old.collect())?;
         return Err(error);
     }
     let finished = files.iter().try_for_each(FileHandle::sync_folder).and_then(|()| {
@@ -209,7 +210,11 @@ fn place(
 }
 
 /// Stores versions of files in a transaction of their own. A file without a version is removed.
-fn put(writer: &mut dyn Writer, versions: Vec<(String, Option<Version>)>) -> Result<()> {
+fn put(
+    store: &Store,
+    writer: &mut dyn Writer,
+    versions: Vec<(String, Option<Version>)>,
+) -> Result<()> {
     let mut removed: Vec<String> = Vec::new();
     for (path, version) in versions {
         match version {
@@ -218,12 +223,17 @@ fn put(writer: &mut dyn Writer, versions: Vec<(String, Option<Version>)>) -> Res
         }
     }
     if !removed.is_empty() {
-        let documents = writer.documents()?.into_iter();
-        let gone = documents.filter(|document| removed.contains(&document.path));
-        let ids: Vec<i64> = gone.map(|document| document.id).collect();
+        let gone = stored_at(store, &removed)?;
+        let ids: Vec<i64> = gone.iter().map(|document| document.id).collect();
         writer.remove(&ids)?;
     }
     writer.commit()
+}
+
+/// Returns the documents at `paths` as they were committed.
+fn stored_at(store: &Store, paths: &[String]) -> Result<Vec<StoredDocument>> {
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    store.reader(Purpose::Read)?.all(&Lookup::Paths(&paths))
 }
 
 /// The warning that the edit was made although a step failed.

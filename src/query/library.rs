@@ -4,7 +4,7 @@
 //! version. The file is only compared with that version.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -95,7 +95,7 @@ pub struct Freshness {
 }
 
 /// The maximum number of documents that are kept open.
-const MAX_OPEN: usize = 64;
+pub(super) const MAX_OPEN: usize = 64;
 
 /// Answers a question from the newest generation of `store`.
 pub fn ask<T>(
@@ -190,27 +190,32 @@ impl<'a> DocumentCache<'a> {
         Ok(document)
     }
 
-    /// Opens documents together, so that [`open`](Self::open) finds them in the cache. Opens no more than it
-    /// holds.
+    /// Opens the document with this id, if any, or returns it from the cache.
+    pub(super) fn open_by_id(&self, id: i64) -> Result<Option<Rc<OpenDocument>>> {
+        if let Some(open) = self.open.borrow().get(&id) {
+            return Ok(Some(Rc::clone(open)));
+        }
+        self.reader.document(id)?.map(|stored| self.open(&stored)).transpose()
+    }
+
+    /// Opens documents together and returns them, each once. [`open`](Self::open) finds them in the cache. Opens no more
+    /// than it holds.
     pub(super) fn open_together<'d>(
         &self,
         stored: impl Iterator<Item = &'d StoredDocument>,
-    ) -> Result<()> {
-        let mut missing: Vec<StoredDocument> = Vec::new();
+    ) -> Result<Vec<Rc<OpenDocument>>> {
+        let mut ids = HashSet::new();
+        let is_new = |stored: &&StoredDocument| ids.len() < MAX_OPEN && ids.insert(stored.id);
+        let stored: Vec<&StoredDocument> = stored.filter(is_new).collect();
         let mut open = self.open.borrow_mut();
-        for stored in stored {
-            let is_known = open.contains_key(&stored.id)
-                || missing.iter().any(|missing| missing.id == stored.id);
-            if !is_known && missing.len() < MAX_OPEN {
-                missing.push(stored.clone());
-            }
-        }
+        let missing = stored.iter().filter(|stored| !open.contains_key(&stored.id));
+        let missing: Vec<StoredDocument> = missing.map(|stored| (*stored).clone()).collect();
         if open.len() + missing.len() > MAX_OPEN {
-            open.clear();
+            open.retain(|id, _| ids.contains(id));
         }
         let opened = self.open_all(&missing)?;
         open.extend(opened.into_iter().map(|document| (document.stored.id, Rc::new(document))));
-        Ok(())
+        Ok(stored.iter().filter_map(|stored| open.get(&stored.id).cloned()).collect())
     }
 
     /// Opens many documents, without caching them.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a version remembers its links as they were before any target was rewritten.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::occurrence::occurrences;
@@ -43,6 +44,8 @@ pub(super) struct NewVersion {
     new: Rc<OpenDocument>,
     pub(super) version: Version,
     links: Outgoing,
+    /// The names of the old document and of the places in it.
+    old_names: Rc<HashSet<String>>,
     /// Whether the path or a name of the document or of a place in it is another.
     pub(super) is_renamed: bool,
     pub(super) rewritten: Vec<RewrittenLink>,
@@ -59,25 +62,41 @@ pub(super) struct Written {
 }
 
 impl NewVersion {
-    /// Returns the document `old`, whose bytes are `bytes`, as it is at `path` in `version`.
+    /// Returns the document `old` as it is at `path` in `version`.
     pub(super) fn new(
         library: &DocumentCache<'_>,
         old: &Rc<OpenDocument>,
         path: &str,
         version: Version,
     ) -> Result<Self> {
+        let bytes = library.content(old, old.span())?;
+        let old_names = names(old, &library.reader.links(&old.stored)?, &bytes);
+        Ok(Self::with_names(old, path, version, Rc::new(old_names)))
+    }
+
+    /// Returns the document `old`, whose links are `links`, as it is: in `version`.
+    pub(super) fn unchanged(old: &Rc<OpenDocument>, links: &Outgoing, version: Version) -> Self {
+        let old_names = Rc::new(names(old, links, version.bytes()));
+        Self::with_names(old, &old.stored.path, version, old_names)
+    }
+
+    fn with_names(
+        old: &Rc<OpenDocument>,
+        path: &str,
+        version: Version,
+        old_names: Rc<HashSet<String>>,
+    ) -> Self {
         let stored = StoredDocument { path: path.to_owned(), ..old.stored.clone() };
         let (outline, markup) = (version.outline().clone(), version.markup().clone());
         let new = Rc::new(OpenDocument::new(stored, outline, markup));
         let links = Outgoing::of(version.document(), version.markup());
-        let bytes = library.content(old, old.span())?;
-        let before = names(old, &library.reader.links(&old.stored)?, &bytes);
-        let is_renamed = path != old.stored.path || before != names(&new, &links, version.bytes());
+        let is_renamed =
+            path != old.stored.path || *old_names != names(&new, &links, version.bytes());
         let (old, rewritten) = (Rc::clone(old), Vec::new());
         let occurrences = occurrences(&version).into_iter().map(|occurrence| occurrence.link);
         let occurrences = occurrences.collect();
         let written = Rc::new(Written { links: links.links.clone(), occurrences });
-        Ok(Self { old, new, version, links, is_renamed, rewritten, written, moved: None })
+        Self { old, new, version, links, old_names, is_renamed, rewritten, written, moved: None }
     }
 
     /// Returns the version with lines that come from another document or leave for it.
@@ -86,16 +105,12 @@ impl NewVersion {
     }
 
     /// Returns the version with the rewritten targets; `rewritten` lists all of them.
-    pub(super) fn with_targets(
-        &self,
-        library: &DocumentCache<'_>,
-        version: Version,
-        rewritten: Vec<RewrittenLink>,
-    ) -> Result<Self> {
-        let next = Self::new(library, &self.old, &self.new.stored.path, version)?;
+    pub(super) fn with_targets(&self, version: Version, rewritten: Vec<RewrittenLink>) -> Self {
+        let old_names = Rc::clone(&self.old_names);
+        let next = Self::with_names(&self.old, &self.new.stored.path, version, old_names);
         let (written, moved) = (Rc::clone(&self.written), self.moved.clone());
         let is_renamed = next.is_renamed || moved.is_some() || self.is_renamed;
-        Ok(Self { is_renamed, rewritten, written, moved, ..next })
+        Self { is_renamed, rewritten, written, moved, ..next }
     }
 
     /// Returns the document in which a link at `line` was before the edit.

@@ -14,7 +14,7 @@ use super::occurrence::{Form, Occurrence, occurrences};
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::links::{StoredLink, link_keys};
+use crate::links::{Outgoing, StoredLink, link_keys};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
@@ -25,6 +25,9 @@ use crate::store::{Lookup, StoredDocument};
 /// Rewriting a link may rename a section, if the link is in its heading. Then the links to it follow in the next
 /// round.
 const ROUNDS: usize = 5;
+
+/// The number of documents whose links are read together.
+const CHUNK: usize = 64;
 
 /// Returns the documents of an edit with all documents whose links are rewritten. `versions` are those that
 /// the edit itself changes, and `moved` the places that are elsewhere then.
@@ -53,8 +56,10 @@ pub(super) fn relink(
         let mut round = Round { targets, edited: Vec::new(), failed: Vec::new() };
         let keys = round.keys()?;
         let mut rewritten = Vec::new();
-        for source in round.sources(&keys)? {
-            rewritten.extend(round.rewritten(&source, &keys)?);
+        for sources in round.sources(&keys)?.chunks(CHUNK) {
+            for (source, links) in sources.iter().zip(library.reader.all_links(sources)?) {
+                rewritten.extend(round.rewritten(source, &links, &keys)?);
+            }
         }
         let Round { edited, failed, .. } = round;
         drop(after);
@@ -122,23 +127,27 @@ impl Round<'_> {
         Ok(sources)
     }
 
-    /// Returns a document with its links rewritten; `None` if all lead where they led.
-    fn rewritten(&mut self, source: &StoredDocument, keys: &[i64]) -> Result<Option<NewVersion>> {
+    /// Returns a document with its links rewritten; `None` if all lead where they led. `links` are those before the edit.
+    fn rewritten(
+        &mut self,
+        source: &StoredDocument,
+        links: &Outgoing,
+        keys: &[i64],
+    ) -> Result<Option<NewVersion>> {
         let unchanged;
         let known = match self.targets.versions.get(&source.id) {
             Some(version) => version,
             None => {
-                let links = self.targets.library.reader.links(source)?.links;
-                if !links.iter().any(|link| may_lead_to(source, link, keys)) {
+                if !links.links.iter().any(|link| may_lead_to(source, link, keys)) {
                     return Ok(None);
                 }
                 let old = self.targets.library.open(source)?;
-                if !self.differs(&old, &links, keys)? {
+                if !self.differs(&old, &links.links, keys)? {
                     return Ok(None);
                 }
                 let bytes = self.targets.library.content(&old, old.span())?;
                 let version = Version::read_as(bytes, Dialect::of(&source.path));
-                unchanged = NewVersion::new(self.targets.library, &old, &source.path, version)?;
+                unchanged = NewVersion::unchanged(&old, links, version);
                 &unchanged
             }
         };
@@ -182,7 +191,7 @@ impl Round<'_> {
         let mut rewritten = known.rewritten.clone();
         let dialect = Dialect::of(&new.stored.path);
         let next = applied(&known.version, edits, &mut rewritten, dialect);
-        let next = known.with_targets(self.targets.library, next, rewritten)?;
+        let next = known.with_targets(next, rewritten);
         if next.links().links.len() != known.links().links.len() {
             self.failed.extend(edited);
             return Ok(None);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::graph::{Destination, Graph};
+use super::graph::{Destination, Graph, visit_sources};
 use super::{DocumentCache, EdgeFilter};
 use crate::address::namespace::decode;
 use crate::address::suggest::most_similar;
@@ -38,40 +38,41 @@ pub fn check(
         compared: 0,
     };
     let mut findings = Vec::new();
-    for stored in &documents {
-        let links = library.reader.links(stored)?.links;
-        if links.is_empty() {
-            continue;
-        }
-        let document = library.open(stored)?;
-        let index = if filter.looks_inside() {
-            Some(LineIndex::new(&library.content(&document, document.span())?))
-        } else {
-            None
-        };
-        let takes_line = |line: usize| {
-            index.as_ref().is_none_or(|index| {
-                let span = ByteSpan::new(index.start_of(line), index.end_of(line));
-                filter.takes(&document, span)
-            })
-        };
-        let mut known = HashSet::new();
-        for link in &links {
-            if !known.insert((link.line, link.shown_target())) || !takes_line(link.line) {
-                continue;
+    visit_sources(
+        library,
+        &documents,
+        |_, _| true,
+        |document, links| {
+            let index = if filter.looks_inside() {
+                Some(LineIndex::new(&library.content(document, document.span())?))
+            } else {
+                None
+            };
+            let takes_line = |line: usize| {
+                index.as_ref().is_none_or(|index| {
+                    let span = ByteSpan::new(index.start_of(line), index.end_of(line));
+                    filter.takes(document, span)
+                })
+            };
+            let mut known = HashSet::new();
+            for link in &links {
+                if !known.insert((link.line, link.shown_target())) || !takes_line(link.line) {
+                    continue;
+                }
+                let Some(to) = graph.follow(document, link)? else { continue };
+                if let Some((code, message)) = problem(library, link, &to) {
+                    findings.push(Finding {
+                        code,
+                        message: format!("{:?}: {message}", link.shown_target()),
+                        file: Some(document.stored.path.clone()),
+                        line: Some(link.line),
+                        hint: hints.of(document, link, &to)?,
+                    });
+                }
             }
-            let Some(to) = graph.follow(&document, link)? else { continue };
-            if let Some((code, message)) = problem(library, link, &to) {
-                findings.push(Finding {
-                    code,
-                    message: format!("{:?}: {message}", link.shown_target()),
-                    file: Some(stored.path.clone()),
-                    line: Some(link.line),
-                    hint: hints.of(&document, link, &to)?,
-                });
-            }
-        }
-    }
+            Ok(())
+        },
+    )?;
     let generation = library.reader.generation();
     let mut findings = Findings::new(findings, faults, after, generation);
     findings.page.warnings.extend(filter.warnings);

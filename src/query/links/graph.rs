@@ -13,7 +13,7 @@ use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
-use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::library::{DocumentCache, MAX_OPEN, OpenDocument};
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
@@ -306,9 +306,8 @@ impl<'a> Graph<'a> {
         own: Option<&StoredDocument>,
         mut visit: impl FnMut(&Rc<OpenDocument>, StoredLink) -> Result<()>,
     ) -> Result<()> {
-        let reader = self.library.reader;
         let is_own = |source: &StoredDocument| own.is_some_and(|own| own.id == source.id);
-        let mut sources = reader.all(&Lookup::LinkKeys(keys))?;
+        let mut sources = self.library.reader.all(&Lookup::LinkKeys(keys))?;
         if let Some(own) = own
             && !sources.iter().any(is_own)
         {
@@ -316,19 +315,13 @@ impl<'a> Graph<'a> {
             sources.push(own.clone());
             sources.sort_by(|one, other| one.path.cmp(&other.path));
         }
-        for source in sources {
-            let mut links = reader.links(&source)?.links;
-            links.retain(|link| {
-                let has_key = || link_keys(&source.path, link).iter().any(|key| keys.contains(key));
-                self.takes(&link.kind) && (is_own(&source) || has_key())
-            });
-            if links.is_empty() {
-                continue;
-            }
-            let document = self.library.open(&source)?;
-            links.into_iter().try_for_each(|link| visit(&document, link))?;
-        }
-        Ok(())
+        let takes = |source: &StoredDocument, link: &StoredLink| {
+            let has_key = || link_keys(&source.path, link).iter().any(|key| keys.contains(key));
+            self.takes(&link.kind) && (is_own(source) || has_key())
+        };
+        visit_sources(self.library, &sources, takes, |document, links| {
+            links.into_iter().try_for_each(|link| visit(document, link))
+        })
     }
 
     /// Returns the innermost section of the document that contains a block.
@@ -442,6 +435,29 @@ impl<'a> Graph<'a> {
         };
         Ok(Some(Destination::Place(ResolvedNode::new(target, place, Params::default()))))
     }
+}
+
+/// Calls `visit` with each of `documents` that has a link which `takes` accepts, and with these links. Opens no other
+/// document.
+pub(super) fn visit_sources(
+    library: &DocumentCache<'_>,
+    documents: &[StoredDocument],
+    takes: impl Fn(&StoredDocument, &StoredLink) -> bool,
+    mut visit: impl FnMut(&Rc<OpenDocument>, Vec<StoredLink>) -> Result<()>,
+) -> Result<()> {
+    for chunk in documents.chunks(MAX_OPEN) {
+        let mut sources = Vec::new();
+        for (stored, outgoing) in chunk.iter().zip(library.reader.all_links(chunk)?) {
+            let mut links = outgoing.links;
+            links.retain(|link| takes(stored, link));
+            if !links.is_empty() {
+                sources.push((stored, links));
+            }
+        }
+        let opened = library.open_together(sources.iter().map(|(stored, _)| *stored))?;
+        opened.iter().zip(sources).try_for_each(|(document, (_, links))| visit(document, links))?;
+    }
+    Ok(())
 }
 
 /// Returns the block id in an Obsidian target: the text after `#^`.

@@ -79,10 +79,7 @@ impl<'a> Targets<'a> {
         if let Some(changed) = self.changed(id) {
             return Ok(Some(Rc::clone(&changed.document)));
         }
-        match self.library.reader.document(id)? {
-            Some(stored) => self.library.open(&stored).map(Some),
-            None => Ok(None),
-        }
+        self.library.open_by_id(id)
     }
 
     /// Returns whether the edit moves the document away from `path`.

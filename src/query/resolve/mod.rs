@@ -440,33 +440,30 @@ impl Resolver<'_> {
         paths: &[String],
         places: &[ParsedPlace],
     ) -> Result<Vec<Candidate>> {
-        let mut candidates = Vec::new();
-        for path in paths {
-            let Some(stored) = self.library.reader.document_at(path)? else { continue };
-            let document = self.library.open(&stored)?;
+        let library = self.library;
+        let by_path: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let mut documents = library.reader.all(&Lookup::Paths(&by_path))?;
+        documents.sort_by_key(|stored| by_path.iter().position(|path| *path == stored.path));
+        let titles = library.reader.all_links(&documents)?.into_iter().map(|links| links.title);
+        let opened = library.open_together(documents.iter())?;
+        let candidates = opened.into_iter().zip(titles).map(|(document, title)| {
             let located = places.iter().find_map(|place| locate(&document, place));
             let place = located.and_then(|located| located.places.into_iter().next());
-            let place = place.unwrap_or_else(|| ResolvedNode::whole(document));
-            let mut candidate = self.candidate(&place)?;
+            let place = place.unwrap_or_else(|| ResolvedNode::whole(Rc::clone(&document)));
+            let mut candidate = place.candidate();
+            // A document gets the title that the store has for it.
+            if place.target == Target::Document {
+                candidate.title = title.or(candidate.title);
+            }
             let lines = places.iter().find_map(|place| match place.locator {
                 Locator::Lines(lines) => Some(lines),
                 _ => None,
             });
             if let Some(lines) = lines.filter(|_| place.resolved == Some(ResolvedAs::Lines)) {
-                candidate.selector = lines_address(path, lines.start, lines.end);
+                candidate.selector = lines_address(&document.stored.path, lines.start, lines.end);
             }
-            candidates.push(candidate);
-        }
-        Ok(candidates)
-    }
-
-    /// Returns a place as a candidate. A document gets the title that the store has for it.
-    fn candidate(&self, place: &ResolvedNode) -> Result<Candidate> {
-        let mut candidate = place.candidate();
-        if place.target == Target::Document {
-            let title = self.library.reader.links(&place.document.stored)?.title;
-            candidate.title = title.or(candidate.title);
-        }
-        Ok(candidate)
+            candidate
+        });
+        Ok(candidates.collect())
     }
 }
