@@ -224,6 +224,12 @@ impl Warning {
     }
 }
 
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "warning: {}: {}", self.code, self.message)
+    }
+}
+
 /// Quotes `text` as one word of a shell command in a hint, because a path in a store may contain any
 /// character.
 pub(crate) fn shell_word(text: &str) -> String {

@@ -369,6 +369,9 @@ fn refresh_updates_only_the_requested_documents() {
     place.write("c.md", "# C\n");
     let new = place.run(&["select", "c::*", "--refresh"]).success().json();
     assert_eq!(new["results"][0]["content"], "# C\n");
+    place.write("c.md", "---\nbad: [\n---\n# C\n");
+    let warned = place.run(&["select", "c::*", "--refresh"]).success().stderr;
+    assert!(warned.starts_with("warning: FRONT_MATTER_UNREADABLE: c.md"), "{warned}");
     place.remove("a.md");
     let missing = place.run(&["select", "a.md"]).success().json();
     assert_eq!(missing["results"][0]["missing"], true);

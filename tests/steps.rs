@@ -125,6 +125,18 @@ fn a_step_that_cannot_follow_a_place_is_reported_with_its_position() {
         assert_eq!(fault["code"], "INVALID_SYNTAX", "{address}");
         assert_eq!(fault["position"], position, "{address}");
     }
+    for (command, format) in [
+        ("select", "text"),
+        ("select", "raw"),
+        ("select", "ldmd"),
+        ("select", "jsonl"),
+        ("context", "records"),
+        ("context", "markdown"),
+    ] {
+        let answer = place.run(&[command, "doc::Beta/item[0]", "-f", format]).ends(1);
+        let text = answer.text() + &answer.stderr;
+        assert!(text.contains("at 10: ") || text.contains("\"position\":10"), "{format}: {text}");
+    }
     assert_eq!(place.run(&["select", "docs/page"]).ends(1).code(), "SELECTOR_NOT_FOUND", "a path");
     let titled = Place::ingested(&[("doc.md", "# A\n\n## Beta/item[0]\n\ntext\n")]);
     assert_eq!(selector(&titled, "doc::Beta/item[0]"), "doc.md::heading:h2[0]");

@@ -157,6 +157,13 @@ pub struct AddressError {
     pub total: usize,
 }
 
+impl fmt::Display for AddressError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (code, at) = (self.code.code(), self.position_text());
+        write!(formatter, "{}: {code}{at}: {}", self.selector, self.message)
+    }
+}
+
 impl AddressError {
     /// Creates an error of an address that is set later with [`Self::of`].
     pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
@@ -169,6 +176,11 @@ impl AddressError {
             candidates: Box::default(),
             total: 0,
         }
+    }
+
+    /// Returns ` at POSITION`, or nothing if the position is not known.
+    pub(crate) fn position_text(&self) -> String {
+        self.position.map_or_else(String::new, |at| format!(" at {at}"))
     }
 
     /// Creates the error of an empty address or place.

@@ -49,7 +49,7 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::address::AddressError;
-use crate::error::{Error, ErrorKind, Result, Warning, command_in, quoted_length, shell_word};
+use crate::error::{Error, ErrorKind, Result, command_in, quoted_length, shell_word};
 use crate::ingest::IngestReport;
 use crate::limits;
 use crate::markdown::words::measure;
@@ -142,8 +142,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let is_json = cli.global.format() == Format::Json && is_answer;
     let ended = paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli));
-    for Warning { code, message } in cli.global.recovered.take() {
-        note(&format!("warning: {code}: {message}"));
+    for warning in cli.global.recovered.take() {
+        note(&warning.to_string());
     }
     match ended {
         Ok(status) => status.into(),

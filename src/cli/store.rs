@@ -220,7 +220,7 @@ fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
         note(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }
     for warning in &report.warnings {
-        note(&format!("warning: {}", warning.message));
+        note(&warning.to_string());
     }
     Ok(())
 }

@@ -120,13 +120,8 @@ impl<'a> Footer<'a> {
 
     /// Returns the lines for notes, unresolved selectors, warnings and changed documents.
     pub(super) fn message_lines(&self) -> Vec<String> {
-        let faults = self.faults.iter().flat_map(|fault| {
-            let (code, message) = (fault.code.code(), &fault.message);
-            with_others(format!("{}: {code}: {message}", fault.selector), fault)
-        });
-        let warnings = self.warnings.iter();
-        let warnings =
-            warnings.map(|warning| format!("warning: {}: {}", warning.code, warning.message));
+        let faults = self.faults.iter().flat_map(|fault| with_others(fault.to_string(), fault));
+        let warnings = self.warnings.iter().map(Warning::to_string);
         let changes = self.changes().map(|change| format!("warning: {change}"));
         let notes = self.notes.iter().cloned();
         notes.chain(faults).chain(warnings).chain(changes).collect()
@@ -164,7 +159,24 @@ impl<'a> Footer<'a> {
         for change in self.changes() {
             writer.line(Style::Warning, format_args!("warning: {change}"));
         }
-        writer.messages(self.warnings, self.faults);
+        for warning in self.warnings {
+            writer.line(Style::Warning, warning);
+        }
+        for fault in self.faults {
+            writer.line(Style::Warning, fault);
+            if !fault.suggestions.is_empty() {
+                writer.plain("Did you mean:");
+            }
+            for suggestion in &fault.suggestions {
+                writer.plain(format_args!("- {suggestion}"));
+            }
+            if !fault.candidates.is_empty() {
+                writer.plain(fault.candidates_heading());
+            }
+            for candidate in &fault.candidates {
+                writer.plain(format_args!("- {candidate}"));
+            }
+        }
         if let Some(end) = end {
             writer.line(Style::Faint, &end);
         }
@@ -172,13 +184,9 @@ impl<'a> Footer<'a> {
 
     /// Returns the footer as items of a list, for `ldmd`.
     pub(super) fn items(&self) -> Vec<String> {
-        let warnings = self.warnings.iter();
-        let warnings =
-            warnings.map(|warning| format!("warning: {}: {}", warning.code, warning.message));
-        let faults = self.faults.iter().flat_map(|fault| {
-            let (code, message) = (fault.code.code(), &fault.message);
-            with_others(format!("unresolved: {}: {code}: {message}", fault.selector), fault)
-        });
+        let warnings = self.warnings.iter().map(Warning::to_string);
+        let faults = self.faults.iter();
+        let faults = faults.flat_map(|fault| with_others(format!("unresolved: {fault}"), fault));
         let changes = self.changes().map(|change| format!("warning: {change}"));
         let changes = self.notes.iter().cloned().chain(changes);
         let truncated = std::iter::once(format!("truncated: {}", self.is_truncated));
@@ -190,7 +198,9 @@ impl<'a> Footer<'a> {
     pub(super) fn messages(&self) -> Vec<String> {
         let faults = self.faults.iter().flat_map(|fault| {
             let id = crate::records::id(&fault.selector);
-            with_others(format!("{} {id}: {}", fault.code.code(), fault.message), fault)
+            let (code, at) = (fault.code.code(), fault.position_text());
+            let line = format!("{code} {id}{at}: {}", fault.message);
+            with_others(line, fault)
         });
         let warnings = self.warnings.iter();
         let warnings = warnings.map(|warning| format!("{} {}", warning.code, warning.message));

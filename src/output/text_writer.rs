@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
 use super::{own_lines, sanitize};
-use crate::address::AddressError;
 use crate::decoding;
-use crate::error::Warning;
 use crate::parallel;
 
 /// Number of items that one thread formats at a time.
@@ -123,31 +121,6 @@ impl TextWriter {
         self.text.push_str(&own_lines::indented(&sanitize::text(&text)));
         if !text.is_empty() && !text.ends_with('\n') {
             self.text.push('\n');
-        }
-    }
-
-    /// Appends warnings and unresolved selectors, which end every answer.
-    pub(super) fn messages(&mut self, warnings: &[Warning], faults: &[AddressError]) {
-        for warning in warnings {
-            let text = format!("warning: {}: {}", warning.code, warning.message);
-            self.line(Style::Warning, &text);
-        }
-        for fault in faults {
-            let at = fault.position.map_or_else(String::new, |at| format!(" at {at}"));
-            let text = format!("{}: {}{at}: {}", fault.selector, fault.code.code(), fault.message);
-            self.line(Style::Warning, &text);
-            if !fault.suggestions.is_empty() {
-                self.plain("Did you mean:");
-            }
-            for suggestion in &fault.suggestions {
-                self.plain(format_args!("- {suggestion}"));
-            }
-            if !fault.candidates.is_empty() {
-                self.plain(fault.candidates_heading());
-            }
-            for candidate in &fault.candidates {
-                self.plain(format_args!("- {candidate}"));
-            }
         }
     }
 }
