@@ -5,10 +5,11 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use rustix::path::Arg;
 
 /// Opens the root, whose own path must have no symbolic links.
@@ -22,34 +23,55 @@ pub(crate) fn open_folder(parent: impl AsFd, name: impl Arg) -> io::Result<Owned
     Ok(rustix::fs::openat(parent, name, flags, Mode::empty())?)
 }
 
-/// Opens the folder at `path` below `parent`, one path component at a time.
-pub(crate) fn open_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
-    let mut parts = path.split('/');
-    let mut folder = open_part(parent, parts.next().unwrap_or_default())?;
-    for part in parts {
-        folder = open_part(&folder, part)?;
-    }
-    Ok(folder)
+/// Opens the folder at `path` below `root`, one path component at a time. An empty path is the root.
+pub(crate) fn open_below(root: impl AsFd, path: &str) -> io::Result<OwnedFd> {
+    descend(root.as_fd(), path, |_, _| Ok(()))
 }
 
-fn open_part(parent: impl AsFd, part: &str) -> io::Result<OwnedFd> {
-    if matches!(part, "" | "." | "..") {
-        return Err(rustix::io::Errno::NOENT.into());
-    }
-    open_folder(parent, part)
-}
-
-/// Opens the folder at `path` below `parent`, one path component at a time, and creates missing folders.
-pub(crate) fn make_below(parent: impl AsFd, path: &str) -> io::Result<OwnedFd> {
-    let mut folder = open_folder(parent, ".")?;
-    for part in path.split('/').filter(|part| !part.is_empty()) {
-        match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+/// Opens the folder at `path` below `root` like [`open_below`], and creates missing folders. Calls `created` with the
+/// parent and the name of each folder that it creates.
+pub(crate) fn make_below(
+    root: impl AsFd,
+    path: &str,
+    mut created: impl FnMut(BorrowedFd<'_>, &str) -> io::Result<()>,
+) -> io::Result<OwnedFd> {
+    descend(root.as_fd(), path, |parent, name| {
+        match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => created(parent, name),
+            Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
         }
-        folder = open_part(&folder, part)?;
+    })
+}
+
+/// Opens the folder at `path` below `root`. Calls `prepare` with the parent and the name of each folder before it is
+/// opened. The error of a symbolic link is `LOOP`, and that of another file is `NOTDIR`.
+fn descend(
+    root: BorrowedFd<'_>,
+    path: &str,
+    mut prepare: impl FnMut(BorrowedFd<'_>, &str) -> io::Result<()>,
+) -> io::Result<OwnedFd> {
+    let mut folder: Option<OwnedFd> = None;
+    for name in path.split_terminator('/') {
+        if matches!(name, "" | "." | "..") {
+            return Err(Errno::NOENT.into());
+        }
+        let parent = folder.as_ref().map_or(root, AsFd::as_fd);
+        prepare(parent, name)?;
+        folder = match open_folder(parent, name) {
+            // Linux reports a link, too, as something that is not a folder.
+            Err(error) if is_not_a_folder(&error) && is_link(parent, name) => {
+                return Err(Errno::LOOP.into());
+            }
+            opened => Some(opened?),
+        };
     }
-    Ok(folder)
+    folder.map_or_else(|| open_folder(root, "."), Ok)
+}
+
+fn is_link(folder: BorrowedFd<'_>, name: &str) -> bool {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|state| FileType::from_raw_mode(state.st_mode).is_symlink())
 }
 
 /// Creates the file called `name` in `folder`. Fails if the name exists. A file that cannot be written whole is removed.
@@ -76,7 +98,7 @@ pub(crate) fn open_file(folder: impl AsFd, name: &str) -> io::Result<File> {
         static OWNS_FILES: AtomicBool = AtomicBool::new(true);
         if OWNS_FILES.load(Ordering::Relaxed) {
             match rustix::fs::openat(&folder, name, flags | OFlags::NOATIME, Mode::empty()) {
-                Err(rustix::io::Errno::PERM) => OWNS_FILES.store(false, Ordering::Relaxed),
+                Err(Errno::PERM) => OWNS_FILES.store(false, Ordering::Relaxed),
                 opened => return Ok(File::from(opened?)),
             }
         }
@@ -86,8 +108,7 @@ pub(crate) fn open_file(folder: impl AsFd, name: &str) -> io::Result<File> {
 
 /// Whether opening failed because of a symbolic link, or because a path component is not a folder.
 pub(crate) fn is_not_a_folder(error: &io::Error) -> bool {
-    let errno = rustix::io::Errno::from_io_error(error);
-    matches!(errno, Some(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR))
+    matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::NOTDIR))
 }
 
 /// Opens the files below a root. Keeps the last folder open, because most files are opened in the order of
@@ -114,7 +135,7 @@ impl<'a> Files<'a> {
         }
         match &self.folder {
             Some((_, opened)) => open_file(opened, name),
-            None => Err(rustix::io::Errno::NOENT.into()),
+            None => Err(Errno::NOENT.into()),
         }
     }
 }

@@ -4,12 +4,12 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Dir, FileType};
 use rustix::io::Errno;
 
-use super::beneath::{open_folder, open_root};
+use super::beneath::{open_below, open_root};
 use super::{Root, Roots};
 use crate::limits;
 use crate::links::OnDisk;
@@ -117,26 +117,13 @@ fn entry(folder: &OwnedFd, name: &str) -> OnDisk {
     }
 }
 
-/// Opens the folder at `path`, one path component at a time. If that fails, returns the state of everything
-/// below `path`.
+/// Opens the folder at `path`. If that fails, returns the state of everything below `path`.
 fn folder_at(root: &OwnedFd, path: &str) -> Result<OwnedFd, OnDisk> {
-    let mut folder = None;
-    for part in path.split('/') {
-        let parent = folder.as_ref().unwrap_or(root);
-        match rustix::fs::statat(parent, part, AtFlags::SYMLINK_NOFOLLOW) {
-            // The link may lead out of the root.
-            Ok(state) if FileType::from_raw_mode(state.st_mode).is_symlink() => {
-                return Err(OnDisk::Unknown);
-            }
-            Ok(state) if !FileType::from_raw_mode(state.st_mode).is_dir() => {
-                return Err(OnDisk::Missing);
-            }
-            Err(Errno::NOENT | Errno::NAMETOOLONG | Errno::INVAL) => return Err(OnDisk::Missing),
-            Ok(_) | Err(_) => {}
-        }
-        folder = Some(open_folder(parent.as_fd(), part).map_err(|_| OnDisk::Unknown)?);
-    }
-    folder.ok_or(OnDisk::Unknown)
+    open_below(root, path).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG | Errno::INVAL) => OnDisk::Missing,
+        // A link may lead out of the root.
+        _ => OnDisk::Unknown,
+    })
 }
 
 /// The files below `root`; `None` if there are more than [`limits::MAX_FILES_LISTED`] entries.
@@ -145,13 +132,8 @@ fn names_below(root: &OwnedFd) -> Option<Names> {
     let mut count = 0;
     let mut folders = vec![String::new()];
     while let Some(path) = folders.pop() {
-        let opened = match path.as_str() {
-            "" => open_folder(root, ".").ok(),
-            path => folder_at(root, path).ok(),
-        };
-        let Some(entries) = opened.and_then(|opened| Dir::read_from(&opened).ok()) else {
-            continue;
-        };
+        let Ok(opened) = open_below(root, &path) else { continue };
+        let Ok(entries) = Dir::read_from(&opened) else { continue };
         for entry in entries.filter_map(Result::ok) {
             let Ok(name) = entry.file_name().to_str() else { continue };
             if matches!(name, "." | ".." | ".git") {

@@ -14,6 +14,7 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::Roots;
+use super::beneath::{is_not_a_folder, make_below, open_below, open_root};
 use crate::error::{Error, ErrorKind, Result, shell_path};
 use crate::failpoint::failpoint;
 
@@ -73,32 +74,25 @@ impl<'a> FileHandle<'a> {
     }
 
     fn in_folder(root: &Path, below: &str, path: &'a str, is_made: bool) -> Result<Self> {
-        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut folder = rustix::fs::open(root, flags, Mode::empty())
-            .map_err(|error| Error::io(root, error.into()))?;
-        let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
         if below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(outside(path));
         }
+        let root = open_root(root).map_err(|error| Error::io(root, error))?;
+        let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
         let mut created = CreatedFolders::default();
-        for part in folders.split_terminator('/') {
-            let is_new = is_made
-                && match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                    Ok(()) => true,
-                    Err(Errno::EXIST) => false,
-                    Err(error) => return Err(Error::io(Path::new(path), error.into())),
-                };
-            let inner = rustix::fs::openat(&folder, part, flags | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|error| match error {
-                    Errno::LOOP | Errno::NOTDIR => outside(path),
-                    Errno::NOENT => gone(path),
-                    error => Error::io(Path::new(path), error.into()),
-                })?;
-            let parent = std::mem::replace(&mut folder, inner);
-            if is_new {
-                created.0.push((parent, part.to_owned()));
-            }
-        }
+        let folder = if is_made {
+            make_below(root, folders, |parent, name| {
+                created.0.push((parent.try_clone_to_owned()?, name.to_owned()));
+                Ok(())
+            })
+        } else {
+            open_below(root, folders)
+        };
+        let folder = folder.map_err(|error| match error {
+            error if is_not_a_folder(&error) => outside(path),
+            error if error.kind() == std::io::ErrorKind::NotFound => gone(path),
+            error => Error::io(Path::new(path), error),
+        })?;
         Ok(Self { folder, path: Path::new(path), name: name.to_owned(), _created: created })
     }
 

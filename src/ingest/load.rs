@@ -158,7 +158,7 @@ impl AttachmentFolder {
 
     fn try_write(&self, attachment: &Attachment) -> io::Result<bool> {
         let (folder, name) = attachment.path.rsplit_once('/').unwrap_or(("", &attachment.path));
-        let folder = match make_below(&self.opened, folder) {
+        let folder = match make_below(&self.opened, folder, |_, _| Ok(())) {
             Err(error) if is_not_a_folder(&error) => return Ok(false),
             folder => folder?,
         };
