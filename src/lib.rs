@@ -36,8 +36,8 @@
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
 //! - [`error`]: errors with hints. [`limits`]: the table of every cap. [`position`]: spans and lines.
 //!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
-//!   failures. `count`, `decoding`, `deserialize`, `hash`, `parallel` and `percent`: small pieces that several
-//!   layers share.
+//!   failures. `count`, `decoding`, `deserialize`, `hash`, `parallel`, `percent` and `varint`: small pieces
+//!   that several layers share.
 //!
 //! The path of a file: walk -> hash -> prepare -> store. The path of a query: arguments -> request ->
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.
@@ -92,5 +92,6 @@ mod schema;
 pub mod store;
 pub mod terms;
 pub mod trust;
+mod varint;
 pub mod verify;
 pub mod visible;

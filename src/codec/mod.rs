@@ -7,4 +7,6 @@ pub(crate) mod content;
 pub(crate) mod data;
 pub(crate) mod markup;
 pub(crate) mod outline;
-pub(crate) mod varint;
+
+#[cfg(feature = "postgres")]
+pub(crate) use crate::varint;

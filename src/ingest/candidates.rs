@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 
 use super::comparison::ChangedFile;
-use crate::codec::varint;
 use crate::corpus::{FileState, WalkedFile};
 use crate::parallel;
 use crate::store::StoredDocument;
+use crate::varint;
 
 /// The least number of bytes of a part that others follow. So large a block is returned to the system when it is freed,
 /// and the list takes less memory the longer an ingest lasts.

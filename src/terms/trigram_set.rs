@@ -4,7 +4,7 @@
 //! so the sets of all documents of an index segment fit into memory until the segment is written.
 
 use super::{Trigram, title_trigrams};
-use crate::codec::varint;
+use crate::varint;
 
 /// The distinct trigrams of a document, each as a big-endian number of three bytes. Every gap is a varint
 /// (LEB128); the first is that from zero.

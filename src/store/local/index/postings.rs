@@ -23,8 +23,8 @@ use std::ops::Range;
 use tantivy::directory::OwnedBytes;
 use tantivy::{DocId, TantivyError};
 
-use crate::codec::varint;
 use crate::terms::{ByPrefix, Trigram, TrigramQuery};
+use crate::varint;
 
 /// The version of the file format. It is incremented whenever the format changes, so that every index is
 /// rebuilt: a reader of another version could not detect the difference.

@@ -303,7 +303,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::codec::varint;
+    use crate::varint;
 
     proptest! {
         #[test]
