@@ -88,12 +88,6 @@ impl TrigramQuery {
         if joined.len() == 1 { joined.pop().unwrap_or(neutral) } else { join(joined) }
     }
 
-    /// Returns a query that requires all trigrams of `literal`.
-    #[cfg(test)]
-    pub(crate) fn of_literal(literal: &[u8]) -> Self {
-        Self::all_of(literal.windows(3).filter_map(trigram).map(Self::Has).collect())
-    }
-
     /// Returns a query that every document meets of which a title key contains one of `needles`.
     pub(crate) fn of_title_parts(needles: &[String]) -> Self {
         let has_all = |needle: &String| {
@@ -192,10 +186,8 @@ mod tests {
     #[test]
     fn queries_simplify() {
         let has = |text: &[u8; 3]| TrigramQuery::Has(*text);
-        assert_eq!(TrigramQuery::of_literal(b"ab"), TrigramQuery::All);
-        assert_eq!(TrigramQuery::of_literal(b"ABC"), has(b"abc"));
         assert_eq!(
-            TrigramQuery::of_literal(b"abcd"),
+            has(b"bcd").and(has(b"abc")).and(TrigramQuery::All),
             TrigramQuery::And(vec![has(b"abc"), has(b"bcd")])
         );
         assert_eq!(has(b"abc").and(TrigramQuery::None), TrigramQuery::None);
