@@ -16,6 +16,28 @@ pub(crate) fn percent_encode(text: &str, mut is_kept: impl FnMut(char) -> bool) 
     result
 }
 
+/// Percent-decodes `text` once. Text that is not an escape is kept. If the decoded bytes are
+/// not UTF-8, returns `text` unchanged.
+pub(crate) fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut position = 0;
+    while let Some(&byte) = bytes.get(position) {
+        let escape = (byte == b'%').then(|| text.get(position + 1..position + 3)).flatten();
+        match escape.and_then(hex_number).and_then(|number| u8::try_from(number).ok()) {
+            Some(decoded) => {
+                result.push(decoded);
+                position += 3;
+            }
+            None => {
+                result.push(byte);
+                position += 1;
+            }
+        }
+    }
+    String::from_utf8(result).unwrap_or_else(|_| text.to_owned())
+}
+
 /// Returns the number that consists of hexadecimal digits. Unlike `from_str_radix`, takes no sign.
 pub(crate) fn hex_number(digits: &str) -> Option<u32> {
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -3,7 +3,7 @@
 //! Invariants: decoding an encoded path gives the path; an encoded path contains no `::`, no
 //! whitespace and no character that some format would escape, so it is the same in every format.
 
-use crate::percent::{hex_number, percent_encode};
+use crate::percent::{percent_decode, percent_encode};
 use crate::visible::is_unsafe;
 
 /// Returns the namespace of the document at `path`. Percent-encodes `%`, whitespace, unprintable
@@ -33,26 +33,9 @@ pub fn whole(path: &str) -> String {
     format!("{}::*", encode(path))
 }
 
-/// Percent-decodes `namespace` once. Text that is not an escape is kept. If the decoded bytes are
-/// not UTF-8, returns `namespace` unchanged.
+/// Returns the path of the document with that namespace.
 pub fn decode(namespace: &str) -> String {
-    let bytes = namespace.as_bytes();
-    let mut result = Vec::with_capacity(bytes.len());
-    let mut position = 0;
-    while let Some(&byte) = bytes.get(position) {
-        let escape = (byte == b'%').then(|| namespace.get(position + 1..position + 3)).flatten();
-        match escape.and_then(hex_number).and_then(|number| u8::try_from(number).ok()) {
-            Some(decoded) => {
-                result.push(decoded);
-                position += 3;
-            }
-            None => {
-                result.push(byte);
-                position += 1;
-            }
-        }
-    }
-    String::from_utf8(result).unwrap_or_else(|_| namespace.to_owned())
+    percent_decode(namespace)
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::address::namespace::{decode, encode};
+use crate::address::namespace::encode;
 use crate::address::{AddressError, AddressResult, FaultCode};
 use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -36,6 +36,7 @@ use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
 use crate::markdown::slug::comparable;
+use crate::percent::percent_decode;
 use crate::query::library::OpenDocument;
 use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
@@ -277,7 +278,7 @@ fn affected_links(
 
 /// Moves the sections to the front whose old anchors the targets of these links name.
 fn linked_first<'a>(renumbered: &mut [Renumbered], targets: impl Iterator<Item = &'a str>) {
-    let fragment = |target: &'a str| Some(comparable(&decode(target.split_once('#')?.1)));
+    let fragment = |target: &'a str| Some(comparable(&percent_decode(target.split_once('#')?.1)));
     let named: HashSet<String> = targets.filter_map(fragment).collect();
     renumbered.sort_by_key(|one| {
         let anchor = one.from.strip_prefix('#');

@@ -4,8 +4,8 @@
 
 use super::sections::heading_key;
 use super::{DocumentId, LinkTarget, LinkTargets, Reason};
-use crate::address::namespace::decode;
 use crate::markdown::slug::comparable;
+use crate::percent::percent_decode;
 
 /// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
 /// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
@@ -32,7 +32,7 @@ fn place_by(
     let is_block = |part: &&str| part.trim_start().starts_with('^');
     let parts = fragment.split('#').filter(|part| !is_block(part));
     let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
-    let node = Some(comparable(&decode(fragment)))
+    let node = Some(comparable(&percent_decode(fragment)))
         .filter(|_| !is_block(&fragment))
         .and_then(|anchor| library.node_by_anchor(id, &anchor))
         .or_else(|| library.node_by_headings(id, &headings, is_wikilink));

@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 use super::path::{folder_of, join, normalized, split_extension, without_order};
 use super::reference::{INDEX_NAMES, sources_of_page, split_reference};
 use super::site::SiteRoot;
-use crate::address::namespace::decode;
 use crate::hash::first_bytes;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
 use crate::markdown::html_anchors::HtmlAnchor;
 use crate::markdown::links::LinkKind;
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 
 /// The syntax of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -239,7 +239,7 @@ pub fn link_keys(path: &str, link: &StoredLink) -> Vec<i64> {
     names.dedup();
     let folder = folder_of(path);
     for name in names {
-        let decoded = decode(name);
+        let decoded = percent_decode(name);
         add(name);
         add(&decoded);
         add(&join(folder, &decoded).unwrap_or_default());

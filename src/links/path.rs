@@ -2,8 +2,8 @@
 //!
 //! Invariant: a joined path is relative to the root, without `.`, `..` and empty components.
 
-use crate::address::namespace::decode;
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 
 /// The extensions that a target may leave out, preferred ones first.
 pub(super) const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
@@ -80,7 +80,7 @@ pub(crate) fn is_named(path: &str, name: &str) -> bool {
 
 /// Returns whether a wikilink to `name` means the document at `path` by its path or the end of it.
 pub(crate) fn is_name_of(path: &str, name: &str) -> bool {
-    let name = fold(&decode(name));
+    let name = fold(&percent_decode(name));
     let name = name.trim_start_matches('/');
     let (stem, extension) = split_extension(name);
     is_named(path, name)

@@ -8,9 +8,9 @@ use super::fragment::place;
 use super::note::{NoteResult, only};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::{DocumentId, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
-use crate::address::namespace::decode;
 use crate::markdown::links::is_external;
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 
 /// File names without extension that stand for their folder, preferred ones first.
 pub(super) const INDEX_NAMES: [&str; 3] = ["index", "README", "_index"];
@@ -32,9 +32,9 @@ pub(super) fn resolve_reference(
     }
     let (path, fragment) = split_reference(target);
     if path.is_empty() {
-        return place(library, source.id, &decode(fragment));
+        return place(library, source.id, &percent_decode(fragment));
     }
-    let decoded = decode(path);
+    let decoded = percent_decode(path);
     let folder = folder_of(source.path);
     let here = library.collection_of(source.path);
     // A site without a prefix is that of its collection.
@@ -60,7 +60,7 @@ pub(super) fn resolve_reference(
     }
     for joined in &readings {
         match referred(library, joined, decoded.ends_with('/')) {
-            Some(Ok(id)) => return place(library, id, &decode(fragment)),
+            Some(Ok(id)) => return place(library, id, &percent_decode(fragment)),
             Some(Err(reason)) => return LinkTarget::broken(reason),
             None => {}
         }
@@ -77,7 +77,7 @@ pub(super) fn resolve_reference(
     let mut with_id = library.documents_with_id(&decoded);
     library.retain_near(source, &mut with_id);
     if let Some(Ok(id)) = only(&with_id) {
-        return place(library, id, &decode(fragment));
+        return place(library, id, &percent_decode(fragment));
     }
     // The path as it is written may also be the path of a file.
     readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
@@ -100,7 +100,7 @@ pub(super) fn resolve_reference(
         ordered.extend(library.documents_unordered(&fold(&name)));
     }
     if let [only] = ordered.as_slice() {
-        return place(library, *only, &decode(fragment));
+        return place(library, *only, &percent_decode(fragment));
     }
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
     LinkTarget::broken(if is_of_site { Reason::Site } else { Reason::File })

@@ -10,8 +10,8 @@ use super::note::{is_unique, named, shared_folders};
 use super::path::{MARKDOWN_EXTENSIONS, folder_of, is_markdown, join, split_extension};
 use super::reference::resolve_reference;
 use super::{Kind, LinkSource, LinkTarget, LinkTargets, OnDisk, Reason};
-use crate::address::namespace::decode;
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 
 /// The extensions of files that Obsidian embeds besides notes ("Accepted file formats" in its
 /// help).
@@ -84,7 +84,7 @@ fn resolve_name(
     if name.is_empty() {
         return place_in_note(library, source.id, fragment);
     }
-    let decoded = decode(name);
+    let decoded = percent_decode(name);
     let mut readings = vec![(name, fragment)];
     if decoded != name {
         readings.push((&decoded, fragment));

@@ -7,8 +7,8 @@ use super::path::{folder_of, is_markdown, normalized, split_extension, without_o
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
-use crate::address::namespace::decode;
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 use crate::percent::percent_encode;
 
 /// The target of a link after an edit.
@@ -87,7 +87,7 @@ pub fn candidates(
 /// folder `from` to the folder `to`. Returns `None` if the target does not depend on the folder.
 pub fn rebased(link: &StoredLink, from: &str, to: &str) -> Option<String> {
     let (path, rest) = relative_path(link)?;
-    let whole = normalized(from, &decode(path));
+    let whole = normalized(from, &percent_decode(path));
     let end = if path.ends_with('/') && !whole.is_empty() { "/" } else { "" };
     let written = if is_reference(&link.kind) { encoded(&whole, path) } else { whole.clone() };
     let path = respelled(path, to, &whole, &format!("{written}{end}"));
@@ -115,7 +115,7 @@ pub fn reference_path(link: &StoredLink) -> Option<&str> {
 /// Returns the path from `folder` to `path` in the style of `old`, which is `old` itself if it leads there.
 /// `written` is `path` as it is written in a target.
 fn respelled(old: &str, folder: &str, path: &str, written: &str) -> String {
-    if normalized(folder, &decode(old)) == path.trim_end_matches('/') {
+    if normalized(folder, &percent_decode(old)) == path.trim_end_matches('/') {
         return old.to_owned();
     }
     relative(folder, written, old.starts_with("./"))
@@ -169,7 +169,7 @@ fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<O
 
 /// Returns paths to `to` in the style of the reference `old`.
 fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<String> {
-    let decoded = decode(old);
+    let decoded = percent_decode(old);
     let (stem, extension) = split_extension(to);
     let (_, old_extension) = split_extension(decoded.trim_end_matches('/'));
     let name = stem.rsplit('/').next().unwrap_or(stem);
@@ -255,7 +255,7 @@ fn relative(folder: &str, path: &str, is_explicit: bool) -> String {
     let from: Vec<&str> = folder.split_terminator('/').collect();
     let to: Vec<&str> = path.split('/').collect();
     // Encoded and plain folders are the same.
-    let is_same = |(one, other): &(&&str, &&str)| **one == decode(other);
+    let is_same = |(one, other): &(&&str, &&str)| **one == percent_decode(other);
     let names = to.len().saturating_sub(1);
     let shared = from.iter().zip(to.iter().take(names)).take_while(is_same).count();
     let above = "../".repeat(from.len() - shared);
@@ -271,7 +271,7 @@ fn relative(folder: &str, path: &str, is_explicit: bool) -> String {
 /// encodes characters of that kind.
 fn encoded(text: &str, style: &str) -> String {
     let has_raw_space = style.contains(' ');
-    let encodes_unicode = style.is_ascii() && !decode(style).is_ascii();
+    let encodes_unicode = style.is_ascii() && !percent_decode(style).is_ascii();
     let is_balanced = {
         let mut depth = 0_i32;
         let mut is_balanced = true;

@@ -12,7 +12,6 @@ use super::documents;
 use super::library::{DocumentCache, OpenDocument};
 use super::node::{Extent, answer};
 use super::resolve::{NameMatch, NodeRange, resolve};
-use crate::address::namespace::decode;
 use crate::address::suggest::most_similar;
 use crate::address::{AddressError, AddressResult, Params};
 use crate::data::expression::Reason;
@@ -22,6 +21,7 @@ use crate::glob::Globs;
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
 
@@ -411,7 +411,7 @@ impl Filter {
     fn other_glob(&self, library: &DocumentCache<'_>) -> Result<Option<String>> {
         let [glob] = self.globs.as_slice() else { return Ok(None) };
         let folder = glob.trim_end_matches('/');
-        let others = [decode(glob), format!("**/{glob}"), format!("**/{folder}/**")];
+        let others = [percent_decode(glob), format!("**/{glob}"), format!("**/{folder}/**")];
         for other in others.into_iter().filter(|other| other != glob) {
             let globs = Globs::new(std::slice::from_ref(&other))?;
             let documents = DocumentFilter { globs, ..self.documents.clone() };

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::new_version::NewVersion;
-use crate::address::namespace::decode;
 use crate::error::Result;
 use crate::links::rewrite::{
     NewSection, NewTarget, candidates, rebased, reference_path, relative_path,
@@ -18,6 +17,7 @@ use crate::links::{
 };
 use crate::markdown::outline::Section;
 use crate::markdown::slug::fold;
+use crate::percent::percent_decode;
 use crate::query::DocumentCache;
 use crate::query::library::OpenDocument;
 use crate::query::links::graph::{Destination, Graph, block_id};
@@ -112,7 +112,9 @@ impl LinkTargets<'_> {
     /// elsewhere on disk. A link to what is missing does not lead out of a collection by name.
     fn is_by_name(&self, source: &str, link: &StoredLink, is_missing: bool) -> bool {
         let roots = &self.library.roots;
-        let Some(path) = relative_path(link).map(|(path, _)| decode(path)) else { return false };
+        let Some(path) = relative_path(link).map(|(path, _)| percent_decode(path)) else {
+            return false;
+        };
         let joined = join(folder_of(source), &path);
         let there = joined.as_ref().map(|joined| roots.of(joined).0.name.as_str());
         there.is_some_and(|there| there != roots.of(source).0.name)
@@ -323,7 +325,7 @@ impl LinkTargets<'_> {
 /// Returns whether a link of `source` that leads to the document `to` has a path that is that of the document in another
 /// case. The link leads there in the store, but may not on disk.
 fn differs_in_case(source: &OpenDocument, link: &StoredLink, to: &OpenDocument) -> bool {
-    let Some(path) = reference_path(link).map(decode) else { return false };
+    let Some(path) = reference_path(link).map(percent_decode) else { return false };
     let folder = if path.starts_with('/') { "" } else { folder_of(&source.stored.path) };
     let found = normalized(folder, &path);
     let is_page = fold(split_extension(&found).1).starts_with("htm");

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use super::graph::{Destination, Graph, visit_sources};
 use super::{DocumentCache, EdgeFilter};
-use crate::address::namespace::decode;
 use crate::address::suggest::most_similar;
 use crate::error::{Result, shell_word};
 use crate::limits;
 use crate::links::{Kind, OnDisk, Reason, StoredLink};
 use crate::markdown::outline::Section;
+use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::documents::ListedDocuments;
 use crate::query::finding::{Finding, Findings};
@@ -207,7 +207,7 @@ impl Hints<'_> {
         }
         let names = names_of_places(&target, &link.kind);
         self.compared += names.len();
-        let similar = most_similar(&decode(wanted), names);
+        let similar = most_similar(&percent_decode(wanted), names);
         let hint = similar.first().map(|name| format!("did you mean #{name}?"));
         self.anchors.insert(key, hint.clone());
         Ok(hint)

@@ -10,13 +10,14 @@ use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
 use super::suggestion;
 use crate::address::{
-    AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, namespace, wrong_params,
+    AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, wrong_params,
 };
 use crate::count::counted;
 use crate::error::{Warning, shell_path};
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
+use crate::percent::percent_decode;
 use crate::query::library::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
@@ -107,7 +108,7 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
             if let Some(fault) = wrong_params(anchor) {
                 return fault;
             }
-            let text = namespace::decode(anchor).replace('-', " ");
+            let text = percent_decode(anchor).replace('-', " ");
             let lines = suggestion::lines_in(document, anchor);
             not_found(format!("{path} has no anchor #{anchor}"))
                 .suggest(suggestion::similar_places(document, &text, &place.steps))
@@ -240,7 +241,7 @@ fn at_index_path(
 fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {
     let tree = &document.tree;
     let outline = tree.outline();
-    let decoded = namespace::decode(anchor);
+    let decoded = percent_decode(anchor);
     let anchors: Vec<(usize, String)> = outline
         .sections
         .iter()
@@ -284,12 +285,12 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
 /// Returns the LDMD section with that id, as written or percent-decoded once.
 pub(in crate::query) fn ldmd_section(document: &OpenDocument, id: &str) -> Option<usize> {
     let markup = &document.markup;
-    markup.named(id).or_else(|_| markup.named(&namespace::decode(id))).ok()
+    markup.named(id).or_else(|_| markup.named(&percent_decode(id))).ok()
 }
 
 /// Returns the fault that a document has no LDMD section with that id, or several.
 pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) -> AddressError {
-    let same = document.markup.named(&namespace::decode(id)).err().unwrap_or_default();
+    let same = document.markup.named(&percent_decode(id)).err().unwrap_or_default();
     let mut suggestions: Vec<String> =
         same.into_iter().map(|section| document.address_of_ldmd(section)).collect();
     suggestions.truncate(limits::MAX_SUGGESTIONS);

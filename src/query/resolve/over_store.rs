@@ -10,9 +10,10 @@ use super::located::{Located, RANGE_PAST_END};
 use super::section_path::{SectionPath, Tier};
 use super::steps;
 use super::{NodeRange, Resolution, ResolvedSections, Resolver};
-use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace, namespace};
+use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace};
 use crate::error::{Result, Warning};
 use crate::limits;
+use crate::percent::percent_decode;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 
@@ -91,7 +92,7 @@ impl Resolver<'_> {
     /// Finds a section of any document by its GitHub anchor, which must be unique.
     pub(super) fn anchor(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::Anchor(anchor) = &place.locator else { return Ok(None) };
-        let decoded = namespace::decode(anchor);
+        let decoded = percent_decode(anchor);
         // Anchors are numbered per document, path parts among siblings, so a number may be in only one
         // of them.
         let unnumbered = decoded
@@ -106,7 +107,7 @@ impl Resolver<'_> {
     /// Finds an LDMD section of any document by its id, which must be unique.
     pub(super) fn ldmd_section(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::Ldmd(id) = &place.locator else { return Ok(None) };
-        let decoded = namespace::decode(id);
+        let decoded = percent_decode(id);
         // `id@LINE` names the section with that id that begins at the line.
         let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
         let ids: Vec<&str> = [id, decoded.as_str()].into_iter().chain(unnumbered).collect();
