@@ -171,6 +171,13 @@ impl Roots {
         FileHandle::open(&root.folder, below, path)
     }
 
+    /// Removes the temporary file at `path` if it exists.
+    pub(crate) fn remove_temporary(&self, path: &str) {
+        if let Ok(file) = self.open(path) {
+            file.remove_temporary(path.rsplit('/').next().unwrap_or(path));
+        }
+    }
+
     /// Opens the folder of a document at `path`, and creates missing folders.
     pub(crate) fn make<'a>(&self, path: &'a str) -> Result<FileHandle<'a>> {
         let (root, below) = self.of(path);

@@ -30,7 +30,6 @@ use std::time::Duration;
 
 use crate::address::namespace::encode;
 use crate::address::{AddressError, AddressResult, FaultCode};
-use crate::corpus::Roots;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::limits;
@@ -419,11 +418,4 @@ fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     let mut warnings = request.store.take_warnings();
     warnings.extend(ingest::refresh(request.store, paths)?.into_warnings());
     Ok(warnings)
-}
-
-/// Removes the temporary file of an edit at `path` if it exists.
-pub(crate) fn remove_temporary(roots: &Roots, path: &str) {
-    if let Ok(place) = roots.open(path) {
-        place.remove_temporary(path.rsplit('/').next().unwrap_or(path));
-    }
 }

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use super::{VerifyRequest, check, leftovers, name};
 use crate::count::counted;
-use crate::edit;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, ChangeKind, IngestRequest, NoProgress, Paths};
 use crate::store::{
@@ -73,7 +72,7 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         let paths = reader.all(&Lookup::All)?.into_iter().map(|document| document.path);
         let leftovers = leftovers(&reader.roots(), Ok(paths.collect()))?;
         for leftover in leftovers.into_iter().filter(|_| is_trusted) {
-            edit::remove_temporary(&reader.roots(), &leftover);
+            reader.roots().remove_temporary(&leftover);
             let message = format!("{leftover} was removed");
             warnings.push(Warning::new("LEFTOVER_REMOVED", message));
         }
