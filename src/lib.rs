@@ -43,7 +43,7 @@
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.
 //!
 //! The library prints nothing and reads neither the environment nor the current folder; only [`cli`] does,
-//! and passes both on to [`mcp`].
+//! and passes both on to [`mcp`]. With the feature `failpoints`, [`failpoint`] reads an environment variable, too.
 //!
 //! ```
 //! let document = mdsel::markdown::parse(b"intro\n\n# Title\n\ntext\n");
