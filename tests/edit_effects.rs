@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Position, Version, plan};
+use mdsel::edit::plan::{Allow, EditScope, EditTarget, PlanRequest, Position, Version, plan};
 use mdsel::markdown::refusal;
 
 use crate::corpus;
@@ -260,11 +260,11 @@ fn target(random: &mut Random, version: &Version) -> EditTarget {
 }
 
 /// The part of the file that an edit names, in bytes.
-fn named(version: &Version, target: EditTarget, request: Operation<'_>) -> (usize, usize) {
+fn named(version: &Version, target: EditTarget, request: PlanRequest<'_>) -> (usize, usize) {
     let outline = version.outline();
     let scope = match request {
-        Operation::Replace { scope, .. } | Operation::Delete { scope } => scope,
-        Operation::Insert { .. } => EditScope::Subtree,
+        PlanRequest::Replace { scope, .. } | PlanRequest::Delete { scope } => scope,
+        PlanRequest::Insert { .. } => EditScope::Subtree,
     };
     let span = match target {
         EditTarget::Document => return (0, version.bytes().len()),
@@ -410,13 +410,13 @@ fn random_edits_change_their_place_and_nothing_else() {
         let scope = [EditScope::Subtree, EditScope::Subtree, EditScope::Own, EditScope::Heading]
             [random.below(4)];
         let request = match random.below(4) {
-            0 => Operation::Delete { scope },
-            1 => Operation::Insert {
+            0 => PlanRequest::Delete { scope },
+            1 => PlanRequest::Insert {
                 content: content.as_bytes(),
                 position: positions[random.below(4)],
                 relevel: random.is(2),
             },
-            _ => Operation::Replace {
+            _ => PlanRequest::Replace {
                 content: content.as_bytes(),
                 scope,
                 keep_heading: !random.is(4),
@@ -435,8 +435,8 @@ fn random_edits_change_their_place_and_nothing_else() {
                 let old = std::str::from_utf8(version.bytes()).unwrap();
                 let new = std::str::from_utf8(plan.version.bytes()).unwrap();
                 let span = named(version, target, request);
-                let is_insert = matches!(request, Operation::Insert { .. });
-                let moves = matches!(request, Operation::Delete { scope: EditScope::Own });
+                let is_insert = matches!(request, PlanRequest::Insert { .. });
+                let moves = matches!(request, PlanRequest::Delete { scope: EditScope::Own });
                 let checked = Allow { escape: allow.escape || moves, ..allow };
                 if let Some(side_effect) = side_effect(old, new, span, is_insert, checked) {
                     panic!(
@@ -465,7 +465,7 @@ fn assert_the_program_agrees(place: &Place, version: &Version, content: &str, _:
     }
     place.write("doc.md", version.bytes());
     place.run(&["ingest"]).success();
-    let request = Operation::Replace {
+    let request = PlanRequest::Replace {
         content: content.as_bytes(),
         scope: EditScope::Subtree,
         keep_heading: true,

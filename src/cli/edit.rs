@@ -13,7 +13,7 @@ use super::input::{read, standard_input};
 use super::paths::rewrite_all;
 use super::{Status, store};
 use crate::address::FRONT_MATTER_PLACE;
-use crate::data::front_matter::{Change, value_of};
+use crate::data::front_matter::{KeyChange, value_of};
 use crate::edit::plan::{Allow, EditScope, Position};
 use crate::edit::{
     self, BatchLine, Edit, EditAnswer, EditReport, EditRequest, Operation, checked_content,
@@ -103,7 +103,7 @@ pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
                     let set = shell_word(&format!("{list}=[A, B]"));
                     format!("write the values that stay, as in `mdsel meta set {document} {set}`")
                 } else {
-                    changes.push(Change::Set(key.to_owned(), value_of(value)));
+                    changes.push(KeyChange::Set(key.to_owned(), value_of(value)));
                     continue;
                 };
                 let message = format!("{text:?} has no KEY: a key does not end with + or -");
@@ -112,11 +112,11 @@ pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
             &arguments.document
         }
         MetaCommand::Unset(arguments) => {
-            changes.extend(arguments.keys.iter().cloned().map(Change::Unset));
+            changes.extend(arguments.keys.iter().cloned().map(KeyChange::Unset));
             &arguments.document
         }
         MetaCommand::Add(arguments) => {
-            let change = |value: &String| Change::Add(arguments.key.clone(), value_of(value));
+            let change = |value: &String| KeyChange::Add(arguments.key.clone(), value_of(value));
             changes.extend(arguments.values.iter().map(change));
             &arguments.document
         }
@@ -128,7 +128,7 @@ pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
         .unwrap_or(document);
     let is_batch = changes.len() > 1;
     let options = command.options();
-    let edit = |change: Change| Edit {
+    let edit = |change: KeyChange| Edit {
         section: FRONT_MATTER_PLACE.to_owned(),
         origin: is_batch.then(|| change.key().to_owned()),
         operation: Operation::Key(change),

@@ -11,7 +11,7 @@ use super::plan::{
     Splice, SpliceEffects, plan, plan_detail, plan_exact,
 };
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
-use crate::data::front_matter::Change as KeyChange;
+use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
@@ -339,7 +339,7 @@ impl Current {
         edit: &Edit,
         place: &ResolvedNode,
         exact: Option<std::result::Result<ExactEdit<'_>, Refusal>>,
-        request: Option<plan::Operation<'_>>,
+        request: Option<plan::PlanRequest<'_>>,
     ) -> std::result::Result<Plan, Refusal> {
         if let Some(exact) = exact {
             return plan_exact(&self.version, &exact?, edit.allow);
@@ -353,7 +353,7 @@ impl Current {
             return Err(Refusal::NoSuchPosition);
         };
         let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
-        if is_part && matches!(request, plan::Operation::Insert { .. }) {
+        if is_part && matches!(request, plan::PlanRequest::Insert { .. }) {
             return Err(Refusal::NoSuchPart);
         }
         plan(&self.version, target, request, edit.allow)
@@ -593,7 +593,7 @@ fn exact<'a>(
 fn asked(
     operation: &Operation,
     part: Option<SectionPart>,
-) -> (EditScope, Option<plan::Operation<'_>>) {
+) -> (EditScope, Option<plan::PlanRequest<'_>>) {
     let narrowed = |scope| match part {
         Some(SectionPart::Heading) => EditScope::Heading,
         Some(SectionPart::Own) => EditScope::Own,
@@ -602,16 +602,16 @@ fn asked(
     match operation {
         Operation::Replace { content, scope, keep_heading } => {
             let (scope, keep_heading) = (narrowed(*scope), *keep_heading);
-            (scope, Some(plan::Operation::Replace { content, scope, keep_heading }))
+            (scope, Some(plan::PlanRequest::Replace { content, scope, keep_heading }))
         }
         Operation::ReplaceText { scope, .. } => (narrowed(*scope), None),
         Operation::Insert { content, position, relevel } => {
             let (position, relevel) = (*position, *relevel);
-            (EditScope::Subtree, Some(plan::Operation::Insert { content, position, relevel }))
+            (EditScope::Subtree, Some(plan::PlanRequest::Insert { content, position, relevel }))
         }
         Operation::Delete { scope } => {
             let scope = narrowed(*scope);
-            (scope, Some(plan::Operation::Delete { scope }))
+            (scope, Some(plan::PlanRequest::Delete { scope }))
         }
         Operation::Mark { .. } | Operation::Key(_) => (EditScope::Subtree, None),
     }

@@ -4,7 +4,7 @@
 //! does not have.
 
 use super::change::Operation;
-use super::plan::{Change, EditScope, FrontMatterProblem, Position, Refusal, is_line_start};
+use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -181,7 +181,7 @@ impl RefusedEdit<'_> {
             Refusal::ChangesSection => {
                 "close what is open before the new place, or choose another place".to_owned()
             }
-            Refusal::ChangesOutside { line, change: Change::Title { .. } } if self.is_exact() => {
+            Refusal::ChangesOutside { line, change: OutsideChange::Title { .. } } if self.is_exact() => {
                 let tree = &self.place.document.tree;
                 let section = tree.section_at_line(*line);
                 let address = section.map_or_else(
@@ -355,36 +355,36 @@ impl RefusedEdit<'_> {
         }
     }
 
-    fn change(&self, change: &Change) -> String {
+    fn change(&self, change: &OutsideChange) -> String {
         let kind = match self.place.target {
             Target::Node(node) => self.place.document.tree.node(node).map(|node| node.kind),
             _ => None,
         };
         match (change, kind) {
-            (Change::Content | Change::Block, _) if self.is_exact() => {
+            (OutsideChange::Content | OutsideChange::Block, _) if self.is_exact() => {
                 "check the content for markers and fences, and its first and last line; or pass \
                  --allow-change"
                     .to_owned()
             }
-            (Change::Content | Change::Block, Some(NodeKind::Item)) => format!(
+            (OutsideChange::Content | OutsideChange::Block, Some(NodeKind::Item)) => format!(
                 "begin the content with the marker of the item, as in `{}text`, and indent its other \
                  lines to match; or pass --allow-change",
                 marker(self.file.get(self.place.span().start..).unwrap_or_default())
             ),
-            (Change::Content | Change::Block, Some(NodeKind::Block(BlockType::Blockquote))) => {
+            (OutsideChange::Content | OutsideChange::Block, Some(NodeKind::Block(BlockType::Blockquote))) => {
                 "begin each line of the content with `> `, or pass --allow-change".to_owned()
             }
-            (Change::Content | Change::Block, _) => match self.container_kind() {
+            (OutsideChange::Content | OutsideChange::Block, _) => match self.container_kind() {
                 Some(_) => "indent the content like the lines around it, or pass --allow-change".to_owned(),
                 None => "check for an open fence or comment, and for a list or a heading underline next to \
                          the place; to extend a list, insert before or after one of its items; or pass \
                          --allow-change"
                     .to_owned(),
             },
-            (Change::Title { .. } | Change::Link { .. } | Change::NewLink { .. }, _) => {
+            (OutsideChange::Title { .. } | OutsideChange::Link { .. } | OutsideChange::NewLink { .. }, _) => {
                 "keep the link definitions unchanged, or pass --allow-change".to_owned()
             }
-            (Change::Footnote { .. }, _) => {
+            (OutsideChange::Footnote { .. }, _) => {
                 "keep the footnote, use another label, or pass --allow-change".to_owned()
             }
         }

@@ -14,7 +14,7 @@ use super::content::checked_content;
 use super::plan::{Allow, EditScope, Position};
 use super::relocate::{Relocation, SectionRelocation};
 use crate::address::FRONT_MATTER_PLACE;
-use crate::data::front_matter::{Change, value_of};
+use crate::data::front_matter::{KeyChange, value_of};
 use crate::deserialize::from_object;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -266,14 +266,14 @@ impl BatchLine {
             }
             (OperationName::Done, None) => Operation::Mark { is_done: true },
             (OperationName::Open, None) => Operation::Mark { is_done: false },
-            (OperationName::Unset, None) => Operation::Key(Change::Unset(self.section.clone())),
+            (OperationName::Unset, None) => Operation::Key(KeyChange::Unset(self.section.clone())),
             (OperationName::Set | OperationName::Add, content) => {
                 let content = given(content)?;
                 let value = value_of(&String::from_utf8_lossy(&content));
                 let key = self.section.clone();
                 Operation::Key(match self.operation {
-                    OperationName::Add => Change::Add(key, value),
-                    _ => Change::Set(key, value),
+                    OperationName::Add => KeyChange::Add(key, value),
+                    _ => KeyChange::Set(key, value),
                 })
             }
             (OperationName::Replace, content) if self.old.is_some() => {

@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use mdsel::address::{Interpretation, Locator, Selector, Tree, interpretations, parse_params};
-use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Position, Version, plan};
+use mdsel::edit::plan::{Allow, EditScope, EditTarget, PlanRequest, Position, Version, plan};
 use mdsel::ldmd::{Mode, whole_scalars};
 use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
@@ -97,9 +97,9 @@ pub(crate) fn edit(bytes: &[u8]) {
     };
     let positions = [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
     let request = match kind % 6 {
-        0 => Operation::Replace { content, scope, keep_heading: flags & 16 == 0 },
-        1 => Operation::Delete { scope },
-        other => Operation::Insert {
+        0 => PlanRequest::Replace { content, scope, keep_heading: flags & 16 == 0 },
+        1 => PlanRequest::Delete { scope },
+        other => PlanRequest::Insert {
             content,
             position: positions[usize::from(other) - 2],
             relevel: flags & 16 != 0,

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::write::Writer;
-use super::{Change, Splice};
+use super::{KeyChange, TextSplice};
 use crate::markdown::front_matter::Format;
 use crate::position::{ByteSpan, next_line_start};
 
@@ -14,12 +14,12 @@ use crate::position::{ByteSpan, next_line_start};
 pub(super) struct Layout {
     pub(super) entries: Vec<KeyLayout>,
     /// How a new entry is written.
-    pub(super) insertion_point: InsertionPoint,
+    pub(super) insertion_point: KeyInsertionPoint,
 }
 
 /// Where and how a new entry or item is written.
 #[derive(Clone, Debug, Default)]
-pub(super) enum InsertionPoint {
+pub(super) enum KeyInsertionPoint {
     /// Nothing can be added.
     #[default]
     None,
@@ -60,7 +60,7 @@ pub(super) enum Kind {
     /// A scalar on the lines after an indicator.
     Block,
     /// A list, with the insertion point for another item.
-    List(InsertionPoint),
+    List(KeyInsertionPoint),
     Mapping(Layout),
 }
 
@@ -77,17 +77,17 @@ impl<'a> KeyPosition<'a> {
     }
 
     /// Returns the splice of a change that changes something.
-    pub(super) fn splice(&self, change: &Change) -> Result<Splice, String> {
+    pub(super) fn splice(&self, change: &KeyChange) -> Result<TextSplice, String> {
         let (layout, entry, rest) = find(self.layout, change.key())?;
         match (change, entry) {
-            (Change::Set(_, value), Some(index)) => self.set(&layout.entries[index], value),
-            (Change::Set(_, value), None) => self.insert(layout, &rest, value),
-            (Change::Unset(_), Some(index)) => self.unset(layout, index),
-            (Change::Unset(key), None) => Err(format!("there is no key {key}")),
-            (Change::Add(_, value), None) => {
+            (KeyChange::Set(_, value), Some(index)) => self.set(&layout.entries[index], value),
+            (KeyChange::Set(_, value), None) => self.insert(layout, &rest, value),
+            (KeyChange::Unset(_), Some(index)) => self.unset(layout, index),
+            (KeyChange::Unset(key), None) => Err(format!("there is no key {key}")),
+            (KeyChange::Add(_, value), None) => {
                 self.insert(layout, &rest, &Value::Array(vec![value.clone()]))
             }
-            (Change::Add(_, value), Some(index)) => self.add(&layout.entries[index], value),
+            (KeyChange::Add(_, value), Some(index)) => self.add(&layout.entries[index], value),
         }
     }
 
@@ -104,10 +104,10 @@ impl<'a> KeyPosition<'a> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    fn set(&self, entry: &KeyLayout, value: &Value) -> Result<Splice, String> {
+    fn set(&self, entry: &KeyLayout, value: &Value) -> Result<TextSplice, String> {
         refuse(entry)?;
         let node = &entry.value;
-        if let (Kind::List(InsertionPoint::Line(end, prefix)), Value::Array(values), Some(lines)) =
+        if let (Kind::List(KeyInsertionPoint::Line(end, prefix)), Value::Array(values), Some(lines)) =
             (&node.kind, value, entry.lines)
             && !values.is_empty()
         {
@@ -118,7 +118,10 @@ impl<'a> KeyPosition<'a> {
                 .map(|value| self.writer.value(value, None, false))
                 .map(|item| format!("{prefix}{item}{}", self.line_end()))
                 .collect();
-            return Ok(Splice { span: ByteSpan::new(start.min(*end), *end), text: items.concat() });
+            return Ok(TextSplice {
+                span: ByteSpan::new(start.min(*end), *end),
+                text: items.concat(),
+            });
         }
         let quote = match node.kind {
             Kind::Scalar(quote) => quote,
@@ -135,13 +138,13 @@ impl<'a> KeyPosition<'a> {
         if node.span.is_empty() || is_below {
             // A comment after the mark, on the line of the key, stays.
             let on_line = self.get(entry.after_mark, key_line_end);
-            return Ok(Splice {
+            return Ok(TextSplice {
                 span: ByteSpan::new(entry.after_mark, lines.end.max(key_line_end)),
                 text: format!(" {text}{on_line}"),
             });
         }
         if matches!(node.kind, Kind::Block) {
-            return Ok(Splice {
+            return Ok(TextSplice {
                 span: ByteSpan::new(node.span.start, lines.end),
                 text: format!("{text}{}", self.line_end()),
             });
@@ -149,14 +152,14 @@ impl<'a> KeyPosition<'a> {
         Ok(replace_value(entry, text))
     }
 
-    fn add(&self, entry: &KeyLayout, value: &Value) -> Result<Splice, String> {
+    fn add(&self, entry: &KeyLayout, value: &Value) -> Result<TextSplice, String> {
         refuse(entry)?;
         match &entry.value.kind {
             Kind::List(insertion_point) => {
                 let text = self.writer.value(
                     value,
                     None,
-                    !matches!(insertion_point, InsertionPoint::Line(..)),
+                    !matches!(insertion_point, KeyInsertionPoint::Line(..)),
                 );
                 self.insert_at(insertion_point, &text).ok_or_else(|| {
                     refusal(entry, "its list has items that share lines, or ends with a comment")
@@ -167,19 +170,19 @@ impl<'a> KeyPosition<'a> {
     }
 
     /// Inserts `text` at `insertion_point`.
-    fn insert_at(&self, insertion_point: &InsertionPoint, text: &str) -> Option<Splice> {
+    fn insert_at(&self, insertion_point: &KeyInsertionPoint, text: &str) -> Option<TextSplice> {
         match insertion_point {
-            InsertionPoint::None => None,
-            InsertionPoint::Line(at, prefix) => {
+            KeyInsertionPoint::None => None,
+            KeyInsertionPoint::Line(at, prefix) => {
                 let is_at_line_start = *at == 0 || self.get(at - 1, *at).ends_with(['\n', '\r']);
                 let before = if is_at_line_start { "" } else { self.line_end() };
                 let text = format!("{before}{prefix}{text}{}", self.line_end());
-                Some(Splice { span: ByteSpan::new(*at, *at), text })
+                Some(TextSplice { span: ByteSpan::new(*at, *at), text })
             }
-            InsertionPoint::Inline(start, None) => {
-                Some(Splice { span: ByteSpan::new(*start, *start), text: text.to_owned() })
+            KeyInsertionPoint::Inline(start, None) => {
+                Some(TextSplice { span: ByteSpan::new(*start, *start), text: text.to_owned() })
             }
-            InsertionPoint::Inline(start, Some(end)) => {
+            KeyInsertionPoint::Inline(start, Some(end)) => {
                 // If the entries are on lines of their own, so is the new one.
                 let line = self.text.get(..*end)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
                 let before = self.get(line, *end);
@@ -192,7 +195,8 @@ impl<'a> KeyPosition<'a> {
                     let at = *end + rest.trim_end_matches(['\n', '\r']).len();
                     let is_separated = is_own_line && rest.trim_start().starts_with(',');
                     let text = format!("{}{indent}{text},", self.line_end());
-                    return is_separated.then_some(Splice { span: ByteSpan::new(at, at), text });
+                    return is_separated
+                        .then_some(TextSplice { span: ByteSpan::new(at, at), text });
                 }
                 let separator = if is_own_line {
                     format!(",{}{indent}", self.line_end())
@@ -200,7 +204,7 @@ impl<'a> KeyPosition<'a> {
                     ", ".to_owned()
                 };
                 let text = format!("{separator}{text}");
-                Some(Splice { span: ByteSpan::new(*end, *end), text })
+                Some(TextSplice { span: ByteSpan::new(*end, *end), text })
             }
         }
     }
@@ -211,10 +215,10 @@ impl<'a> KeyPosition<'a> {
         line.trim_start_matches([' ', '\t', ',']).starts_with('#')
     }
 
-    fn unset(&self, layout: &Layout, index: usize) -> Result<Splice, String> {
+    fn unset(&self, layout: &Layout, index: usize) -> Result<TextSplice, String> {
         let entry = &layout.entries[index];
         if let Some(lines) = entry.lines {
-            return Ok(Splice { span: lines, text: String::new() });
+            return Ok(TextSplice { span: lines, text: String::new() });
         }
         refuse(entry)?;
         let end_of = |entry: &KeyLayout| entry.value.span.end.max(entry.after_mark);
@@ -236,29 +240,29 @@ impl<'a> KeyPosition<'a> {
         }
         let is_on_shared_line = span.end >= span.start;
         is_on_shared_line
-            .then_some(Splice { span, text: String::new() })
+            .then_some(TextSplice { span, text: String::new() })
             .ok_or_else(|| refusal(entry, "it shares its lines with others"))
     }
 
     /// Adds a key to a mapping. `path` has the keys of mappings that are missing, and the new key.
-    fn insert(&self, layout: &Layout, path: &[&str], value: &Value) -> Result<Splice, String> {
+    fn insert(&self, layout: &Layout, path: &[&str], value: &Value) -> Result<TextSplice, String> {
         let (first, rest) = path.split_first().ok_or("no key")?;
         let mut value = value.clone();
         for key in rest.iter().rev() {
             value = Value::Object([((*key).to_owned(), value)].into_iter().collect());
         }
-        let is_inline = !matches!(layout.insertion_point, InsertionPoint::Line(..));
+        let is_inline = !matches!(layout.insertion_point, KeyInsertionPoint::Line(..));
         let text = self.writer.entry(first, &value, is_inline);
         self.insert_at(&layout.insertion_point, &text)
             .ok_or_else(|| format!("the key {} cannot be added to this mapping", path.join(".")))
     }
 }
 
-fn replace_value(entry: &KeyLayout, text: String) -> Splice {
+fn replace_value(entry: &KeyLayout, text: String) -> TextSplice {
     let span = entry.value.span;
     // A mark needs a blank before the value.
     let needs_blank = span.start == entry.after_mark;
-    Splice { span, text: if needs_blank { format!(" {text}") } else { text } }
+    TextSplice { span, text: if needs_blank { format!(" {text}") } else { text } }
 }
 
 fn refuse(entry: &KeyLayout) -> Result<(), String> {

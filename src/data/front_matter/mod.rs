@@ -21,7 +21,7 @@ use write::Writer;
 /// A change of one key. A key with dots is a key of a nested mapping, unless there is a key with
 /// these dots.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum KeyChange {
     /// Sets the value of a key, which is added if it is missing.
     Set(String, Value),
     /// Removes a key and its value.
@@ -30,7 +30,7 @@ pub enum Change {
     Add(String, Value),
 }
 
-impl Change {
+impl KeyChange {
     /// Returns the key.
     pub fn key(&self) -> &str {
         match self {
@@ -41,14 +41,14 @@ impl Change {
 
 /// The replacement of a span of the text by another text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Splice {
+pub struct TextSplice {
     /// The replaced bytes, as offsets into the lines between the delimiters.
     pub span: ByteSpan,
     /// The new text.
     pub text: String,
 }
 
-impl Splice {
+impl TextSplice {
     /// Returns `text` with the splice.
     pub fn apply(&self, text: &str) -> String {
         let before = text.get(..self.span.start).unwrap_or_default();
@@ -88,7 +88,11 @@ pub fn text_scalar(text: &str, format: Format, quote: Option<char>) -> String {
 
 /// Returns the splice that makes `change` in `text`, the lines between the delimiters. Returns
 /// `None` if nothing changes. An error is the reason why the change cannot be made.
-pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Splice>, String> {
+pub fn splice(
+    text: &str,
+    format: Format,
+    change: &KeyChange,
+) -> Result<Option<TextSplice>, String> {
     let read = |text: &str| match parse(text.as_bytes(), format)? {
         Some(map) => Ok(map),
         None => Err("it is not a mapping".to_owned()),
@@ -96,7 +100,7 @@ pub fn splice(text: &str, format: Format, change: &Change) -> Result<Option<Spli
     let old = read(text)?;
     // `inf` and `nan`, which JSON does not have, are read as null, so a null would change nothing.
     if format == Format::Toml
-        && let Change::Set(_, value) | Change::Add(_, value) = change
+        && let KeyChange::Set(_, value) | KeyChange::Add(_, value) = change
         && has_null(value)
     {
         return Err("TOML has no null".to_owned());
@@ -149,7 +153,7 @@ fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
 fn expected(
     old: &Map<String, Value>,
     format: Format,
-    change: &Change,
+    change: &KeyChange,
 ) -> Result<Option<Map<String, Value>>, String> {
     let key = change.key();
     if key.is_empty() || key.split('.').any(str::is_empty) && !old.contains_key(key) {
@@ -163,7 +167,7 @@ fn expected(
     let Some((last, outer)) = path.split_last() else { return Ok(None) };
     let mut map = &mut new;
     for part in outer {
-        if matches!(change, Change::Unset(_)) && !map.contains_key(part) {
+        if matches!(change, KeyChange::Unset(_)) && !map.contains_key(part) {
             return Err(format!("there is no key {key}"));
         }
         let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
@@ -176,15 +180,15 @@ fn expected(
         return Err(format!("there is no key {last}, but {other}"));
     }
     match change {
-        Change::Set(_, value) => {
+        KeyChange::Set(_, value) => {
             map.insert(last.clone(), value.clone());
         }
-        Change::Unset(_) => {
+        KeyChange::Unset(_) => {
             if map.remove(last).is_none() {
                 return Err(format!("there is no key {key}"));
             }
         }
-        Change::Add(_, value) => {
+        KeyChange::Add(_, value) => {
             // TOML has no null: what is read as such is `inf` or `nan`.
             let may_be_null = format != Format::Toml || !map.contains_key(last);
             match map.entry(last.clone()).or_insert(Value::Null) {

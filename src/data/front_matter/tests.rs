@@ -3,21 +3,21 @@ use serde_json::json;
 
 use super::*;
 
-fn changed(format: Format, text: &str, change: &Change) -> Result<String, String> {
+fn changed(format: Format, text: &str, change: &KeyChange) -> Result<String, String> {
     splice(text, format, change)
         .map(|splice| splice.map_or_else(|| text.to_owned(), |splice| splice.apply(text)))
 }
 
-fn set(key: &str, value: &str) -> Change {
-    Change::Set(key.to_owned(), value_of(value))
+fn set(key: &str, value: &str) -> KeyChange {
+    KeyChange::Set(key.to_owned(), value_of(value))
 }
 
-fn unset(key: &str) -> Change {
-    Change::Unset(key.to_owned())
+fn unset(key: &str) -> KeyChange {
+    KeyChange::Unset(key.to_owned())
 }
 
-fn add(key: &str, value: &str) -> Change {
-    Change::Add(key.to_owned(), value_of(value))
+fn add(key: &str, value: &str) -> KeyChange {
+    KeyChange::Add(key.to_owned(), value_of(value))
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn toml_and_json_are_changed_in_place() {
         for format in [Format::Json, Format::Yaml] {
             // YAML in braces is changed in the same way, with other quotes.
             if format == Format::Yaml
-                && matches!(&change, Change::Set(key, _) | Change::Add(key, _) if key != "title")
+                && matches!(&change, KeyChange::Set(key, _) | KeyChange::Add(key, _) if key != "title")
             {
                 continue;
             }
@@ -223,7 +223,7 @@ fn elsewhere(value: &Value) -> Value {
 
 /// Checks a change of `text`: another parser reads the new value and the old ones, and only lines
 /// of the key differ. Returns whether it was made.
-fn check(text: &str, change: &Change) -> bool {
+fn check(text: &str, change: &KeyChange) -> bool {
     let Ok(Some(splice)) = splice(text, Format::Yaml, change) else { return false };
     let new = splice.apply(text);
     let Some(old_values) = read_elsewhere(text) else { return false };
@@ -232,7 +232,7 @@ fn check(text: &str, change: &Change) -> bool {
     let map = |text: &str| parse(text.as_bytes(), Format::Yaml).unwrap().unwrap();
     let (own, key) = (map(&new), change.key());
     // A key that has dots is the same key in both, so its path is that where it occurs.
-    let is_unset = matches!(change, Change::Unset(_));
+    let is_unset = matches!(change, KeyChange::Unset(_));
     let old = map(text);
     let top = path_of(if is_unset { &old } else { &own }, key).remove(0);
     for (name, value) in &old_values {
@@ -243,7 +243,7 @@ fn check(text: &str, change: &Change) -> bool {
     for name in new_values.keys() {
         assert!(old_values.contains_key(name) || *name == top, "{change:?}\n{text}\n=>\n{new}");
     }
-    if let Change::Set(_, value) = change {
+    if let KeyChange::Set(_, value) = change {
         let mut written = Value::Object(new_values.clone());
         for part in path_of(&own, key) {
             written = written.get(&part).cloned().unwrap_or_default();
@@ -318,12 +318,12 @@ fn some_text() -> impl Strategy<Value = String> {
     })
 }
 
-fn some_change() -> impl Strategy<Value = Change> {
+fn some_change() -> impl Strategy<Value = KeyChange> {
     let key = prop_oneof![4 => "k[0-4]", 1 => "k[0-4]\\.[ab]", 1 => "new|a b|x: y"];
     (key, some_value(), 0_u8..4).prop_map(|(key, value, kind)| match kind {
-        0 => Change::Unset(key),
-        1 => Change::Add(key, value),
-        _ => Change::Set(key, value),
+        0 => KeyChange::Unset(key),
+        1 => KeyChange::Add(key, value),
+        _ => KeyChange::Set(key, value),
     })
 }
 
@@ -450,9 +450,9 @@ fn changes_of_real_front_matter_change_one_value() {
         };
         let value = value_of(values[next(values.len())]);
         let change = match next(4) {
-            0 => Change::Unset(key),
-            1 => Change::Add(key, value),
-            _ => Change::Set(key, value),
+            0 => KeyChange::Unset(key),
+            1 => KeyChange::Add(key, value),
+            _ => KeyChange::Set(key, value),
         };
         match splice(&text, Format::Yaml, &change) {
             Ok(None) => {}

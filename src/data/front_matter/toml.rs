@@ -2,7 +2,7 @@
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::layout::{InsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
+use super::layout::{KeyInsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
@@ -14,7 +14,7 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
     let reader = TomlReader { text };
     let mut layout = reader.table(document.as_table(), Some(0));
     // Keys of the outermost table precede the first header of a table.
-    if let InsertionPoint::Line(at, _) = &mut layout.insertion_point {
+    if let KeyInsertionPoint::Line(at, _) = &mut layout.insertion_point {
         *at = layout
             .entries
             .iter()
@@ -26,7 +26,7 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
         });
         // The lines of dotted keys belong to the outermost table, too.
         for inner in nested {
-            if matches!(inner.insertion_point, InsertionPoint::None) {
+            if matches!(inner.insertion_point, KeyInsertionPoint::None) {
                 let ends = inner.entries.iter().filter_map(|entry| entry.lines);
                 *at = ends.fold(*at, |at, lines| at.max(lines.end));
             }
@@ -59,7 +59,7 @@ impl TomlReader<'_> {
             layout.entries.push(entry);
         }
         if let Some(end) = end {
-            layout.insertion_point = InsertionPoint::Line(end, String::new());
+            layout.insertion_point = KeyInsertionPoint::Line(end, String::new());
         }
         layout
     }
@@ -107,7 +107,7 @@ impl TomlReader<'_> {
             }
             Value::Array(values) => {
                 let last = values.iter().last().and_then(Value::span).map(|span| span.end);
-                Kind::List(InsertionPoint::Inline(span.start + 1, last))
+                Kind::List(KeyInsertionPoint::Inline(span.start + 1, last))
             }
             Value::InlineTable(table) => Kind::Mapping(self.inline(table, span)),
             _ => Kind::Scalar(None),
@@ -121,7 +121,7 @@ impl TomlReader<'_> {
             entry.lines = None;
         }
         let last = layout.entries.last().map(|last| last.value.span.end);
-        layout.insertion_point = InsertionPoint::Inline(span.start + 1, last);
+        layout.insertion_point = KeyInsertionPoint::Inline(span.start + 1, last);
         layout
     }
 }

@@ -5,7 +5,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::layout::{InsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
+use super::layout::{KeyInsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
 use crate::markdown::flow_lines::{indented, unindented_lines};
 use crate::position::{ByteSpan, next_line_start};
 
@@ -37,7 +37,7 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
         Some((Some(reason), _)) => Err(format!("the front matter cannot be changed: {reason}")),
         Some((None, _)) | None => Ok(Layout {
             entries: Vec::new(),
-            insertion_point: InsertionPoint::Line(end, String::new()),
+            insertion_point: KeyInsertionPoint::Line(end, String::new()),
         }),
     }
 }
@@ -153,7 +153,7 @@ impl YamlReader<'_> {
         let end = self.end();
         if is_inline {
             let last = items.last().map(|last| last.end);
-            let insertion_point = InsertionPoint::Inline(start.start + 1, last);
+            let insertion_point = KeyInsertionPoint::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
             return ValueLayout { span, kind: Kind::List(insertion_point), obstacle };
         }
@@ -165,8 +165,11 @@ impl YamlReader<'_> {
         let prefix = self.get(line, first).to_owned();
         let is_dash =
             prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
-        let insertion_point =
-            if is_dash { InsertionPoint::Line(lines_end, prefix) } else { InsertionPoint::None };
+        let insertion_point = if is_dash {
+            KeyInsertionPoint::Line(lines_end, prefix)
+        } else {
+            KeyInsertionPoint::None
+        };
         let span = ByteSpan::new(start.start, lines_end.max(start.start));
         ValueLayout { span, kind: Kind::List(insertion_point), obstacle }
     }
@@ -200,7 +203,7 @@ impl YamlReader<'_> {
         let end = self.end();
         if is_inline {
             let last = entries.last().map(|last| last.value.span.end.max(last.after_mark));
-            let insertion_point = InsertionPoint::Inline(start.start + 1, last);
+            let insertion_point = KeyInsertionPoint::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
             return ValueLayout {
                 span,
@@ -214,9 +217,9 @@ impl YamlReader<'_> {
         let lines_end = self.end_of_lines(region).max(last);
         let insertion_point =
             if indent.trim().is_empty() && entries.iter().all(|e| e.lines.is_some()) {
-                InsertionPoint::Line(lines_end, indent)
+                KeyInsertionPoint::Line(lines_end, indent)
             } else {
-                InsertionPoint::None
+                KeyInsertionPoint::None
             };
         let span = ByteSpan::new(start.start.min(first), lines_end.max(first));
         ValueLayout { span, kind: Kind::Mapping(Layout { entries, insertion_point }), obstacle }

@@ -5,11 +5,11 @@
 
 use super::draft::FrontMatterEdit;
 use super::effect::{Expected, compare};
-use super::refusal::{Change, Refusal};
+use super::refusal::{OutsideChange, Refusal};
 use super::text::{dominant_line_end, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Side, Splice, SpliceEffects, apply};
-use crate::data::front_matter::{self, Change as KeyChange};
+use crate::data::front_matter::{self, KeyChange};
 use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::{Contents, Row, Table};
@@ -159,7 +159,7 @@ fn finish(
     let mut refusals = compare(old, &new, &splice, expected).refusals;
     if !is_as_wanted(&old.document().contents, &new.document().contents, wanted) {
         let line = LineIndex::new(old.bytes()).line_of(splice.at.start);
-        refusals.push(Refusal::ChangesOutside { line, change: Change::Content });
+        refusals.push(Refusal::ChangesOutside { line, change: OutsideChange::Content });
     }
     for refusal in refusals {
         if !refusal.is_allowed(allow) {

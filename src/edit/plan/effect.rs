@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use super::definitions::label_at;
 use super::draft::FrontMatterEdit;
 use super::footnotes::{footnote_references, footnotes};
-use super::refusal::{Change, FrontMatterProblem, Refusal};
+use super::refusal::{FrontMatterProblem, OutsideChange, Refusal};
 use super::text::{first_line, lines};
 use super::version::{Landmark, List, Version, is_in};
 use super::{Renumbered, Splice};
@@ -158,7 +158,7 @@ impl EffectComparison<'_> {
         lines.line_of(self.shift.at.start).min(lines.count())
     }
 
-    fn changes(&mut self, line: usize, change: Change) {
+    fn changes(&mut self, line: usize, change: OutsideChange) {
         self.effect.refusals.push(Refusal::ChangesOutside { line, change });
     }
 
@@ -175,11 +175,11 @@ impl EffectComparison<'_> {
             self.expected.is_exact || headings.eq(self.expected.headings.iter().copied());
         let is_inside = added.iter().all(|landmark| landmark.depth >= self.expected.depth);
         if !is_as_read || !is_inside {
-            self.changes(self.line(), Change::Content);
+            self.changes(self.line(), OutsideChange::Content);
             return false;
         }
         if added.iter().any(|landmark| self.is_absorbed(landmark)) {
-            self.changes(self.line(), Change::Content);
+            self.changes(self.line(), OutsideChange::Content);
         }
         // The list that the content begins, and the new start of each list outside the splice by its old one.
         let begun = added.iter().find_map(|landmark| landmark.list).map(|list| list.span.start);
@@ -193,7 +193,7 @@ impl EffectComparison<'_> {
             if is_in(self.shift.at, before.start) {
                 let is_cut = before.end.is_some_and(|end| self.shift.at.end < end);
                 if self.expected.is_exact && is_cut && !self.continues(&before, &added) {
-                    self.changes(self.old.line(before.node), Change::Block);
+                    self.changes(self.old.line(before.node), OutsideChange::Block);
                     return false;
                 }
                 continue;
@@ -212,12 +212,12 @@ impl EffectComparison<'_> {
                 if is_extended && self.continues(&before, &added) {
                     continue;
                 }
-                self.changes(self.old.line(before.node), Change::Block);
+                self.changes(self.old.line(before.node), OutsideChange::Block);
                 return false;
             };
             let stays = self.stays_in_list(&before, &now, begun, &mut lists);
             if !stays && std::mem::take(&mut may_report_list) {
-                self.changes(self.old.line(before.node), Change::Block);
+                self.changes(self.old.line(before.node), OutsideChange::Block);
             }
             self.section(&before, &now);
             let is_below = stays_below(&before, &now, self.shift)
@@ -234,7 +234,7 @@ impl EffectComparison<'_> {
             }
         }
         if kept.next().is_some() {
-            self.changes(self.line(), Change::Content);
+            self.changes(self.line(), OutsideChange::Content);
             return false;
         }
         true
@@ -356,7 +356,7 @@ impl EffectComparison<'_> {
             return;
         };
         if old.title != new.title {
-            let change = Change::Title { from: old.title.clone(), to: new.title.clone() };
+            let change = OutsideChange::Title { from: old.title.clone(), to: new.title.clone() };
             self.effect
                 .refusals
                 .push(Refusal::ChangesOutside { line: self.old.line(before.node), change });
@@ -414,13 +414,13 @@ impl EffectComparison<'_> {
                 continue;
             }
             let to = found.map(str::to_owned);
-            changes.push((offset, Change::Link { from: target.to_owned(), to }));
+            changes.push((offset, OutsideChange::Link { from: target.to_owned(), to }));
             self.effect.lost_links.push(LostLink { offset, target: target.to_owned() });
         }
         // A new link is reported at the line that its text had in the old file.
         changes.extend(now.into_iter().map(|((offset, _), target)| {
             let before = offset.checked_sub(shift.after.end).map(|rest| shift.at.end + rest);
-            (before.unwrap_or(offset), Change::NewLink { to: target.to_owned() })
+            (before.unwrap_or(offset), OutsideChange::NewLink { to: target.to_owned() })
         }));
         if changes.is_empty() {
             return;
@@ -434,7 +434,7 @@ impl EffectComparison<'_> {
 
     /// The references to footnotes outside the splice whose footnote changes, with their offsets in the old file. A
     /// footnote in the place may get another text there.
-    fn footnotes(&self) -> Vec<(usize, Change)> {
+    fn footnotes(&self) -> Vec<(usize, OutsideChange)> {
         let shift = self.shift;
         let (before, now) = (footnotes(self.old), footnotes(self.new));
         if before.is_empty() && now.is_empty() {
@@ -460,7 +460,7 @@ impl EffectComparison<'_> {
                 (before, _) => before.is_none(),
             };
             let label = String::from_utf8_lossy(span.of(self.old.bytes())).into_owned();
-            Some((span.start, Change::Footnote { label, is_new }))
+            Some((span.start, OutsideChange::Footnote { label, is_new }))
         };
         outside.filter_map(change).collect()
     }

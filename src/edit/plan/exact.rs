@@ -14,7 +14,7 @@ use super::fragment::{Fragment, converted};
 use super::planner::Planner;
 use super::text::{dominant_line_end, lines};
 use super::version::Version;
-use super::{Allow, Change, EditTarget, Plan, Refusal, Side, Splice, apply};
+use super::{Allow, EditTarget, OutsideChange, Plan, Refusal, Side, Splice, apply};
 use crate::limits;
 use crate::markdown;
 use crate::markdown::cells::cells;
@@ -121,7 +121,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     let mut effect = compare(old, &new, &splice, &expected);
     if cells_after(old, at.end) != cells_after(&new, after.end) {
         let line = LineIndex::new(file).line_of(at.end);
-        effect.refusals.push(Refusal::ChangesOutside { line, change: Change::Content });
+        effect.refusals.push(Refusal::ChangesOutside { line, change: OutsideChange::Content });
     }
     let is_deletion = matches!(edit, ExactEdit::Delete(_));
     let allow = Allow { drop: allow.drop || is_deletion, ..allow };

@@ -1,7 +1,7 @@
 //! Plans an edit: computes which bytes of a file to replace, or why the edit is refused. Pure: no store, no
 //! file.
 //!
-//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and an [`Operation`]: the splice, and the version
+//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`PlanRequest`]: the splice, and the version
 //! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
 //! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
 //! finds the definitions that must stay. [`move_section`] joins an insertion and a deletion, and `carried` is the
@@ -31,11 +31,11 @@
 //! - A file without a final line end stays without one.
 //!
 //! ```
-//! use mdsel::edit::plan::{Allow, EditScope, EditTarget, Operation, Version, plan};
+//! use mdsel::edit::plan::{Allow, EditScope, EditTarget, PlanRequest, Version, plan};
 //!
 //! let file = Version::read(b"# A\n\nold\n\n# B\n".to_vec());
 //! let target = EditTarget::Node(file.outline().sections[0].node);
-//! let operation = Operation::Replace { content: b"new", scope: EditScope::Subtree, keep_heading: true };
+//! let operation = PlanRequest::Replace { content: b"new", scope: EditScope::Subtree, keep_heading: true };
 //! let plan = plan(&file, target, operation, Allow::default()).unwrap();
 //! assert_eq!(plan.version.bytes(), b"# A\n\nnew\n\n# B\n");
 //! ```
@@ -66,7 +66,7 @@ pub use effect::{Shift, renumbered};
 pub use exact::{ExactEdit, plan_exact};
 pub(in crate::edit) use footnotes::{has_footnote, references_in_text};
 pub use planner::plan;
-pub use refusal::{Change, FrontMatterProblem, Refusal};
+pub use refusal::{FrontMatterProblem, OutsideChange, Refusal};
 pub use section_move::{
     MoveRefusal, MovedFile, MovedPlace, MovedSection, SectionMove, move_section,
 };
@@ -137,7 +137,7 @@ pub enum EditScope {
 
 /// The operation on the target.
 #[derive(Clone, Copy, Debug)]
-pub enum Operation<'a> {
+pub enum PlanRequest<'a> {
     /// Replaces the target.
     Replace {
         /// The new content. Empty content leaves only the heading, or nothing if the heading is not kept.

@@ -14,7 +14,7 @@ use super::refusal::FrontMatterProblem;
 use super::text::{dominant_line_end, trimmed, with_line_ends};
 use super::version::Version;
 use super::{
-    Allow, EditScope, EditTarget, Operation, Plan, Refusal, Reparented, Splice, SpliceEffects,
+    Allow, EditScope, EditTarget, Plan, PlanRequest, Refusal, Reparented, Splice, SpliceEffects,
     apply,
 };
 use crate::markdown;
@@ -31,16 +31,16 @@ use crate::position::{ByteSpan, trim_line_end};
 pub fn plan(
     old: &Version,
     target: EditTarget,
-    request: Operation<'_>,
+    request: PlanRequest<'_>,
     allow: Allow,
 ) -> Result<Plan, Refusal> {
     let given = match request {
-        Operation::Replace { content, .. } | Operation::Insert { content, .. } => content,
-        Operation::Delete { .. } => b"",
+        PlanRequest::Replace { content, .. } | PlanRequest::Insert { content, .. } => content,
+        PlanRequest::Delete { .. } => b"",
     };
     let line_end = dominant_line_end(old.bytes()).or_else(|| dominant_line_end(given));
     let line_end = line_end.unwrap_or(b"\n");
-    if let Operation::Delete { scope: EditScope::Own } = request
+    if let PlanRequest::Delete { scope: EditScope::Own } = request
         && let EditTarget::Ldmd(index) = target
         && !allow.drop
     {
@@ -53,27 +53,27 @@ pub fn plan(
     }
     // A deletion names what it removes, and one with the scope `Own` names the section whose children move.
     let allow = Allow {
-        drop: allow.drop || matches!(request, Operation::Delete { .. }),
-        escape: allow.escape || matches!(request, Operation::Delete { scope: EditScope::Own }),
-        duplicate: allow.duplicate || !matches!(request, Operation::Insert { .. }),
+        drop: allow.drop || matches!(request, PlanRequest::Delete { .. }),
+        escape: allow.escape || matches!(request, PlanRequest::Delete { scope: EditScope::Own }),
+        duplicate: allow.duplicate || !matches!(request, PlanRequest::Insert { .. }),
         ..allow
     };
     let drafter = Drafter { old, line_end };
     let planner = Planner { old, line_end, allow, target };
     let draft = match request {
-        Operation::Replace { content, .. } if target == EditTarget::Document => {
+        PlanRequest::Replace { content, .. } if target == EditTarget::Document => {
             return planner.replace_document(converted(content, line_end));
         }
-        Operation::Replace { content, scope, keep_heading } => {
+        PlanRequest::Replace { content, scope, keep_heading } => {
             planner.refuse_bare_code(content)?;
             planner.refuse_bare_rows(content, true)?;
             drafter.replace(target, content, scope, keep_heading)?
         }
-        Operation::Insert { content, position, relevel } => {
+        PlanRequest::Insert { content, position, relevel } => {
             planner.refuse_bare_rows(content, false)?;
             drafter.insert(target, content, position, relevel)?
         }
-        Operation::Delete { scope } => drafter.delete(target, scope)?,
+        PlanRequest::Delete { scope } => drafter.delete(target, scope)?,
     };
     planner.finish(&draft)
 }

@@ -43,7 +43,7 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
     }
     for (span, scope, keep_heading) in given {
         let content = span.of(file);
-        let request = Operation::Replace { content, scope, keep_heading };
+        let request = PlanRequest::Replace { content, scope, keep_heading };
         match planned(file, EditTarget::Node(node), request, Allow::default()) {
             Ok(splice) => {
                 assert!(splice.effects.is_noop && apply(file, &splice) == file, "{request:?}");
@@ -99,7 +99,7 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
         }
     };
     for scope in [SUBTREE, OWN] {
-        let deleted = planned(file, target, Operation::Delete { scope }, everything);
+        let deleted = planned(file, target, PlanRequest::Delete { scope }, everything);
         let Ok(splice) = deleted else { continue };
         let new = apply(file, &splice);
         // Only definitions that other text uses stay.
@@ -272,14 +272,14 @@ proptest! {
         let node = EditTarget::Node(seed.index(outline.nodes.len()));
         for target in [node, EditTarget::FrontMatter, EditTarget::Ldmd(0), EditTarget::Document] {
             for request in [
-                Operation::Replace { content, scope: SUBTREE, keep_heading },
-                Operation::Replace { content, scope: OWN, keep_heading },
-                Operation::Insert { content, position, relevel },
+                PlanRequest::Replace { content, scope: SUBTREE, keep_heading },
+                PlanRequest::Replace { content, scope: OWN, keep_heading },
+                PlanRequest::Insert { content, position, relevel },
                 DELETE,
             ] {
                 let Ok(splice) = planned(file, target, request, allow) else { continue };
                 let new = apply(file, &splice);
-                if matches!(request, Operation::Replace { .. }) && target != EditTarget::FrontMatter {
+                if matches!(request, PlanRequest::Replace { .. }) && target != EditTarget::FrontMatter {
                     let inserted = lines(splice.inserted.of(&new)).len();
                     prop_assert_eq!(inserted, lines(content).len());
                 }
@@ -288,8 +288,8 @@ proptest! {
                     let [old_headings, new_headings] = headings_outside(&outline, &new_outline, &splice);
                     prop_assert_eq!(old_headings, new_headings);
                     let has_front_matter = match (target, request) {
-                        (EditTarget::FrontMatter, Operation::Delete { .. }) => false,
-                        (EditTarget::FrontMatter, Operation::Replace { .. }) => true,
+                        (EditTarget::FrontMatter, PlanRequest::Delete { .. }) => false,
+                        (EditTarget::FrontMatter, PlanRequest::Replace { .. }) => true,
                         _ => outline.front_matter.is_some(),
                     };
                     prop_assert_eq!(new_outline.front_matter.is_some(), has_front_matter);

@@ -9,7 +9,7 @@ use crate::limits;
 
 /// A change outside the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum OutsideChange {
     /// The content would be parsed as part of the text around it.
     Content,
     /// A block would be parsed differently.
@@ -42,7 +42,7 @@ pub enum Change {
     },
 }
 
-impl std::fmt::Display for Change {
+impl std::fmt::Display for OutsideChange {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Content => {
@@ -236,7 +236,7 @@ pub enum Refusal {
         /// The first line that would change.
         line: usize,
         /// The change at that line.
-        change: Change,
+        change: OutsideChange,
     },
 }
 

@@ -10,7 +10,7 @@ use super::carried::{Carried, carried};
 use super::effect::renumbered;
 use super::version::{Version, is_in};
 use super::{
-    Allow, EditScope, EditTarget, Operation, Plan, Position, Refusal, Renumbered, Splice, plan,
+    Allow, EditScope, EditTarget, Plan, PlanRequest, Position, Refusal, Renumbered, Splice, plan,
 };
 use crate::markdown::links::LinkKind;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
@@ -104,7 +104,7 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     // In the same file, the section is there twice for a moment.
     let allow = Allow { duplicate: request.to.is_none(), ..request.allow };
     let (position, relevel) = (request.position, request.relevel);
-    let operation = Operation::Insert { content: &bytes, position, relevel };
+    let operation = PlanRequest::Insert { content: &bytes, position, relevel };
     let inserted = plan(target, request.target, operation, allow)?;
     let base = if request.to.is_some() { from } else { &inserted.version };
     let start = match request.to {
@@ -120,7 +120,7 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
         return Err(Refusal::IntoItself.into());
     }
     let scope = EditScope::Subtree;
-    let deleted = plan(base, EditTarget::Node(old), Operation::Delete { scope }, request.allow)
+    let deleted = plan(base, EditTarget::Node(old), PlanRequest::Delete { scope }, request.allow)
         .map_err(|refusal| MoveRefusal { is_deletion: true, refusal })?;
     let (inserted, deleted) = (&inserted, &deleted);
     let (copied, labels) = (&copied, &new_labels);

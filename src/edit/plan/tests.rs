@@ -7,44 +7,44 @@ use crate::markdown::parse;
 pub(super) const SUBTREE: EditScope = EditScope::Subtree;
 pub(super) const OWN: EditScope = EditScope::Own;
 
-pub(super) fn replace(content: &str) -> Operation<'_> {
-    Operation::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: true }
+pub(super) fn replace(content: &str) -> PlanRequest<'_> {
+    PlanRequest::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: true }
 }
 
-fn replace_own(content: &str) -> Operation<'_> {
-    Operation::Replace { content: content.as_bytes(), scope: OWN, keep_heading: true }
+fn replace_own(content: &str) -> PlanRequest<'_> {
+    PlanRequest::Replace { content: content.as_bytes(), scope: OWN, keep_heading: true }
 }
 
-fn replace_all(content: &str) -> Operation<'_> {
-    Operation::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: false }
+fn replace_all(content: &str) -> PlanRequest<'_> {
+    PlanRequest::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: false }
 }
 
-fn insert(position: Position, content: &str) -> Operation<'_> {
-    Operation::Insert { content: content.as_bytes(), position, relevel: false }
+fn insert(position: Position, content: &str) -> PlanRequest<'_> {
+    PlanRequest::Insert { content: content.as_bytes(), position, relevel: false }
 }
 
-pub(super) fn relevel(position: Position, content: &str) -> Operation<'_> {
-    Operation::Insert { content: content.as_bytes(), position, relevel: true }
+pub(super) fn relevel(position: Position, content: &str) -> PlanRequest<'_> {
+    PlanRequest::Insert { content: content.as_bytes(), position, relevel: true }
 }
 
-fn before(content: &str) -> Operation<'_> {
+fn before(content: &str) -> PlanRequest<'_> {
     insert(Position::Before, content)
 }
 
-fn after(content: &str) -> Operation<'_> {
+fn after(content: &str) -> PlanRequest<'_> {
     insert(Position::After, content)
 }
 
-fn first(content: &str) -> Operation<'_> {
+fn first(content: &str) -> PlanRequest<'_> {
     insert(Position::FirstChild, content)
 }
 
-fn last(content: &str) -> Operation<'_> {
+fn last(content: &str) -> PlanRequest<'_> {
     insert(Position::LastChild, content)
 }
 
-pub(super) const DELETE: Operation<'_> = Operation::Delete { scope: SUBTREE };
-const DELETE_OWN: Operation<'_> = Operation::Delete { scope: OWN };
+pub(super) const DELETE: PlanRequest<'_> = PlanRequest::Delete { scope: SUBTREE };
+const DELETE_OWN: PlanRequest<'_> = PlanRequest::Delete { scope: OWN };
 
 /// The target that `name` means: a section title, `root`, `document`, `front matter`, or a block type, `item`
 /// or `ldmd` with its index in the file.
@@ -75,7 +75,7 @@ fn target(outline: &Outline, name: &str) -> EditTarget {
 pub(super) fn planned(
     file: &[u8],
     target: EditTarget,
-    request: Operation<'_>,
+    request: PlanRequest<'_>,
     allow: Allow,
 ) -> Result<Splice, Refusal> {
     let Plan { splice, version } = plan(&Version::read(file.to_vec()), target, request, allow)?;
@@ -83,7 +83,7 @@ pub(super) fn planned(
     Ok(splice)
 }
 
-fn edit(file: &[u8], name: &str, request: Operation<'_>) -> Result<(Splice, Vec<u8>), Refusal> {
+fn edit(file: &[u8], name: &str, request: PlanRequest<'_>) -> Result<(Splice, Vec<u8>), Refusal> {
     edit_allowing(Allow::default(), file, name, request)
 }
 
@@ -91,7 +91,7 @@ fn edit_allowing(
     allow: Allow,
     file: &[u8],
     name: &str,
-    request: Operation<'_>,
+    request: PlanRequest<'_>,
 ) -> Result<(Splice, Vec<u8>), Refusal> {
     let outline = parse(file).outline;
     let splice = planned(file, target(&outline, name), request, allow)?;
@@ -112,7 +112,7 @@ fn variants() -> [(&'static str, Form); 5] {
     ]
 }
 
-fn check_table(table: &[(&str, &str, Operation<'_>, &str)]) {
+fn check_table(table: &[(&str, &str, PlanRequest<'_>, &str)]) {
     for &(file, name, request, expected) in table {
         for (variant, form) in variants() {
             // In a file without line ends, those of the content are used, which are always LF here.
@@ -129,7 +129,7 @@ fn check_table(table: &[(&str, &str, Operation<'_>, &str)]) {
                 "{variant}: {name} {request:?}"
             );
             assert_eq!(splice.effects.is_noop, old == new);
-            if let Operation::Insert { content, relevel: false, .. } = request {
+            if let PlanRequest::Insert { content, relevel: false, .. } = request {
                 let inserted = text::with_line_ends(splice.inserted.of(&new), b"\n");
                 assert_eq!(inserted.trim_ascii(), content.trim_ascii(), "{variant}: {request:?}");
             }
@@ -484,7 +484,7 @@ fn mixed_line_ends_and_invalid_utf8_are_kept() {
     let file = b"# A\r\n\r\nx\ny\r\n\n# B\n\xff\n";
     let read = b"# A\n\nx\ny\n\n";
     let outline = parse(file).outline;
-    let request = Operation::Replace { content: read, scope: SUBTREE, keep_heading: true };
+    let request = PlanRequest::Replace { content: read, scope: SUBTREE, keep_heading: true };
     let splice = planned(file, target(&outline, "A"), request, Allow::default()).unwrap();
     assert!(splice.effects.is_noop && apply(file, &splice) == file);
     let (_, new) = edit(file, "A", replace("z")).unwrap();
@@ -687,7 +687,7 @@ fn renumbered_sections_are_listed() {
 
 #[test]
 fn a_heading_can_only_be_replaced_by_one_heading() {
-    let heading = |content: &'static str| Operation::Replace {
+    let heading = |content: &'static str| PlanRequest::Replace {
         content: content.as_bytes(),
         scope: EditScope::Heading,
         keep_heading: true,
@@ -698,7 +698,7 @@ fn a_heading_can_only_be_replaced_by_one_heading() {
         (heading("x"), "WOULD_DROP"),
         (heading("# X"), "WOULD_ESCAPE"),
         (heading("## X\n\n### Y"), "WOULD_ESCAPE"),
-        (Operation::Delete { scope: EditScope::Heading }, "NO_SUCH_PART"),
+        (PlanRequest::Delete { scope: EditScope::Heading }, "NO_SUCH_PART"),
     ] {
         assert_eq!(edit(ATX.as_bytes(), "B", request).unwrap_err().code(), code, "{request:?}");
     }

@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use super::link_targets::MovedPlaces;
+use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
-use super::{Plan, RelocateEffects};
+use super::{RelocateEffects, RelocationPlan};
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
@@ -45,7 +45,7 @@ pub(super) fn moved(
     library: &DocumentCache<'_>,
     stored: &StoredDocument,
     path: &str,
-) -> Result<Plan> {
+) -> Result<RelocationPlan> {
     let path = path.strip_prefix("./").unwrap_or(path);
     let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
     // A path that ends with a slash is a folder, as for `mv`.
@@ -87,7 +87,7 @@ pub(super) fn moved(
     let moved = same_places(&old, version.document());
     let versions = vec![version];
     let effects = RelocateEffects::default();
-    Ok(Plan { versions, moved, section: None, from, to, title: None, effects })
+    Ok(RelocationPlan { versions, moved, section: None, from, to, title: None, effects })
 }
 
 /// Returns a warning about links that lead nowhere and end in the name of the document `stored`, if no other document

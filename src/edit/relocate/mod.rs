@@ -2,13 +2,13 @@
 //! the links to it.
 //!
 //! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
-//! links are rewritten, `link_targets` compares where links lead, and `occurrence` finds where targets are written.
+//! links are rewritten, `link_comparison` compares where links lead, and `occurrence` finds where targets are written.
 //! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
 mod answer;
 mod document;
 mod heading;
-mod link_targets;
+mod link_comparison;
 mod new_version;
 mod occurrence;
 mod relink;
@@ -37,7 +37,7 @@ use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named, names_document};
 use crate::store::{Lookup, Purpose, Reader, Store};
 use document::{moved, unresolved_links};
-use link_targets::MovedPlaces;
+use link_comparison::MovedPlaces;
 use new_version::NewVersion;
 use relink::relink;
 use rename::renamed;
@@ -181,7 +181,7 @@ pub struct RelocateEffects {
 }
 
 /// The versions that an edit itself makes, and how it describes them.
-struct Plan {
+struct RelocationPlan {
     /// The edited document comes first.
     versions: Vec<NewVersion>,
     moved: MovedPlaces,
@@ -231,10 +231,11 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         },
         Relocation::MoveSection(section) => moved_section(&library, section)?,
     };
-    let Plan { mut versions, moved, section, from, to, title, mut effects } = match planned {
-        Ok(plan) => plan,
-        Err(fault) => return Ok(Err(fault)),
-    };
+    let RelocationPlan { mut versions, moved, section, from, to, title, mut effects } =
+        match planned {
+            Ok(plan) => plan,
+            Err(fault) => return Ok(Err(fault)),
+        };
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use super::link_targets::{LinkTargets, MovedPlaces};
+use super::link_comparison::{LinkComparison, MovedPlaces};
 use super::new_version::{NewVersion, RewrittenLink};
 use super::occurrence::{Form, Occurrence, occurrences};
 use crate::edit::plan::Version;
@@ -45,7 +45,7 @@ pub(super) fn relink(
         let renamed = versions.values().filter(|version| version.is_renamed);
         let changed = renamed.map(NewVersion::changed).collect();
         let after = Graph::new(library, EdgeFilter::default()).with(changed);
-        let targets = LinkTargets {
+        let targets = LinkComparison {
             library,
             before: &before,
             after: &after,
@@ -94,7 +94,7 @@ fn refused(mut failed: Vec<String>) -> Error {
 
 /// One round: the links as the versions so far resolve them, and what failed.
 struct Round<'a> {
-    targets: LinkTargets<'a>,
+    targets: LinkComparison<'a>,
     /// The links that are rewritten.
     edited: Vec<String>,
     /// The links that no new target keeps.

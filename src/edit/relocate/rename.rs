@@ -5,9 +5,9 @@
 //! elsewhere, is never lost.
 
 use super::heading::{Parts, links, lost, with_links};
-use super::link_targets::MovedPlaces;
+use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
-use super::{Plan, RelocateEffects, not_a_section, section_at};
+use super::{RelocateEffects, RelocationPlan, not_a_section, section_at};
 use crate::address::{AddressResult, split_marks};
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
@@ -24,7 +24,7 @@ pub(super) fn renamed(
     place: &NamedNode,
     title: &str,
     is_fuzzy: bool,
-) -> Result<AddressResult<Plan>> {
+) -> Result<AddressResult<RelocationPlan>> {
     let title = title.trim();
     if title.is_empty() || title.contains(['\n', '\r']) {
         return Err(Error::new(ErrorKind::Usage, "a title is one line of text"));
@@ -109,7 +109,7 @@ pub(super) fn renamed(
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
     let (versions, moved) = (vec![version], MovedPlaces::new());
-    Ok(Ok(Plan { versions, moved, section, from: address, to, title, effects }))
+    Ok(Ok(RelocationPlan { versions, moved, section, from: address, to, title, effects }))
 }
 
 /// Returns a title without the number signs of its level, as `read` and `find` print headings.

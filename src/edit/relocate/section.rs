@@ -4,9 +4,11 @@
 
 use std::rc::Rc;
 
-use super::link_targets::MovedPlaces;
+use super::link_comparison::MovedPlaces;
 use super::new_version::{MovedLines, NewVersion};
-use super::{NewLabel, Plan, RelocateEffects, SectionRelocation, not_a_section, section_at};
+use super::{
+    NewLabel, RelocateEffects, RelocationPlan, SectionRelocation, not_a_section, section_at,
+};
 use crate::address::AddressResult;
 use crate::edit::change::{Operation, target_of};
 use crate::edit::hint::RefusedEdit;
@@ -23,7 +25,7 @@ use crate::query::{DocumentCache, named};
 pub(super) fn moved_section(
     library: &DocumentCache<'_>,
     relocation: &SectionRelocation,
-) -> Result<AddressResult<Plan>> {
+) -> Result<AddressResult<RelocationPlan>> {
     let SectionRelocation { section, to, position, relevel, allow, is_fuzzy } = relocation;
     let mut places = Vec::with_capacity(2);
     for address in [section, to] {
@@ -104,7 +106,7 @@ pub(super) fn moved_section(
     let title = Some(section.title.clone());
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
-    Ok(Ok(Plan { versions, moved: all, section, from, to, title, effects }))
+    Ok(Ok(RelocationPlan { versions, moved: all, section, from, to, title, effects }))
 }
 
 fn not_a_place(address: &str) -> Error {

@@ -25,10 +25,10 @@ use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::StoredDocument;
 
 /// A place: the id of its document, and its part of the document.
-pub(super) type PlaceKey = (i64, Target);
+pub(super) type TargetKey = (i64, Target);
 
 /// Where the places are that the edit moves; `None` for a place that it removes. Others stay where they are.
-pub(super) type MovedPlaces = HashMap<PlaceKey, Option<PlaceKey>>;
+pub(super) type MovedPlaces = HashMap<TargetKey, Option<TargetKey>>;
 
 /// The document of a link before and after the edit.
 struct LinkDocument<'a> {
@@ -37,7 +37,7 @@ struct LinkDocument<'a> {
 }
 
 /// The links as the versions so far resolve them.
-pub(super) struct LinkTargets<'a> {
+pub(super) struct LinkComparison<'a> {
     pub(super) library: &'a DocumentCache<'a>,
     pub(super) before: &'a Graph<'a>,
     pub(super) after: &'a Graph<'a>,
@@ -47,7 +47,7 @@ pub(super) struct LinkTargets<'a> {
     pub(super) titles: RefCell<HashMap<i64, Option<String>>>,
 }
 
-impl LinkTargets<'_> {
+impl LinkComparison<'_> {
     /// Returns whether a link led nowhere before the edit. One to a missing section leads to its document.
     pub(super) fn was_broken(&self, old: &Rc<OpenDocument>, link: &StoredLink) -> Result<bool> {
         let before = self.before.follow(old, link)?;
@@ -218,7 +218,7 @@ impl LinkTargets<'_> {
     }
 
     /// Returns where a place is after the edit. A link that is written as `target` led to it.
-    fn now(&self, place: &ResolvedNode, target: &str) -> Result<Option<PlaceKey>> {
+    fn now(&self, place: &ResolvedNode, target: &str) -> Result<Option<TargetKey>> {
         let id = place.document.stored.id;
         let named = match block_id(target) {
             // The target of a link to a block is the whole document, and the block is in a section of it.
