@@ -498,6 +498,8 @@ fn a_dry_run_prints_the_diff_and_changes_nothing() {
     let json = place.run(&[&trial[..], &["-f", "json"]].concat()).success().json();
     assert_eq!((&json["diff"], &json["dry_run"]), (&json!(diff), &json!(true)));
     assert_eq!(text(&place), DOC);
+    let limited = place.run(&[&trial[..], &["--max-chars", "90"]].concat()).success().text();
+    assert_eq!(limited, diff, "the limit is that of the diff");
     place.write("bytes.md", b"# A\n\n\xff\n\nold\n");
     place.run(&["ingest"]).success();
     let bytes = ["insert", "bytes.md", "A", "--content", "new", "--dry-run"];

@@ -6,6 +6,7 @@
 //! command gives each file the version that the store has; see [`crate::store::Store::recover`].
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use super::plan::Version;
 use crate::corpus::{FileHandle, FileState, Roots, Seen, conflict, temporary_name};
@@ -70,11 +71,54 @@ impl FileChange {
     }
 }
 
+/// The right to change a store, and the store as it is until then.
+///
+/// The writer holds the lock from before the files are read until the store is written, so concurrent edits run one
+/// after the other.
+pub(super) struct EditTransaction<'a> {
+    store: &'a Store,
+    writer: Box<dyn Writer>,
+    pub(super) reader: Box<dyn Reader>,
+}
+
+impl<'a> EditTransaction<'a> {
+    /// Waits for other writers, at most as long as `wait`. Returns warnings about an interrupted edit, too.
+    pub(super) fn begin(store: &'a Store, wait: Duration) -> Result<(Self, Vec<Warning>)> {
+        let (writer, recovered) = store.trusted_writer(wait)?;
+        Ok((Self { store, writer, reader: store.reader(Purpose::Read)? }, recovered))
+    }
+
+    /// Makes `changes`, unless they are only tried. Calls `confirm` before anything is written. Returns warnings.
+    ///
+    /// # Errors
+    ///
+    /// `LIMIT` if a file would be larger than its folder allows.
+    pub(super) fn finish(
+        self,
+        changes: Vec<FileChange>,
+        is_dry_run: bool,
+        confirm: impl FnOnce() -> Result<()>,
+    ) -> Result<Vec<Warning>> {
+        let Self { store, writer, reader } = self;
+        let roots = reader.roots();
+        drop(reader);
+        for FileChange { path, after, .. } in &changes {
+            let bytes = after.as_ref().map_or(0, |after| after.bytes().len());
+            roots.check_size(path, bytes as u64)?;
+        }
+        if is_dry_run || changes.is_empty() {
+            return writer.close();
+        }
+        confirm()?;
+        write(store, writer, &roots, changes)
+    }
+}
+
 /// Makes `changes` and ends the writer. Returns warnings about steps that failed after the edit was made.
 ///
 /// A writer whose change failed is not used again: it may have committed the change before it failed. Another
 /// one recovers the edit, and the store says whether it was made.
-pub(super) fn write(
+fn write(
     store: &Store,
     mut writer: Box<dyn Writer>,
     roots: &Roots,

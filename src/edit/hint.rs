@@ -9,17 +9,30 @@ use crate::address::FRONT_MATTER_PLACE;
 use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
+use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
+use crate::query::node::{has_hash, short_hash};
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents};
 
-/// Returns `CONFLICT`: the document at `path` has the hash `found`, not `expected`.
-pub(super) fn hash_conflict(path: &str, found: &str, expected: &str) -> Error {
-    Error::new(ErrorKind::Conflict, format!("{path}: the hash is {found}, not {expected}"))
+/// Returns `CONFLICT` if neither the file at `path`, whose bytes are `bytes`, nor one of the `spans` of it has the hash
+/// `expected`.
+pub(super) fn check_hash(
+    path: &str,
+    bytes: &[u8],
+    spans: &[ByteSpan],
+    expected: &str,
+) -> Result<()> {
+    let is_of = |bytes: &[u8]| has_hash(bytes, expected);
+    if is_of(bytes) || spans.iter().any(|span| is_of(span.of(bytes))) {
+        return Ok(());
+    }
+    let found = short_hash(spans.first().map_or(bytes, |span| span.of(bytes)));
+    Err(Error::new(ErrorKind::Conflict, format!("{path}: the hash is {found}, not {expected}"))
         .with_hint(format!(
             "read it again with `mdsel read {} --refresh -f json`",
             shell_path(path)
-        ))
+        )))
 }
 
 /// Returns `error`. If it says that `text` names a whole document, its hint becomes that of `hint`, if any.

@@ -39,12 +39,11 @@ use crate::percent::percent_decode;
 use crate::query::library::OpenDocument;
 use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
-use crate::query::node::{has_hash, short_hash};
 use crate::query::{DocumentCache, NamedNode, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Reader, Store};
 use change::Current;
-use files::{FileChange, OldFile};
-use hint::{hash_conflict, instead_of_whole, of_whole_document};
+use files::{EditTransaction, FileChange, OldFile};
+use hint::{check_hash, instead_of_whole, of_whole_document};
 use plan::Renumbered;
 
 /// A request to edit documents.
@@ -65,7 +64,7 @@ pub struct EditRequest<'a> {
     /// The longest time to wait for another writer.
     pub wait: Duration,
     /// Called once before anything is written; an error cancels the edits. The caller checks that the answer
-    /// can be printed.
+    /// can be printed. A dry run does not call it, nor do edits that change nothing.
     pub confirm: &'a dyn Fn(&EditReport) -> Result<()>,
 }
 
@@ -112,12 +111,9 @@ struct EditedDocument {
 /// Edits documents. The inner error says why a place was not found.
 pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
-    // The writer holds the lock from before the files are read until the store is written, so concurrent edits
-    // run one after the other.
-    let (writer, recovered) = request.store.trusted_writer(request.wait)?;
+    let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
     warnings.extend(recovered);
-    let reader = request.store.reader(Purpose::Read)?;
-    let library = DocumentCache::new(&*reader);
+    let library = DocumentCache::new(&*transaction.reader);
     let places = match places(&library, request)? {
         Ok(places) => places,
         Err(fault) => return Ok(Err(fault)),
@@ -127,12 +123,17 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
             Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
         );
     }
-    let (documents, mut done) = match applied(&*reader, &request.edits, &places)? {
+    let (documents, mut done) = match applied(library.reader, &request.edits, &places)? {
         Ok(applied) => applied,
         Err(fault) => return Ok(Err(fault)),
     };
     if let Some(expected) = &request.expect {
-        check_hash(&documents, expected)?;
+        let [document] = documents.as_slice() else {
+            let message = "--expect is the hash of one document, and the edits change several";
+            return Err(Error::new(ErrorKind::Usage, message)
+                .with_hint("give each edit of the batch its own `expect`"));
+        };
+        check_hash(&document.original.stored.path, &document.before.bytes, &[], expected)?;
     }
     let affected = affected_links(&library, &documents, &done)?;
     for one in &mut done {
@@ -154,21 +155,9 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
         warnings,
     };
     drop(library);
-    let roots = reader.roots();
-    drop(reader);
-    report
-        .files
-        .iter()
-        .try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
-    (request.confirm)(&report)?;
-    let is_written = !request.is_dry_run && report.is_change();
-    let warnings = if is_written {
-        let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
-        files::write(request.store, writer, &roots, changes)?
-    } else {
-        writer.close()?
-    };
-    report.warnings.extend(warnings);
+    let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
+    let confirm = || (request.confirm)(&report);
+    report.warnings.extend(transaction.finish(changes, request.is_dry_run, confirm)?);
     Ok(Ok(report))
 }
 
@@ -229,21 +218,6 @@ impl EditedDocument {
             model: None,
         })
     }
-}
-
-/// Returns `CONFLICT` if the only document has not the hash `expected`.
-fn check_hash(documents: &[EditedDocument], expected: &str) -> Result<()> {
-    let [document] = documents else {
-        let message = "--expect is the hash of one document, and the edits change several";
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_hint("give each edit of the batch its own `expect`"));
-    };
-    let bytes = &document.before.bytes;
-    if has_hash(bytes, expected) {
-        return Ok(());
-    }
-    let path = &document.original.stored.path;
-    Err(hash_conflict(path, &short_hash(bytes), expected))
 }
 
 /// Returns the links into the documents that the edits break or lead to another section.

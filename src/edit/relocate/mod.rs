@@ -21,8 +21,8 @@ pub use new_version::RewrittenLink;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::files::{self, FileChange, OldFile};
-use super::hint::{hash_conflict, instead_of_title, of_whole_document};
+use super::files::{EditTransaction, FileChange, OldFile};
+use super::hint::{check_hash, instead_of_title, of_whole_document};
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::{AddressError, AddressResult};
 use crate::edit::answer::{diff, quoted};
@@ -32,10 +32,9 @@ use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
 use crate::query::library::OpenDocument;
-use crate::query::node::{has_hash, short_hash};
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named, names_document};
-use crate::store::{Lookup, Purpose, Reader, Store};
+use crate::store::{Lookup, Reader, Store};
 use document::{moved, unresolved_links};
 use link_comparison::MovedPlaces;
 use new_version::NewVersion;
@@ -111,7 +110,7 @@ pub struct RelocateRequest<'a> {
     pub is_refresh: bool,
     /// The longest time to wait for another writer.
     pub wait: Duration,
-    /// Called before anything is written; an error cancels the edit. A dry run does not call it.
+    /// See [`EditRequest::confirm`](super::EditRequest::confirm).
     pub confirm: &'a dyn Fn(&RelocateReport) -> Result<()>,
 }
 
@@ -196,43 +195,16 @@ struct RelocationPlan {
 
 /// Renames a section or moves a document. The inner error says why it was not found.
 pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateReport>> {
-    let mut refreshed = Vec::new();
-    if request.is_refresh {
-        refreshed = ingest::refresh(request.store, Paths::All)?.into_warnings();
-    }
-    // The writer holds the lock from before the files are read until the store is written.
-    let (writer, mut warnings) = request.store.trusted_writer(request.wait)?;
-    warnings.append(&mut refreshed);
-    let reader = request.store.reader(Purpose::Read)?;
-    let library = DocumentCache::new(&*reader);
-    let planned = match &request.relocation {
-        Relocation::Rename { document, section, title, is_fuzzy } => {
-            match named(&library, document.as_deref(), section, *is_fuzzy) {
-                Ok(Ok(place)) => renamed(&library, &place, title, *is_fuzzy)?,
-                Ok(Err(fault)) => Err(fault),
-                Err(error) => {
-                    let hint = |document: &OpenDocument| Some(instead_of_title(document, title));
-                    return Err(of_whole_document(&library, error, section, hint)?);
-                }
-            }
-        }
-        Relocation::Move { document, path } => match documents::one(&library, document)? {
-            Ok(stored) => moved(request.store, &library, &stored, path).map(Ok)?,
-            Err(fault) if names_document(&library, document)? => {
-                let is_place = names_document(&library, path)?;
-                let to = if is_place { shell_path(path) } else { "ADDRESS".to_owned() };
-                let message = format!(
-                    "a section has no path; `mdsel move {} --to {to}` moves it next to a place",
-                    shell_path(document)
-                );
-                Err(AddressError::new(fault.code, message).of(document))
-            }
-            Err(fault) => Err(fault),
-        },
-        Relocation::MoveSection(section) => moved_section(&library, section)?,
+    let mut warnings = if request.is_refresh {
+        ingest::refresh(request.store, Paths::All)?.into_warnings()
+    } else {
+        Vec::new()
     };
+    let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
+    warnings.extend(recovered);
+    let library = DocumentCache::new(&*transaction.reader);
     let RelocationPlan { mut versions, moved, section, from, to, title, mut effects } =
-        match planned {
+        match planned(request, &library)? {
             Ok(plan) => plan,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -243,7 +215,7 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         }
         versions = relink(&library, versions, &moved)?;
         if !request.is_refresh {
-            let documents = reader.all(&Lookup::All)?;
+            let documents = library.reader.all(&Lookup::All)?;
             let consequence = "pass --refresh to find links that were added";
             warnings.extend(library.warning_of_changes(&documents, consequence));
         }
@@ -252,32 +224,56 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
     let (mut files, mut changes) = (Vec::new(), Vec::new());
     for version in versions {
-        let (file, of_file) = change(&*reader, version)?;
+        let (file, of_file) = change(library.reader, version)?;
         files.push(file);
         changes.extend(of_file);
     }
-    if let Some(expected) = &request.expect {
-        check_hash(&files, section.as_ref().map_or(&[], |spans| spans), expected)?;
+    if let (Some(expected), Some(file)) = (&request.expect, files.first()) {
+        let spans = section.as_ref().map_or(&[][..], |spans| spans);
+        check_hash(&file.from, &file.before, spans, expected)?;
     }
     files.retain(|file| file.from != file.file || file.before != file.after);
-    let roots = reader.roots();
-    files.iter().try_for_each(|file| roots.check_size(&file.file, file.after.len() as u64))?;
     let rewritten = files.iter().flat_map(|file| &file.links).map(|link| link.from.as_str());
     linked_first(&mut effects.renumbered, rewritten);
-    let is_written = !request.is_dry_run && !files.is_empty();
     let operation = request.relocation.name();
     let mut report = RelocateReport { operation, from, to, title, files, effects, warnings };
-    if is_written {
-        (request.confirm)(&report)?;
-    }
     drop(library);
-    drop(reader);
-    report.warnings.extend(if is_written {
-        files::write(request.store, writer, &roots, changes)?
-    } else {
-        writer.close()?
-    });
+    let confirm = || (request.confirm)(&report);
+    report.warnings.extend(transaction.finish(changes, request.is_dry_run, confirm)?);
     Ok(Ok(report))
+}
+
+/// Plans what is asked for. The inner error says why a place was not found.
+fn planned(
+    request: &RelocateRequest<'_>,
+    library: &DocumentCache<'_>,
+) -> Result<AddressResult<RelocationPlan>> {
+    Ok(match &request.relocation {
+        Relocation::Rename { document, section, title, is_fuzzy } => {
+            match named(library, document.as_deref(), section, *is_fuzzy) {
+                Ok(Ok(place)) => renamed(library, &place, title, *is_fuzzy)?,
+                Ok(Err(fault)) => Err(fault),
+                Err(error) => {
+                    let hint = |document: &OpenDocument| Some(instead_of_title(document, title));
+                    return Err(of_whole_document(library, error, section, hint)?);
+                }
+            }
+        }
+        Relocation::Move { document, path } => match documents::one(library, document)? {
+            Ok(stored) => moved(request.store, library, &stored, path).map(Ok)?,
+            Err(fault) if names_document(library, document)? => {
+                let is_place = names_document(library, path)?;
+                let to = if is_place { shell_path(path) } else { "ADDRESS".to_owned() };
+                let message = format!(
+                    "a section has no path; `mdsel move {} --to {to}` moves it next to a place",
+                    shell_path(document)
+                );
+                Err(AddressError::new(fault.code, message).of(document))
+            }
+            Err(fault) => Err(fault),
+        },
+        Relocation::MoveSection(section) => moved_section(library, section)?,
+    })
 }
 
 /// Returns the section that a place is, with its node.
@@ -325,17 +321,6 @@ fn change(reader: &dyn Reader, version: NewVersion) -> Result<(ChangedFile, Vec<
         vec![FileChange { path, before, after: Some(version.version), model: None }]
     };
     Ok((file, changes))
-}
-
-/// Returns `CONFLICT` if neither the first file nor one of the `spans` of it has the hash `expected`.
-fn check_hash(files: &[ChangedFile], spans: &[ByteSpan], expected: &str) -> Result<()> {
-    let Some(file) = files.first() else { return Ok(()) };
-    let is_of = |bytes: &[u8]| has_hash(bytes, expected);
-    if is_of(&file.before) || spans.iter().any(|span| is_of(span.of(&file.before))) {
-        return Ok(());
-    }
-    let found = short_hash(spans.first().map_or(&*file.before, |span| span.of(&file.before)));
-    Err(hash_conflict(&file.from, &found, expected))
 }
 
 impl RelocateEffects {
