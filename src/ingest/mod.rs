@@ -349,8 +349,8 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         has_current_parser: is_current,
         ..
     } = writer.metadata()?;
-    let known = stored_options.clone().unwrap_or_default();
-    let mut plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &known)))?;
+    let options = stored_options.clone().unwrap_or_default();
+    let mut plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &options)))?;
     plan.has_lost_options =
         has_lost_options && stored_options.is_none() && !request.gives_options();
     let is_new = stored_root.is_none();
