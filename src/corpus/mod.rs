@@ -4,6 +4,7 @@
 //! whether a file is the one that was read before, and how one file is replaced. Invariant: nothing
 //! outside the root is read as a document or written.
 
+mod attributes;
 mod beneath;
 mod disk;
 mod file;

@@ -6,12 +6,12 @@
 use std::rc::Rc;
 
 use super::hint::RefusedEdit;
+use super::operation::{Done, Edit, Operation};
 use super::plan::{
-    self, Allow, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Side,
-    Splice, SpliceEffects, plan, plan_detail, plan_exact,
+    self, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Side, Splice,
+    plan, plan_detail, plan_exact,
 };
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
-use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
@@ -21,144 +21,6 @@ use crate::query::node::{has_hash, narrowed, short_hash};
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::{NamedNode, locate_for_edit, locate_text_for_edit, narrow};
 use crate::store::StoredDocument;
-
-/// The operation of an edit.
-#[derive(Clone, Debug)]
-pub enum Operation {
-    /// Replaces the place with other content.
-    Replace {
-        /// The new content.
-        content: Vec<u8>,
-        /// How much of a section is replaced.
-        scope: EditScope,
-        /// Whether the section keeps its heading.
-        keep_heading: bool,
-    },
-    /// Replaces the only occurrence of a text in the place.
-    ReplaceText {
-        /// The text.
-        old: String,
-        /// The new text.
-        content: Vec<u8>,
-        /// How much of a section is searched for the text.
-        scope: EditScope,
-    },
-    /// Inserts content next to the place or below it.
-    Insert {
-        /// The new content.
-        content: Vec<u8>,
-        /// Where the content goes, relative to the place.
-        position: Position,
-        /// Whether the levels of its headings are shifted to fit the place.
-        relevel: bool,
-    },
-    /// Deletes the place.
-    Delete {
-        /// How much of a section is deleted.
-        scope: EditScope,
-    },
-    /// Marks a task.
-    Mark {
-        /// Whether it is done.
-        is_done: bool,
-    },
-    /// Changes a key of the front matter.
-    Key(KeyChange),
-}
-
-impl Operation {
-    /// Returns the replacement of the only occurrence of `old`. Any new text is allowed, also an empty or a blank one.
-    pub fn replace_text(old: String, content: Vec<u8>, scope: EditScope) -> Result<Self> {
-        if old.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, "the old text is empty")
-                .with_hint("give the text to replace, or use insert"));
-        }
-        Ok(Self::ReplaceText { old, content, scope })
-    }
-
-    /// Returns the command that makes such edits.
-    pub(super) fn command(&self) -> EditCommand {
-        match self {
-            Self::Replace { .. } | Self::ReplaceText { .. } => EditCommand::Replace,
-            Self::Insert { .. } => EditCommand::Insert,
-            Self::Delete { .. } => EditCommand::Delete,
-            Self::Mark { .. } => EditCommand::Task,
-            Self::Key(_) => EditCommand::Meta,
-        }
-    }
-}
-
-/// A command that edits one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditCommand {
-    /// Replaces a place.
-    Replace,
-    /// Inserts content.
-    Insert,
-    /// Deletes a place.
-    Delete,
-    /// Marks a task.
-    Task,
-    /// Changes a key of the front matter.
-    Meta,
-}
-
-impl EditCommand {
-    /// Returns the name of the command.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Replace => "replace",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Task => "task",
-            Self::Meta => "meta",
-        }
-    }
-}
-
-/// One edit of a document.
-#[derive(Clone, Debug)]
-pub struct Edit {
-    /// The name of the document; `None` if the request or the place names it.
-    pub document: Option<String>,
-    /// The place: a locator in the document, or an address with its document.
-    pub section: String,
-    /// The operation on the place.
-    pub operation: Operation,
-    /// The consequences that the user has allowed.
-    pub allow: Allow,
-    /// The hash that the place must have, or the whole file before this edit or before all edits, in the short form of
-    /// `mdsel read -f json` or in full.
-    pub expect: Option<String>,
-    /// Whether a unique part of a title may name the place.
-    pub is_fuzzy: bool,
-    /// Which one of several edits it is, for messages, such as `line 3 of the batch`.
-    pub origin: Option<String>,
-}
-
-/// The result of one edit.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// The path of the file, relative to the root.
-    pub file: String,
-    /// The address of the place, before this edit.
-    pub selector: String,
-    /// The command that makes such edits.
-    pub command: EditCommand,
-    /// The bytes that were removed, before this edit. Those of a deletion are whole lines, with the blank lines that went
-    /// along.
-    pub old_content: Vec<u8>,
-    /// The lines of the removed bytes, before this edit. Definitions that stay may be among them.
-    pub old_lines: LineSpan,
-    /// After all edits, the lines of the section that was replaced, with its heading; else those of the new content.
-    pub new_lines: LineSpan,
-    /// The slug path of the first section of the new content, or of the section that contains it, after all edits.
-    pub new_section_path: Option<String>,
-    /// What else it did.
-    pub effects: SpliceEffects,
-    /// Changes outside the place, which the edit allows.
-    pub warnings: Vec<Warning>,
-}
 
 /// The current version of a document while a batch of edits is applied.
 pub(super) struct Current {

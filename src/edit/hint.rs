@@ -3,7 +3,7 @@
 //! Invariant: a hint fits the command. It never names a flag that was given, nor a flag that the command
 //! does not have.
 
-use super::change::Operation;
+use super::operation::Operation;
 use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};

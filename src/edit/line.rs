@@ -9,8 +9,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::change::{Edit, Operation};
 use super::content::checked_content;
+use super::operation::{Edit, Operation};
 use super::plan::{Allow, EditScope, Position};
 use super::relocate::{Relocation, SectionRelocation};
 use crate::address::FRONT_MATTER_PLACE;

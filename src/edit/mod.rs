@@ -12,13 +12,14 @@ mod content;
 mod files;
 mod hint;
 mod line;
+mod operation;
 pub mod plan;
 mod relocate;
 
 pub use answer::EditAnswer;
-pub use change::{Done, Edit, EditCommand, Operation};
 pub use content::checked_content;
 pub use line::BatchLine;
+pub use operation::{Done, Edit, EditCommand, Operation};
 pub use relocate::{
     ChangedFile, NewLabel, RelocateAnswer, RelocateEffects, RelocateReport, RelocateRequest,
     Relocation, RewrittenLink, SectionRelocation, relocate,

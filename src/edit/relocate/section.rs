@@ -10,8 +10,9 @@ use super::{
     NewLabel, RelocateEffects, RelocationPlan, SectionRelocation, not_a_section, section_at,
 };
 use crate::address::AddressResult;
-use crate::edit::change::{Operation, target_of};
+use crate::edit::change::target_of;
 use crate::edit::hint::RefusedEdit;
+use crate::edit::operation::Operation;
 use crate::edit::plan::{EditScope, MovedFile, MovedPlace, SectionMove, Version, move_section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::links::folder_of;
