@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;
 use crate::query::DocumentCache;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::{NameMatch, document_named};
 use crate::store::{Lookup, Reader, Store};
 

@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
 use crate::position::ByteSpan;
-use crate::query::library::OpenDocument;
 use crate::query::node::{has_hash, short_hash};
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents};
 

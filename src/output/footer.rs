@@ -13,8 +13,8 @@ use super::text_writer::{Style, TextWriter};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::query::Page;
+use crate::query::freshness::Freshness;
 use crate::query::labels::DocumentLabels;
-use crate::query::library::Freshness;
 
 /// The part of an answer that is not an item.
 #[derive(Clone, Debug)]

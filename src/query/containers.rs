@@ -2,7 +2,7 @@
 //!
 //! Invariant: a span within the document is within each place that is returned for it.
 
-use super::library::OpenDocument;
+use super::open_document::OpenDocument;
 use super::resolved_node::word_of;
 use crate::address::FRONT_MATTER_PLACE;
 use crate::markdown::outline::{BlockType, NodeKind};

@@ -7,92 +7,14 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::address::{Tree, namespace};
+use super::freshness::{ComparedFiles, Freshness};
+use super::open_document::OpenDocument;
 use crate::cancellation::Cancellation;
-use crate::corpus::{Disk, FolderHandle, Root, Roots};
+use crate::corpus::{Disk, Roots};
 use crate::error::{Result, Warning};
-use crate::ldmd::Markup;
 use crate::links::{SiteRoot, unordered, without_order};
-use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
-
-/// A document and its structure.
-#[derive(Debug)]
-pub struct OpenDocument {
-    /// The entry of the document in the store.
-    pub stored: StoredDocument,
-    /// The tree of nodes.
-    pub tree: Tree,
-    /// The LDMD sections.
-    pub markup: Markup,
-    /// The name of the document in addresses.
-    pub namespace: String,
-}
-
-impl OpenDocument {
-    /// Returns a document with the given outline and LDMD sections.
-    pub fn new(stored: StoredDocument, outline: Outline, markup: Markup) -> Self {
-        let namespace = namespace::encode(&stored.path);
-        Self { stored, tree: Tree::new(outline), markup, namespace }
-    }
-
-    /// Reads the outlines of `stored` documents, and their LDMD sections if `has_markup`.
-    pub fn read(
-        reader: &dyn Reader,
-        stored: &[StoredDocument],
-        has_markup: bool,
-    ) -> Result<Vec<Self>> {
-        let outlines = reader.outlines(stored)?;
-        let markups = if has_markup { reader.markups(stored)? } else { Vec::new() };
-        let markups = markups.into_iter().chain(std::iter::repeat_with(Markup::default));
-        let parts = stored.iter().zip(outlines).zip(markups);
-        Ok(parts
-            .map(|((stored, outline), markup)| Self::new(stored.clone(), outline, markup))
-            .collect())
-    }
-
-    /// Returns the address of `locator` in this document.
-    pub fn address(&self, locator: &str) -> String {
-        format!("{}::{locator}", self.namespace)
-    }
-
-    /// Returns the primary address of a node.
-    pub fn address_of(&self, node: usize) -> String {
-        self.address(&self.tree.selector(node))
-    }
-
-    /// Returns the primary address of an LDMD section.
-    pub fn address_of_ldmd(&self, section: usize) -> String {
-        // A question mark would begin the parameters.
-        let name = namespace::encode(&self.markup.name(section)).replace('?', "%3F");
-        self.address(&format!("ldmd:{name}"))
-    }
-
-    /// Returns the span of the whole document.
-    pub fn span(&self) -> ByteSpan {
-        ByteSpan::new(0, self.tree.outline().bytes)
-    }
-}
-
-/// The result of comparing a document's file with the stored document.
-///
-/// It is part of each answer about a document. Fields that are false are not serialized.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Freshness {
-    /// The file has other bytes.
-    #[serde(rename = "stale", skip_serializing_if = "std::ops::Not::not")]
-    pub is_stale: bool,
-    /// The root exists, and the file does not.
-    #[serde(rename = "missing", skip_serializing_if = "std::ops::Not::not")]
-    pub is_missing: bool,
-    /// The document came from a pack, and no file of it was ever seen.
-    #[serde(skip)]
-    pub(crate) never_had_file: bool,
-}
 
 /// The maximum number of documents that are kept open.
 pub(super) const MAX_OPEN: usize = 64;
@@ -113,8 +35,7 @@ pub struct DocumentCache<'a> {
     /// The state of the store that all documents belong to.
     pub reader: &'a dyn Reader,
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
-    freshness: RefCell<HashMap<i64, Freshness>>,
-    folders: RefCell<HashMap<String, bool>>,
+    files: ComparedFiles,
     /// The folders of the documents.
     pub roots: Roots,
     /// The folders in which links that begin with `/` are resolved; see `Roots::site_roots`.
@@ -123,8 +44,6 @@ pub struct DocumentCache<'a> {
     pub link_roots: Vec<SiteRoot>,
     /// The names of the collections.
     pub collections: Vec<String>,
-    /// The folders of the documents that exist, by name.
-    handles: HashMap<String, FolderHandle>,
     disk: OnceCell<Disk>,
     /// The documents with ordered names; see [`Self::unordered`].
     ordered: OnceCell<HashMap<String, Vec<i64>>>,
@@ -135,18 +54,14 @@ impl<'a> DocumentCache<'a> {
     /// Returns a cache without open documents.
     pub fn new(reader: &'a dyn Reader) -> Self {
         let roots = reader.roots();
-        let handle = |root: &Root| (root.name.clone(), FolderHandle::new(&root.folder));
-        let handles = roots.iter().map(handle).filter(|(_, handle)| handle.exists()).collect();
         Self {
             reader,
             sites: roots.site_roots(),
             link_roots: roots.link_roots(),
             collections: roots.collections().iter().map(|root| root.name.clone()).collect(),
+            files: ComparedFiles::new(&roots),
             roots,
-            handles,
             open: RefCell::default(),
-            freshness: RefCell::default(),
-            folders: RefCell::default(),
             disk: OnceCell::new(),
             ordered: OnceCell::new(),
             cancellation: Cancellation::current(),
@@ -230,59 +145,13 @@ impl<'a> DocumentCache<'a> {
         self.reader.content(&document.stored, span)
     }
 
-    /// Returns whether the folder of a document is really below the root. Each folder is checked once.
-    fn is_in_its_folder(&self, path: &str) -> bool {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        if let Some(is_real) = self.folders.borrow().get(folder) {
-            return *is_real;
-        }
-        let is_real = self.roots.is_really_below(path);
-        self.folders.borrow_mut().insert(folder.to_owned(), is_real);
-        is_real
-    }
-
     /// Compares the file of a document with the stored document: by size and modification time, and by
     /// its bytes if only the time differs.
     pub fn freshness(&self, stored: &StoredDocument) -> Freshness {
-        let (root, below) = self.roots.of(&stored.path);
-        let Some(folder) = self.handles.get(&root.name) else { return Freshness::default() };
-        if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
-            return *freshness;
-        }
-        // A file that is reached through a symbolic link is not the file that was ingested.
-        let file = if self.is_in_its_folder(&stored.path) {
-            folder.state(below)
-        } else {
-            Err(std::io::ErrorKind::NotFound.into())
-        };
+        let freshness = self.files.freshness(&self.roots, stored);
         // Without the options of the store the folders of collections are unknown.
         let is_known = !self.reader.facts().has_lost_options;
-        let missing = |is_missing| Freshness {
-            is_stale: false,
-            is_missing: is_missing && is_known,
-            never_had_file: is_missing && !stored.state.is_of_file(),
-        };
-        let freshness = match file {
-            Err(error) => missing(matches!(
-                error.kind(),
-                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-            )),
-            // A folder or a link is at its path.
-            Ok((_, false)) => missing(true),
-            Ok((state, true)) => {
-                let is_same_state =
-                    state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
-                let is_same = is_same_state
-                    || (state.size == stored.state.size
-                        && self
-                            .roots
-                            .read(&stored.path, stored.state.size)
-                            .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
-                Freshness { is_stale: !is_same, ..Freshness::default() }
-            }
-        };
-        self.freshness.borrow_mut().insert(stored.id, freshness);
-        freshness
+        Freshness { is_missing: freshness.is_missing && is_known, ..freshness }
     }
 
     /// The consequence to pass to [`Self::warning_of_changes`] if an ingest would correct the answer.

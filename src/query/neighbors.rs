@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::Cursor;
-use super::library::{Freshness, OpenDocument};
+use super::freshness::Freshness;
+use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::resolve::resolve_one;
 use super::resolved_node::{Cells, ResolvedNode, Target};

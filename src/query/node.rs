@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::library::{DocumentCache, Freshness};
+use super::freshness::Freshness;
+use super::library::DocumentCache;
 use super::page::shorten;
 use super::pager::{Pager, page_size};
 use super::resolved_node::{ResolvedAs, ResolvedNode, Target};

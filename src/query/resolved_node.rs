@@ -7,7 +7,7 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::library::OpenDocument;
+use super::open_document::OpenDocument;
 use crate::address::{
     Candidate, CellStep, CellSteps, FRONT_MATTER_PLACE, Params, RowStep, SectionPart,
 };

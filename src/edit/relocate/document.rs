@@ -12,9 +12,9 @@ use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
-use crate::query::library::OpenDocument;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::{Destination, Graph};
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::Target;
 use crate::store::{Lookup, Store, StoredDocument};
 

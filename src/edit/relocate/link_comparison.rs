@@ -19,8 +19,8 @@ use crate::markdown::outline::Section;
 use crate::markdown::slug::fold;
 use crate::percent::percent_decode;
 use crate::query::DocumentCache;
-use crate::query::library::OpenDocument;
 use crate::query::links::graph::{Destination, Graph, block_id};
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::StoredDocument;
 

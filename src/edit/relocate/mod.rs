@@ -31,7 +31,7 @@ use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{DocumentCache, documents, named, names_document};
 use crate::store::{Lookup, Reader, Store};

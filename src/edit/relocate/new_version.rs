@@ -11,9 +11,9 @@ use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::position::LineSpan;
 use crate::query::DocumentCache;
-use crate::query::library::OpenDocument;
 use crate::query::links::Changed;
 use crate::query::links::broken::names;
+use crate::query::open_document::OpenDocument;
 use crate::store::StoredDocument;
 
 /// A link whose target is rewritten.

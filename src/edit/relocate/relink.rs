@@ -17,9 +17,9 @@ use crate::limits;
 use crate::links::{Outgoing, StoredLink, link_keys};
 use crate::markdown::Dialect;
 use crate::query::DocumentCache;
-use crate::query::library::OpenDocument;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::Graph;
+use crate::query::open_document::OpenDocument;
 use crate::store::{Lookup, StoredDocument};
 
 /// Rewriting a link may rename a section, if the link is in its heading. Then the links to it follow in the next

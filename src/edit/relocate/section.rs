@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::links::folder_of;
 use crate::markdown::Dialect;
 use crate::position::ByteSpan;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::Target;
 use crate::query::{DocumentCache, named};
 

@@ -15,7 +15,7 @@ use super::page::{NoticesJson, PlaceJson, WholePageJson};
 use super::value;
 use crate::count::counted;
 use crate::decoding;
-use crate::query::library::Freshness;
+use crate::query::freshness::Freshness;
 use crate::query::node::{Content, Counts, NodeAnswer};
 use crate::query::{read, select};
 use crate::schema::{json_as, schema_as};

@@ -13,13 +13,13 @@ use super::page::{ChildrenPageJson, PageJson, PlaceJson};
 use super::value;
 use crate::count::counted;
 use crate::query::Page;
+use crate::query::freshness::Freshness;
 use crate::query::ldmd::LdmdAnswer;
 use crate::query::ldmd::emit::Emission;
 use crate::query::ldmd::get::SectionContent;
 use crate::query::ldmd::index::{Index, LdmdIndexEntry};
 use crate::query::ldmd::neighbors::Neighbors;
 use crate::query::ldmd::search::{LdmdMatch, Matches};
-use crate::query::library::Freshness;
 use crate::schema::json_as;
 
 /// The parts that differ between the answers about one LDMD document.

@@ -15,7 +15,7 @@ use super::page::PageJson;
 use super::value;
 use crate::count::counted;
 use crate::links::Kind;
-use crate::query::library::Freshness;
+use crate::query::freshness::Freshness;
 use crate::query::links::WalkedEdge;
 use crate::query::links::list;
 use crate::query::links::walk::{self, NoPath, WalkedNode};

@@ -15,7 +15,7 @@ use super::page::PageJson;
 use super::value;
 use crate::address::namespace;
 use crate::count::counted;
-use crate::query::library::Freshness;
+use crate::query::freshness::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
 use crate::schema::{json_as, schema_as};
 

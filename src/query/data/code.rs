@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::contained_text::ContainedText;
-use super::super::library::{Freshness, OpenDocument};
+use super::super::freshness::Freshness;
+use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, heading_path, list, list_of_items};

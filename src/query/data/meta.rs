@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::super::filter::{Filter, UNREADABLE, parsed_before, unreadable_within};
-use super::super::library::{Freshness, OpenDocument};
+use super::super::freshness::Freshness;
+use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::{Cursor, DocumentCache, FilterRequest, Page};
 use super::{Common, Source, list, list_of_items};

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
 use super::filter::{Filter, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
-use super::library::OpenDocument;
+use super::open_document::OpenDocument;
 use super::{Cursor, DocumentCache, FilterRequest, Page};
 use crate::address::suggest::most_similar;
 use crate::data::expression::Reason;

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::super::filter::{Filter, diagnosed_within};
-use super::super::library::{Freshness, OpenDocument};
+use super::super::freshness::Freshness;
+use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::{DocumentCache, Page};
 use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};

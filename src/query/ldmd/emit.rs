@@ -20,7 +20,8 @@ use crate::markdown::shows_text;
 use crate::markdown::words::{measure, page};
 use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
-use crate::query::library::{Freshness, OpenDocument};
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
 use crate::query::{Cursor, DocumentCache, summary};
 
 /// A section of the output.

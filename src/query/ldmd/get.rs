@@ -7,8 +7,9 @@ use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{Mode, Slice, SliceRequest, whole_scalars};
 use crate::markdown::words::{measure, page};
-use crate::query::library::{Freshness, OpenDocument};
+use crate::query::freshness::Freshness;
 use crate::query::node::Content;
+use crate::query::open_document::OpenDocument;
 use crate::query::{Cursor, DocumentCache};
 
 /// A request for a section.

@@ -8,7 +8,8 @@ use super::{Items, LdmdAnswer, in_document};
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::query::cursor::most;
-use crate::query::library::{Freshness, OpenDocument};
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
 use crate::query::page::{self, shorten};
 use crate::query::{Cursor, DocumentCache, List as _};
 

@@ -12,7 +12,7 @@ pub mod search;
 
 use std::rc::Rc;
 
-use super::library::OpenDocument;
+use super::open_document::OpenDocument;
 use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{DocumentCache, List, Outcome, Page, documents};
 use crate::address::AddressResult;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::Result;
-use crate::query::library::Freshness;
+use crate::query::freshness::Freshness;
 use crate::query::{Cursor, DocumentCache};
 
 /// The sections around a section.

@@ -16,7 +16,8 @@ use super::targets::Changed;
 use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::markdown::outline::Section;
-use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::library::DocumentCache;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// A link that an edit of its target affects.

@@ -14,7 +14,7 @@ use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::documents::ListedDocuments;
 use crate::query::finding::{Finding, Findings};
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::{Cursor, FilterRequest, documents};
 use crate::store::Lookup;
 

@@ -13,7 +13,8 @@ use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
-use crate::query::library::{DocumentCache, MAX_OPEN, OpenDocument};
+use crate::query::library::{DocumentCache, MAX_OPEN};
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 

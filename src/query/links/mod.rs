@@ -19,8 +19,9 @@ pub(crate) use targets::Changed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::freshness::Freshness;
 use super::labels::Labels;
-use super::library::{DocumentCache, Freshness};
+use super::library::DocumentCache;
 use super::page::shorten;
 use super::resolved_node::{ResolvedNode, Target};
 use crate::error::Result;

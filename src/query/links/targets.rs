@@ -10,7 +10,8 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::links::sections::AnchorIndex;
 use crate::links::{self, DocumentId, NameKind, OnDisk, Outgoing, SiteRoot, sections};
-use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::library::DocumentCache;
+use crate::query::open_document::OpenDocument;
 use crate::store::{Lookup, StoredDocument};
 
 /// A document as it is after an edit.

@@ -16,7 +16,7 @@ use crate::address::{
 };
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Locates the named node in `document`, which may have changed since it was named. A selector with all

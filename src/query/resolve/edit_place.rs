@@ -15,7 +15,8 @@ use crate::address::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::documents;
-use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::library::DocumentCache;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
 

@@ -18,7 +18,7 @@ use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 use crate::percent::percent_decode;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Returns the result of the first of `places` that names anything in `document`.

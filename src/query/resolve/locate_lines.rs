@@ -9,7 +9,7 @@ use crate::address::{AddressError, FaultCode, Params};
 use crate::count::counted;
 use crate::error::Warning;
 use crate::position::LineSpan;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Returns the section whose heading is on the line, or else the node that contains the line.

@@ -40,7 +40,8 @@ use crate::error::{Result, Warning, shell_path};
 use crate::limits;
 use crate::markdown::contents::Table;
 use crate::query::documents;
-use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::library::DocumentCache;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::store::Lookup;
 

@@ -20,7 +20,8 @@ use crate::store::{Lookup, StoredDocument};
 
 use super::locate::locate;
 use super::steps::joined;
-use crate::query::library::{DocumentCache, OpenDocument};
+use crate::query::library::DocumentCache;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::ResolvedNode;
 
 /// Returns the fault for the step of `steps` that named nothing, with similar steps that exist.

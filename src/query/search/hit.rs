@@ -13,7 +13,7 @@ use super::window::{self, PassageWindow};
 use crate::address::lines_address;
 use crate::limits;
 use crate::position::{ByteSpan, LineSpan};
-use crate::query::library::Freshness;
+use crate::query::freshness::Freshness;
 use crate::query::page::{longest, shorten};
 
 /// A hit of a search.

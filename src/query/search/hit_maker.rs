@@ -15,7 +15,8 @@ use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
 use crate::query::containers::{Container, container, is_in_front_matter};
-use crate::query::library::{Freshness, OpenDocument};
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
 
 /// The section of a hit.
 #[derive(Clone, Default)]

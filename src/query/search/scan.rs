@@ -17,7 +17,7 @@ use crate::markdown::text_start;
 use crate::parallel::{self, ordered};
 use crate::position::ByteSpan;
 use crate::query::filter::Filter;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::store::{Reader, StoredDocument};
 
 /// The results to report for each document.

@@ -18,7 +18,7 @@ use crate::decoding;
 use crate::error::Result;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
-use crate::query::library::OpenDocument;
+use crate::query::open_document::OpenDocument;
 use crate::store::StoredDocument;
 use crate::terms::{Fingerprint, is_similar};
 

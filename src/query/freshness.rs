@@ -1,0 +1,98 @@
+//! Whether the files of documents have changed since they were ingested.
+//!
+//! Invariant: no file outside of the folders of the store is read.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::corpus::{FolderHandle, Root, Roots};
+use crate::store::StoredDocument;
+
+/// The result of comparing a document's file with the stored document.
+///
+/// It is part of each answer about a document. Fields that are false are not serialized.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct Freshness {
+    /// The file has other bytes.
+    #[serde(rename = "stale", skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
+    /// The root exists, and the file does not.
+    #[serde(rename = "missing", skip_serializing_if = "std::ops::Not::not")]
+    pub is_missing: bool,
+    /// The document came from a pack, and no file of it was ever seen.
+    #[serde(skip)]
+    pub(crate) never_had_file: bool,
+}
+
+/// The files that were compared with the stored documents, each once.
+#[derive(Debug)]
+pub(super) struct ComparedFiles {
+    /// The folders of the documents that exist, by name.
+    handles: HashMap<String, FolderHandle>,
+    freshness: RefCell<HashMap<i64, Freshness>>,
+    /// Whether the folder of a document is really below its root, by path.
+    folders: RefCell<HashMap<String, bool>>,
+}
+
+impl ComparedFiles {
+    /// Compares files below `roots`, which need not exist.
+    pub(super) fn new(roots: &Roots) -> Self {
+        let handle = |root: &Root| (root.name.clone(), FolderHandle::new(&root.folder));
+        let handles = roots.iter().map(handle).filter(|(_, handle)| handle.exists()).collect();
+        Self { handles, freshness: RefCell::default(), folders: RefCell::default() }
+    }
+
+    /// Compares the file of a document below `roots` with the stored document.
+    pub(super) fn freshness(&self, roots: &Roots, stored: &StoredDocument) -> Freshness {
+        let (root, below) = roots.of(&stored.path);
+        let Some(folder) = self.handles.get(&root.name) else { return Freshness::default() };
+        if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
+            return *freshness;
+        }
+        // A file that is reached through a symbolic link is not the file that was ingested.
+        let file = if self.is_in_its_folder(roots, &stored.path) {
+            folder.state(below)
+        } else {
+            Err(std::io::ErrorKind::NotFound.into())
+        };
+        let missing = |is_missing| Freshness {
+            is_stale: false,
+            is_missing,
+            never_had_file: is_missing && !stored.state.is_of_file(),
+        };
+        let freshness = match file {
+            Err(error) => missing(matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            )),
+            // A folder or a link is at its path.
+            Ok((_, false)) => missing(true),
+            Ok((state, true)) => {
+                let is_same_state =
+                    state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
+                let is_same = is_same_state
+                    || (state.size == stored.state.size
+                        && roots
+                            .read(&stored.path, stored.state.size)
+                            .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
+                Freshness { is_stale: !is_same, ..Freshness::default() }
+            }
+        };
+        self.freshness.borrow_mut().insert(stored.id, freshness);
+        freshness
+    }
+
+    /// Returns whether the folder of a document is really below the root. Each folder is checked once.
+    fn is_in_its_folder(&self, roots: &Roots, path: &str) -> bool {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if let Some(is_real) = self.folders.borrow().get(folder) {
+            return *is_real;
+        }
+        let is_real = roots.is_really_below(path);
+        self.folders.borrow_mut().insert(folder.to_owned(), is_real);
+        is_real
+    }
+}
