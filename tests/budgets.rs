@@ -10,9 +10,7 @@ use mdsel::query::page::fitting;
 use mdsel::query::search::{
     self, ContextLines, HitDetail, OutputMode, PassageChars, PatternOptions, Query,
 };
-use mdsel::query::{
-    Cursor, DocumentCache, FilterRequest, List, find, index, ldmd as marked, neighbors,
-};
+use mdsel::query::{Cursor, FilterRequest, List, Session, find, index, ldmd as marked, neighbors};
 use mdsel::query::{prime, read, select, toc};
 use mdsel::records::{Record, RecordReader};
 use mdsel::store::Purpose;
@@ -32,7 +30,7 @@ pub(crate) struct Call {
 
 /// An open store.
 pub(crate) struct Opened<'a> {
-    pub(crate) library: DocumentCache<'a>,
+    pub(crate) session: Session<'a>,
 }
 
 fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<String> {
@@ -67,7 +65,7 @@ fn words(opened: &mut Opened<'_>, call: Call, query: Query, form: OutputMode) ->
         after: call.after,
     };
     request.keep_to(None, call.max_chars);
-    printed(&search::search(&opened.library, &request)?, call)
+    printed(&search::search(&opened.session, &request)?, call)
 }
 
 fn literal(text: &str) -> Query {
@@ -88,7 +86,7 @@ fn selected(
         after: call.after,
         room: call.max_chars,
     };
-    printed(&select::select(&opened.library, &request)?, call)
+    printed(&select::select(&opened.session, &request)?, call)
 }
 
 fn walked(opened: &Opened<'_>, call: Call, to: Option<&str>, hops: usize) -> Result<String> {
@@ -101,7 +99,7 @@ fn walked(opened: &Opened<'_>, call: Call, to: Option<&str>, hops: usize) -> Res
         max_nodes: fitting(0, call.max_chars),
         after: call.after,
     };
-    printed(&walk::walk(&opened.library, &request)?, call)
+    printed(&walk::walk(&opened.session, &request)?, call)
 }
 
 fn bundled(
@@ -117,7 +115,7 @@ fn bundled(
         shows_content: call.format == Format::Markdown,
         ..request
     };
-    printed(&context::context(&opened.library, &request)?, call)
+    printed(&context::context(&opened.session, &request)?, call)
 }
 
 fn texts(list: &[&str]) -> Vec<String> {
@@ -153,7 +151,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             limit: fitting(0, call.max_chars),
             after: call.after,
         };
-        printed(&find::find(&opened.library, &request)?, call)
+        printed(&find::find(&opened.session, &request)?, call)
     }),
     ("toc", |opened, call| {
         let request = toc::TocRequest {
@@ -165,7 +163,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             limit: fitting(0, call.max_chars),
             after: call.after,
         };
-        printed(&toc::toc(&opened.library, &request)?, call)
+        printed(&toc::toc(&opened.session, &request)?, call)
     }),
     ("index", |opened, call| {
         let request = index::IndexRequest {
@@ -175,7 +173,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             limit: fitting(0, call.max_chars),
             after: call.after,
         };
-        printed(&index::index(&opened.library, &request)?, call)
+        printed(&index::index(&opened.session, &request)?, call)
     }),
     ("select", |opened, call| {
         let addresses =
@@ -190,10 +188,10 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
         let place = "guide.md::Use".to_owned();
         let request =
             read::ReadRequest { document: None, place, no_children: false, line_numbers: false };
-        printed(&read::read(&opened.library, &request)?, call)
+        printed(&read::read(&opened.session, &request)?, call)
     }),
     ("neighbors", |opened, call| {
-        printed(&neighbors::neighbors(&opened.library, "guide.md::Guide", call.after)?, call)
+        printed(&neighbors::neighbors(&opened.session, "guide.md::Guide", call.after)?, call)
     }),
     ("links list", |opened, call| {
         let request = list::LinkListRequest {
@@ -205,7 +203,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             limit: fitting(0, call.max_chars),
             after: call.after,
         };
-        printed(&list::list(&opened.library, &request)?, call)
+        printed(&list::list(&opened.session, &request)?, call)
     }),
     ("links tree", |opened, call| walked(opened, call, None, 3)),
     ("links path", |opened, call| walked(opened, call, Some("guide.md"), 10)),
@@ -245,60 +243,60 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             context::ContextRequest { queries, ..context::ContextRequest::default() },
         )
     }),
-    ("prime", |opened, call| printed(&prime::prime(&opened.library, call.after)?, call)),
+    ("prime", |opened, call| printed(&prime::prime(&opened.session, call.after)?, call)),
     ("ldmd index", |opened, call| {
         let document = "answer.ldmd.md".to_owned();
         let request = marked::index::LdmdIndexRequest { document, limit: 0, after: call.after };
-        printed(&marked::index::index(&opened.library, &request)?, call)
+        printed(&marked::index::index(&opened.session, &request)?, call)
     }),
     ("ldmd search", |opened, call| {
         let (document, query) = ("answer.ldmd.md".to_owned(), "e".to_owned());
         let request =
             marked::search::LdmdSearchRequest { document, query, limit: 0, after: call.after };
-        printed(&marked::search::search(&opened.library, &request)?, call)
+        printed(&marked::search::search(&opened.session, &request)?, call)
     }),
     ("code", |opened, call| {
         let (languages, containing) = (Vec::new(), None);
         let request = code::CodeRequest { languages, containing, common: common(call) };
-        printed(&code::code(&opened.library, &request)?, call)
+        printed(&code::code(&opened.session, &request)?, call)
     }),
     ("code --containing", |opened, call| {
         let (languages, containing) = (texts(&["sh", "md"]), Some("INSTALL".to_owned()));
         let request = code::CodeRequest { languages, containing, common: common(call) };
-        printed(&code::code(&opened.library, &request)?, call)
+        printed(&code::code(&opened.session, &request)?, call)
     }),
     ("tables", |opened, call| {
         let (headers, condition, columns) = (Vec::new(), None, Vec::new());
         let request = tables::TableRequest { headers, condition, columns, common: common(call) };
-        printed(&tables::tables(&opened.library, &request)?, call)
+        printed(&tables::tables(&opened.session, &request)?, call)
     }),
     ("tasks", |opened, call| {
         let request = tasks::TaskRequest { is_done: None, condition: None, common: common(call) };
-        printed(&tasks::tasks(&opened.library, &request)?, call)
+        printed(&tasks::tasks(&opened.session, &request)?, call)
     }),
     ("tasks --where", |opened, call| {
         let condition = Some("due < 2026-06-01 and not text ~ ^x".to_owned());
         let request = tasks::TaskRequest { is_done: Some(false), condition, common: common(call) };
-        printed(&tasks::tasks(&opened.library, &request)?, call)
+        printed(&tasks::tasks(&opened.session, &request)?, call)
     }),
     ("meta", |opened, call| {
         let request = meta::MetaRequest { keys: Vec::new(), common: common(call) };
-        printed(&meta::meta(&opened.library, &request)?, call)
+        printed(&meta::meta(&opened.session, &request)?, call)
     }),
     ("meta --where", |opened, call| {
         let mut common = common(call);
         common.filter.condition = Some("not exists status or tags contains draft".to_owned());
         let request = meta::MetaRequest { keys: texts(&["title", "tags"]), common };
-        printed(&meta::meta(&opened.library, &request)?, call)
+        printed(&meta::meta(&opened.session, &request)?, call)
     }),
     ("meta --types", |opened, call| {
         let limit = fitting(0, call.max_chars);
         let filter = FilterRequest::default();
-        printed(&meta::types(&opened.library, &filter, limit, call.after)?, call)
+        printed(&meta::types(&opened.session, &filter, limit, call.after)?, call)
     }),
     ("ldmd neighbors", |opened, call| {
         let (document, id) = ("answer.ldmd.md", "key_findings");
-        printed(&marked::neighbors::neighbors(&opened.library, document, id, call.after)?, call)
+        printed(&marked::neighbors::neighbors(&opened.session, document, id, call.after)?, call)
     }),
 ];
 
@@ -416,11 +414,11 @@ fn assert_valid(text: &str, format: Format, what: &str) {
 /// Calls `check` with the open store, and with stores of the same files in memory and in `schema`.
 fn with_store(place: &Place, schema: Option<&Schema>, check: impl Fn(&mut Opened<'_>)) {
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    check(&mut Opened { library: DocumentCache::new(&*reader) });
+    check(&mut Opened { session: Session::new(&*reader) });
     for store in std::iter::once(in_memory()).chain(schema.map(Schema::store)) {
         ingest(&store, place.path());
         let reader = store.reader(Purpose::Search).unwrap();
-        check(&mut Opened { library: DocumentCache::new(&*reader) });
+        check(&mut Opened { session: Session::new(&*reader) });
     }
 }
 

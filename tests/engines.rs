@@ -9,7 +9,7 @@ use mdsel::output::Format;
 use mdsel::query::links::check::check as check_links;
 use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{self, PatternOptions, Query};
-use mdsel::query::{DocumentCache, FilterRequest, ask, index};
+use mdsel::query::{FilterRequest, Session, ask, index};
 use mdsel::store::{Lookup, Purpose, Store};
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl Engines {
 fn same<T: PartialEq + std::fmt::Debug>(
     engines: &Engines,
     what: &str,
-    question: impl Fn(&DocumentCache<'_>) -> mdsel::error::Result<T>,
+    question: impl Fn(&Session<'_>) -> mdsel::error::Result<T>,
 ) -> T {
     let (file, others) = engines.stores.split_first().unwrap();
     let expected = ask(file, Purpose::Search, &question).unwrap();
@@ -58,13 +58,9 @@ fn same<T: PartialEq + std::fmt::Debug>(
 }
 
 /// The hits of a search, in order. Their scores may differ: an index counts removed documents, too.
-fn hits(
-    library: &DocumentCache<'_>,
-    query: Query,
-    filter: FilterRequest,
-) -> mdsel::error::Result<Value> {
+fn hits(session: &Session<'_>, query: Query, filter: FilterRequest) -> mdsel::error::Result<Value> {
     let request = search::SearchRequest { filter, ..search_request(query, 0) };
-    let answer = search::search(library, &request)?;
+    let answer = search::search(session, &request)?;
     let mut rows = mdsel::output::Answer::rows(&answer);
     for row in &mut rows {
         row.as_object_mut().unwrap().shift_remove("score");
@@ -80,10 +76,10 @@ fn commands_print_the_same_in_every_format() {
         for format in FORMATS {
             for max_chars in [None, Some(700)] {
                 let call = Call { format, max_chars, after: None };
-                let printed = |library: &DocumentCache<'_>| {
-                    let library = DocumentCache::new(library.reader);
+                let printed = |session: &Session<'_>| {
+                    let session = Session::new(session.reader);
                     // A format that a command does not have is the same error.
-                    let printed = command(&mut Opened { library }, call);
+                    let printed = command(&mut Opened { session }, call);
                     Ok(printed.map_err(|error| error.to_string()))
                 };
                 let printed = same(&engines, &format!("{name} {format:?} {max_chars:?}"), printed);
@@ -128,8 +124,8 @@ fn words_and_patterns_find_the_same() {
             of_types(&["frontmatter", "table", "html"]),
         ] {
             let query = Query::Words(vec![text.to_owned()]);
-            let rows = same(&engines, &format!("{text} {filter:?}"), |library| {
-                hits(library, query.clone(), filter.clone())
+            let rows = same(&engines, &format!("{text} {filter:?}"), |session| {
+                hits(session, query.clone(), filter.clone())
             });
             found += rows.as_array().unwrap().len();
         }
@@ -138,8 +134,8 @@ fn words_and_patterns_find_the_same() {
     for (pattern, is_literal) in [("install", true), ("(?i)the|a", false), ("e", true)] {
         let options = PatternOptions { is_literal, ..PatternOptions::default() };
         let query = Query::Patterns(vec![pattern.to_owned()], options);
-        let rows = same(&engines, pattern, |library| {
-            hits(library, query.clone(), FilterRequest::default())
+        let rows = same(&engines, pattern, |session| {
+            hits(session, query.clone(), FilterRequest::default())
         });
         assert!(!rows.as_array().unwrap().is_empty(), "{pattern}");
     }
@@ -149,7 +145,7 @@ fn words_and_patterns_find_the_same() {
 fn every_address_and_link_leads_to_the_same_place() {
     let place = Place::with_fixtures();
     let engines = Engines::with(&place);
-    let addresses = same(&engines, "index", |library| {
+    let addresses = same(&engines, "index", |session| {
         let request = index::IndexRequest {
             documents: Vec::new(),
             filter: FilterRequest::default(),
@@ -157,7 +153,7 @@ fn every_address_and_link_leads_to_the_same_place() {
             limit: 0,
             after: None,
         };
-        let answer = index::index(library, &request)?;
+        let answer = index::index(session, &request)?;
         let rows = mdsel::output::Answer::rows(&answer);
         let headings = rows.iter().flat_map(|row| row["headings"].as_array().unwrap().clone());
         let field = |heading: &Value, name: &str| heading[name].as_str().unwrap_or("").to_owned();
@@ -166,16 +162,16 @@ fn every_address_and_link_leads_to_the_same_place() {
         });
         Ok(addresses.filter(|address| !address.is_empty()).collect::<Vec<_>>())
     });
-    let documents = same(&engines, "documents", |library| {
-        let documents = library.reader.all(&Lookup::All)?;
+    let documents = same(&engines, "documents", |session| {
+        let documents = session.reader.all(&Lookup::All)?;
         Ok(documents.into_iter().map(|document| document.path).collect::<Vec<_>>())
     });
     assert!(addresses.len() > 60 && documents.len() > 20);
     let wrong = documents.iter().map(|path| format!("{path}x"));
     let suffixes = documents.iter().filter_map(|path| path.rsplit('/').next().map(str::to_owned));
     for address in addresses.iter().cloned().chain(documents.clone()).chain(wrong).chain(suffixes) {
-        same(&engines, &address, |library| {
-            let found = resolve(library, &address, NodeRange { skip: 0, take: 20 })?;
+        same(&engines, &address, |session| {
+            let found = resolve(session, &address, NodeRange { skip: 0, take: 20 })?;
             let places: Vec<String> = found
                 .places
                 .iter()
@@ -189,13 +185,13 @@ fn every_address_and_link_leads_to_the_same_place() {
         (1..parts.len()).map(move |end| parts[end.min(1)..=end].join("/")).collect::<Vec<_>>()
     });
     for name in folders.chain(["o".to_owned(), "%".to_owned()]) {
-        same(&engines, &name, |library| {
-            let documents = library.reader.all(&Lookup::FolderSuffix(&name))?;
+        same(&engines, &name, |session| {
+            let documents = session.reader.all(&Lookup::FolderSuffix(&name))?;
             Ok(documents.into_iter().map(|document| document.path).collect::<Vec<_>>())
         });
     }
-    let problems = same(&engines, "links check", |library| {
-        let checked = check_links(library, &[], &FilterRequest::default(), None)?;
+    let problems = same(&engines, "links check", |session| {
+        let checked = check_links(session, &[], &FilterRequest::default(), None)?;
         Ok(checked.findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>())
     });
     assert!(!problems.is_empty());
@@ -211,11 +207,11 @@ fn parts_of_titles_are_found_the_same() {
         "# ÄRGER mit *halb*fetten W\u{f6}rtern\n\n## C++ &amp; `std::vec`\n\n## 目次 と 索引\n",
     );
     let engines = Engines::with(&place);
-    let found = same(&engines, "titles", |library| {
+    let found = same(&engines, "titles", |session| {
         let mut parts: Vec<String> =
             ["", "-", "ab", "no such title", "Zzz"].map(str::to_owned).into();
-        let documents = library.reader.all(&Lookup::All)?;
-        for section in library.reader.outlines(&documents)?.iter().flat_map(|tree| &tree.sections) {
+        let documents = session.reader.all(&Lookup::All)?;
+        for section in session.reader.outlines(&documents)?.iter().flat_map(|tree| &tree.sections) {
             for title in section.titles() {
                 let scalars: Vec<char> = title.chars().collect();
                 let windows =
@@ -229,12 +225,12 @@ fn parts_of_titles_are_found_the_same() {
         parts.dedup();
         let found = |text: &String| {
             let paths = |which: Lookup<'_>| -> mdsel::error::Result<Vec<String>> {
-                let documents = library.reader.all(&which)?;
+                let documents = session.reader.all(&which)?;
                 Ok(documents.into_iter().map(|document| document.path).collect())
             };
             let parts = paths(Lookup::TitleParts(&[text]))?;
             let whole = paths(Lookup::Titles(&[text, "Zzz"]))?;
-            let ids = library.reader.with_title_parts(&[text])?;
+            let ids = session.reader.with_title_parts(&[text])?;
             assert_eq!(ids.len(), parts.len(), "{text:?}");
             mdsel::error::Result::Ok((text.clone(), parts, whole))
         };
@@ -293,17 +289,17 @@ fn an_ingest_and_an_edit_change_the_same() {
         assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), expected);
     }
     assert!(reports.iter().all(|report| *report == (1, 1, 1, 1)), "{reports:?}");
-    let contents = same(&engines, "contents", |library| {
-        let documents = library.reader.all(&Lookup::All)?;
+    let contents = same(&engines, "contents", |session| {
+        let documents = session.reader.all(&Lookup::All)?;
         let parts: Vec<_> = documents
             .iter()
             .map(|document| (document, mdsel::position::ByteSpan::new(0, usize::MAX)))
             .collect();
-        library.reader.contents(&parts)
+        session.reader.contents(&parts)
     });
     assert_eq!(contents.len(), 3);
-    let hit = same(&engines, "search", |library| {
-        hits(library, Query::Words(vec!["three".to_owned()]), FilterRequest::default())
+    let hit = same(&engines, "search", |session| {
+        hits(session, Query::Words(vec!["three".to_owned()]), FilterRequest::default())
     });
     assert_eq!(hit[0]["selector"], "a.md::heading:h2[0]/block:paragraph[0]");
 }
@@ -315,9 +311,9 @@ fn front_matter_that_could_not_be_parsed_is_known_without_the_document() {
     place.write("b.md", "---\nk: [\n---\n");
     place.write("c.md", "---\nk: 2\n---\n");
     let engines = Engines::with(&place);
-    let paths = same(&engines, "unreadable", |library| {
-        let ids = library.reader.with_diagnostic("FRONT_MATTER_UNREADABLE")?;
-        let documents = library.reader.all(&Lookup::All)?.into_iter();
+    let paths = same(&engines, "unreadable", |session| {
+        let ids = session.reader.with_diagnostic("FRONT_MATTER_UNREADABLE")?;
+        let documents = session.reader.all(&Lookup::All)?.into_iter();
         Ok(documents.filter(|one| ids.contains(&one.id)).map(|one| one.path).collect::<Vec<_>>())
     });
     assert_eq!(paths, ["b.md"]);

@@ -1,6 +1,6 @@
 //! The `ldmd` commands, `ldmd:` addresses, and answers as LDMD.
 
-use mdsel::query::{DocumentCache, ldmd::emit};
+use mdsel::query::{Session, ldmd::emit};
 use mdsel::{ldmd, markdown};
 use serde_json::{Value, json};
 
@@ -427,12 +427,12 @@ fn any_document_can_be_printed_with_markers_between_its_bytes() {
     place.write("no-end.md", "---\na: 1\n---\n\n# A\r\n\r\ntext");
     place.run(&["ingest"]).success();
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     let (mut summaries, mut unchanged) = (0, 0);
     for stored in reader.all(&Lookup::All).unwrap() {
-        let document = library.open(&stored).unwrap();
-        let bytes = library.content(&document, document.span()).unwrap();
-        let content = emit::emit(&library, &stored.path, None).unwrap().body.unwrap().content();
+        let document = session.open(&stored).unwrap();
+        let bytes = session.content(&document, document.span()).unwrap();
+        let content = emit::emit(&session, &stored.path, None).unwrap().body.unwrap().content();
         if !document.markup.sections.is_empty() && document.markup.faults.is_empty() {
             assert_eq!(content, bytes, "{}", stored.path);
             unchanged += 1;

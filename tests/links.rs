@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use mdsel::query::DocumentCache;
+use mdsel::query::Session;
 use mdsel::query::links::graph::Graph;
 use mdsel::query::links::{Edge, EdgeFilter};
 use mdsel::query::resolve::resolve_one;
@@ -522,13 +522,13 @@ fn backlinks_are_the_inverse_of_links() {
     }
     place.run(&["ingest"]).success();
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    let library = DocumentCache::new(&*reader);
-    let graph = Graph::new(&library, EdgeFilter::default());
+    let session = Session::new(&*reader);
+    let graph = Graph::new(&session, EdgeFilter::default());
     let mut expected: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut whole = Vec::new();
     for stored in reader.all(&Lookup::All).unwrap() {
-        let address = format!("{}::*", library.open(&stored).unwrap().namespace);
-        let (document, _) = resolve_one(&library, &address).unwrap().unwrap();
+        let address = format!("{}::*", session.open(&stored).unwrap().namespace);
+        let (document, _) = resolve_one(&session, &address).unwrap().unwrap();
         for edge in graph.out_of(&document).unwrap() {
             if let Some(to) = edge.target() {
                 expected.entry(to.document.stored.path.clone()).or_default().insert(key(&edge));
@@ -561,8 +561,8 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
     }
     place.run(&["ingest"]).success();
     let reader = reader(&place.join(".mdsel.db")).unwrap();
-    let library = DocumentCache::new(&*reader);
-    let graph = Graph::new(&library, EdgeFilter::default());
+    let session = Session::new(&*reader);
+    let graph = Graph::new(&session, EdgeFilter::default());
     for row in CHECKED.lines() {
         let fields: Vec<&str> = row.split('\t').collect();
         let [source, line, target, expected, heading] = fields[..] else { panic!("{row}") };
@@ -570,8 +570,8 @@ fn links_of_real_documents_lead_where_they_lead_on_their_sites() {
             continue;
         }
         let stored = reader.document_at(source).unwrap().unwrap_or_else(|| panic!("{row}"));
-        let namespace = library.open(&stored).unwrap().namespace.clone();
-        let (document, _) = resolve_one(&library, &format!("{namespace}::*")).unwrap().unwrap();
+        let namespace = session.open(&stored).unwrap().namespace.clone();
+        let (document, _) = resolve_one(&session, &format!("{namespace}::*")).unwrap().unwrap();
         let edges = graph.out_of(&document).unwrap();
         let mut edges = edges.iter();
         if expected == "ATTACHMENT" {

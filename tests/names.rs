@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mdsel::address::FaultCode;
-use mdsel::query::DocumentCache;
+use mdsel::query::Session;
 use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::resolved_node::Target;
 use mdsel::query::{NameMatch, document_named};
@@ -361,7 +361,7 @@ fn every_name(root: &Path, most: usize) {
     let all = names.len();
     let step = all.div_ceil(most).max(1);
     let (mut unique, mut ambiguous, mut skipped, mut resolved) = (0, 0, 0, 0);
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     for (number, name) in names.into_iter().enumerate() {
         let is_exact = paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok();
         if has_syntax(name) && !is_exact {
@@ -378,7 +378,7 @@ fn every_name(root: &Path, most: usize) {
         if number % step != 0 {
             continue;
         }
-        let found = resolve(&library, name, NodeRange { skip: 0, take: 10 }).unwrap();
+        let found = resolve(&session, name, NodeRange { skip: 0, take: 10 }).unwrap();
         resolved += 1;
         if let [meant] = meant.iter().collect::<Vec<_>>().as_slice() {
             let [place] = found.places.as_slice() else { panic!("{name}: {:?}", found.fault) };

@@ -7,7 +7,7 @@ use mdsel::markdown::outline::{NodeKind, Outline};
 use mdsel::markdown::words::{measure, page, page_count};
 use mdsel::markdown::{BYTE_ORDER_MARK, parse, refusal, tiling};
 use mdsel::position::{ByteSpan, LineIndex};
-use mdsel::query::{DocumentCache, select};
+use mdsel::query::{Session, select};
 use proptest::prelude::*;
 
 use crate::corpus;
@@ -207,12 +207,12 @@ fn emitted_selectors_select_exactly_their_node() {
     let store = store(&place.join(".mdsel.db"));
     ingest(&store, place.path());
     let reader = store.reader(Purpose::Read).unwrap();
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     for (name, file) in files {
         let stored = reader.document_at(&name).unwrap().unwrap();
-        let document = library.open(&stored).unwrap();
+        let document = session.open(&stored).unwrap();
         assert_eq!(document.tree.outline(), &parse(&file).outline, "{name}");
-        assert_eq!(library.content(&document, document.span()).unwrap(), file);
+        assert_eq!(session.content(&document, document.span()).unwrap(), file);
         let nodes = &document.tree.outline().nodes;
         for chunk in (0..nodes.len()).collect::<Vec<_>>().chunks(10_000) {
             let addresses: Vec<String> =
@@ -224,7 +224,7 @@ fn emitted_selectors_select_exactly_their_node() {
                 after: None,
                 room: None,
             };
-            let answer = select::select(&library, &request).unwrap();
+            let answer = select::select(&session, &request).unwrap();
             assert_eq!(answer.results.len(), addresses.len());
             for ((result, address), &node) in answer.results.iter().zip(&addresses).zip(chunk) {
                 let span = nodes[node].bytes;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mdsel::error::Result;
 use mdsel::query::search::{PatternOptions, Query};
-use mdsel::query::{DocumentCache, search};
+use mdsel::query::{Session, search};
 use serde_json::json;
 
 use crate::harness::{Answer, Place, copy, reader, repeats, search_request, tampered};
@@ -305,9 +305,9 @@ fn the_time_of_a_repair_is_proportional_to_the_number_of_forged_rows() {
 /// The hits of a search, and whether there was a warning.
 fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
     let reader = reader(store)?;
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     let request = search_request(query, 0);
-    let answer = search::search(&library, &request)?;
+    let answer = search::search(&session, &request)?;
     let rows = mdsel::output::Answer::rows(&answer);
     let mut hits: Vec<String> =
         rows.iter().map(|row| format!("{} {}", row["selector"], row["text"])).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use mdsel::markdown::{parse, refusal, text_start};
 use mdsel::position::{ByteSpan, LineIndex, trim_line_end};
 use mdsel::query::search::{Items, PatternOptions, Query, search};
-use mdsel::query::{DocumentCache, select};
+use mdsel::query::{Session, select};
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -108,10 +108,10 @@ impl Searched {
     fn check(&self, sought: &Sought, addresses: usize) {
         let Some(regex) = sought.regex() else { return };
         let reader = reader(&self.place.join(".mdsel.db")).unwrap();
-        let library = DocumentCache::new(&*reader);
+        let session = Session::new(&*reader);
         let query = Query::Patterns(vec![sought.pattern.clone()], sought.options);
         let request = search_request(query, 0);
-        let answer = search(&library, &request).unwrap();
+        let answer = search(&session, &request).unwrap();
         let Items::Hits(hits) = &answer.items else { panic!("{answer:?}") };
         let mut expected = Vec::new();
         for (name, file) in &self.files {
@@ -139,7 +139,7 @@ impl Searched {
                 after: None,
                 room: None,
             };
-            let answer = select::select(&library, &request).unwrap();
+            let answer = select::select(&session, &request).unwrap();
             let result = answer.results.first();
             let content = result.and_then(|result| result.content.as_ref());
             let text = &self.files[&*hit.file][hit.byte_start..hit.byte_end];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mdsel::error::ErrorKind;
 use mdsel::glob::Globs;
 use mdsel::output::Answer as _;
-use mdsel::query::DocumentCache;
+use mdsel::query::Session;
 use mdsel::query::search::{self, PatternOptions, Query};
 use mdsel::store::{
     DocumentFilter, Lookup, Purpose, RankedSection, SectionFilter, Shard, Store, Under,
@@ -870,7 +870,7 @@ fn hits(
         return ranking.sections.iter().map(hit).collect();
     }
     let answer =
-        search::search(&DocumentCache::new(&*reader), &search_request(query.clone(), 0)).unwrap();
+        search::search(&Session::new(&*reader), &search_request(query.clone(), 0)).unwrap();
     let hit = |row: &Value| (format!("{} {}", row["selector"], row["line"]), 0.0);
     answer.rows().iter().map(hit).collect()
 }

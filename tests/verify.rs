@@ -7,7 +7,7 @@ use std::time::Duration;
 use mdsel::error::{ErrorKind, Result};
 use mdsel::query::finding::Finding;
 use mdsel::query::search::{PatternOptions, Query};
-use mdsel::query::{DocumentCache, dump, search};
+use mdsel::query::{Session, dump, search};
 use mdsel::verify;
 use serde_json::{Value, json};
 
@@ -487,9 +487,9 @@ pub(crate) fn verified(store: &Path, is_repair: bool) -> Result<Vec<Finding>> {
 /// document.
 fn shown(store: &Path) -> Result<String> {
     let reader = reader(store)?;
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     let mut pack = Vec::new();
-    dump::dump(&library, false, &mut pack)?;
+    dump::dump(&session, false, &mut pack)?;
     let mut shown = String::from_utf8_lossy(&pack).into_owned();
     let documents = reader.all(&Lookup::All)?;
     for document in &documents {
@@ -599,10 +599,10 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
         patterns("list|table"),
     ];
     let reader = reader(store).unwrap();
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     let hits = queries.into_iter().map(|query| {
         let request = search_request(query, 0);
-        let answer = search::search(&library, &request).unwrap();
+        let answer = search::search(&session, &request).unwrap();
         let rows = mdsel::output::Answer::rows(&answer);
         let mut hits: Vec<String> = rows.iter().map(|row| row["selector"].to_string()).collect();
         hits.sort();

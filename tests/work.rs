@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{PatternOptions, Query, search};
-use mdsel::query::{DocumentCache, find, index, links, neighbors, prime, read, select, toc};
+use mdsel::query::{Session, find, index, links, neighbors, prime, read, select, toc};
 use mdsel::store::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
@@ -52,22 +52,22 @@ impl Cost {
     }
 }
 
-type Question = fn(&DocumentCache<'_>) -> usize;
+type Question = fn(&Session<'_>) -> usize;
 
 /// A name, a query, the most statements that it may run, the most reads of bytes of documents, and
 /// whether it may read every row of one table.
 const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
-    ("select by path", |library| selected(library, "docs/3.md::heading:h2[0]"), 3, 1, false),
-    ("select by suffix and anchor", |library| selected(library, "3.md#options"), 7, 1, false),
-    ("select a line", |library| selected(library, "docs/3.md:12"), 4, 1, false),
+    ("select by path", |session| selected(session, "docs/3.md::heading:h2[0]"), 3, 1, false),
+    ("select by suffix and anchor", |session| selected(session, "3.md#options"), 7, 1, false),
+    ("select a line", |session| selected(session, "docs/3.md:12"), 4, 1, false),
     (
         "read by title",
-        |library| {
+        |session| {
             let place = "Options".to_owned();
             let document = Some("docs/3".to_owned());
             let request =
                 read::ReadRequest { document, place, no_children: false, line_numbers: false };
-            usize::from(read::read(library, &request).unwrap().node.is_some())
+            usize::from(read::read(session, &request).unwrap().node.is_some())
         },
         7,
         1,
@@ -75,7 +75,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "toc of one",
-        |library| {
+        |session| {
             let request = toc::TocRequest {
                 documents: vec!["docs/3.md".to_owned()],
                 filter: FilterRequest::default(),
@@ -85,7 +85,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 limit: 0,
                 after: None,
             };
-            toc::toc(library, &request).unwrap().files.len()
+            toc::toc(session, &request).unwrap().files.len()
         },
         2,
         0,
@@ -93,8 +93,8 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "neighbors",
-        |library| {
-            let answer = neighbors::neighbors(library, "docs/3.md#options", None).unwrap();
+        |session| {
+            let answer = neighbors::neighbors(session, "docs/3.md#options", None).unwrap();
             usize::from(answer.around.is_some())
         },
         3,
@@ -103,7 +103,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "links of one",
-        |library| {
+        |session| {
             let request = links::list::LinkListRequest {
                 address: "docs/3.md".to_owned(),
                 direction: links::Direction::Both,
@@ -113,7 +113,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 limit: 0,
                 after: None,
             };
-            links::list::list(library, &request).unwrap().edges.len() / 2
+            links::list::list(session, &request).unwrap().edges.len() / 2
         },
         39,
         4,
@@ -121,9 +121,9 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a rare word",
-        |library| {
+        |session| {
             let query = Query::Words(vec!["rare3x".to_owned()]);
-            hits(&search(library, &search_request(query, 20)).unwrap())
+            hits(&search(session, &search_request(query, 20)).unwrap())
         },
         4,
         1,
@@ -131,10 +131,10 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a common word in a rare block",
-        |library| {
+        |session| {
             let mut request = search_request(Query::Words(vec!["common".to_owned()]), 20);
             request.filter.types = vec!["table".to_owned()];
-            hits(&search(library, &request).unwrap())
+            hits(&search(session, &request).unwrap())
         },
         5,
         1,
@@ -142,10 +142,10 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a rare literal",
-        |library| {
+        |session| {
             let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
             let query = Query::Patterns(vec!["rare3x".to_owned()], options);
-            hits(&search(library, &search_request(query, 0)).unwrap())
+            hits(&search(session, &search_request(query, 0)).unwrap())
         },
         4,
         1,
@@ -153,10 +153,10 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a pattern without a literal",
-        |library| {
+        |session| {
             let query =
                 Query::Patterns(vec!["[a-z]+[0-9]+x".to_owned()], PatternOptions::default());
-            hits(&search(library, &search_request(query, 0)).unwrap())
+            hits(&search(session, &search_request(query, 0)).unwrap())
         },
         // One statement reads the bytes of several documents. Each document with a hit needs its outline.
         515,
@@ -165,7 +165,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a page of the index",
-        |library| {
+        |session| {
             let documents = Vec::new();
             let request = index::IndexRequest {
                 documents,
@@ -174,7 +174,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 limit: 10,
                 after: None,
             };
-            index::index(library, &request).unwrap().documents.len() / 2
+            index::index(session, &request).unwrap().documents.len() / 2
         },
         7,
         3,
@@ -182,7 +182,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a page of all trees",
-        |library| {
+        |session| {
             let request = toc::TocRequest {
                 documents: Vec::new(),
                 filter: FilterRequest::default(),
@@ -192,18 +192,18 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 limit: 10,
                 after: None,
             };
-            toc::toc(library, &request).unwrap().files.len()
+            toc::toc(session, &request).unwrap().files.len()
         },
         7,
         0,
         false,
     ),
-    ("totals", |library| library.reader.totals().unwrap().documents, 1, 0, false),
+    ("totals", |session| session.reader.totals().unwrap().documents, 1, 0, false),
     (
         "no hit",
-        |library| {
+        |session| {
             let query = Query::Words(vec!["absent".to_owned()]);
-            usize::from(search(library, &search_request(query, 5)).unwrap().advice.is_some())
+            usize::from(search(session, &search_request(query, 5)).unwrap().advice.is_some())
         },
         2,
         0,
@@ -211,7 +211,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a title",
-        |library| {
+        |session| {
             let request = find::FindRequest {
                 pattern: "part3x".to_owned(),
                 content: None,
@@ -219,7 +219,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 limit: 1,
                 after: None,
             };
-            find::find(library, &request).unwrap().matches.len()
+            find::find(session, &request).unwrap().matches.len()
         },
         // The index names few documents. One statement reads their titles, and one the documents that have it.
         5,
@@ -228,7 +228,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a title with a text",
-        |library| {
+        |session| {
             let request = find::FindRequest {
                 pattern: "Options".to_owned(),
                 content: Some("Rare3x".to_owned()),
@@ -236,7 +236,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
                 limit: 0,
                 after: None,
             };
-            find::find(library, &request).unwrap().matches.len()
+            find::find(session, &request).unwrap().matches.len()
         },
         // The title is in every document. The index names the one that has the text, and only its bytes are read.
         6,
@@ -245,9 +245,9 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     (
         "a check of all links",
-        |library| {
+        |session| {
             let filter = FilterRequest::default();
-            let findings = links::check::check(library, &[], &filter, None).unwrap();
+            let findings = links::check::check(session, &[], &filter, None).unwrap();
             usize::from(findings.findings.is_empty())
         },
         // Each target is looked up. The documents with the links are read together.
@@ -255,10 +255,10 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         true,
     ),
-    ("a primer", |library| prime::prime(library, None).map(|_| 1).unwrap(), 150, 10, true),
+    ("a primer", |session| prime::prime(session, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
 
-fn selected(library: &DocumentCache<'_>, address: &str) -> usize {
+fn selected(session: &Session<'_>, address: &str) -> usize {
     let request = select::SelectRequest {
         addresses: vec![address.to_owned()],
         max_words: 500,
@@ -266,7 +266,7 @@ fn selected(library: &DocumentCache<'_>, address: &str) -> usize {
         after: None,
         room: None,
     };
-    select::select(library, &request).unwrap().results.len()
+    select::select(session, &request).unwrap().results.len()
 }
 
 fn hits(answer: &mdsel::query::search::SearchAnswer) -> usize {
@@ -279,7 +279,7 @@ fn costs(place: &Place) -> Vec<Cost> {
     let path = place.join(".mdsel.db");
     let ask = |question: &Question| {
         let (reader, work) = count_work(&path).unwrap();
-        assert!(question(&DocumentCache::new(&*reader)) > 0);
+        assert!(question(&Session::new(&*reader)) > 0);
         Cost::of(&work.take())
     };
     QUESTIONS.iter().map(|(_, question, ..)| ask(question)).collect()
@@ -313,7 +313,7 @@ fn a_page_of_hits_lists_few_documents() {
     let steps = |place: &Place| {
         let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
         let query = Query::Patterns(vec![r"\w\w".to_owned()], PatternOptions::default());
-        let answer = search(&DocumentCache::new(&*reader), &search_request(query, 5)).unwrap();
+        let answer = search(&Session::new(&*reader), &search_request(query, 5)).unwrap();
         assert_eq!(hits(&answer), 5);
         Cost::of(&work.take()).steps
     };

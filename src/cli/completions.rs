@@ -20,7 +20,7 @@ use super::{Status, generated, groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NameMatch, document_named};
 use crate::store::{Lookup, Reader, Store};
@@ -155,7 +155,7 @@ fn words_before() -> Vec<String> {
 fn open(reader: &dyn Reader, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
     let name = crate::address::namespace::decode(name);
     match document_named(reader, &name).ok()? {
-        NameMatch::One(document) => DocumentCache::new(reader).open(&document).ok(),
+        NameMatch::One(document) => Session::new(reader).open(&document).ok(),
         NameMatch::None | NameMatch::Many(..) => None,
     }
 }

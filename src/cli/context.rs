@@ -15,7 +15,7 @@ use crate::query::context::{ContextAnswer, ContextRequest, ContextSource, Outsid
 use crate::query::page::fitting;
 use crate::query::prime as primer;
 use crate::query::search::PassageChars;
-use crate::query::{DocumentCache, List as _};
+use crate::query::{List as _, Session};
 use crate::store::Purpose;
 
 /// The types of text from outside that `--item` accepts.
@@ -182,10 +182,10 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     };
     let mut answer = if arguments.query.is_some() {
         let reader = store::open_for_search(global)?;
-        context(&DocumentCache::new(&*reader), &request)?
+        context(&Session::new(&*reader), &request)?
     } else {
         let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
-        context(&DocumentCache::new(&*reader), &request)?
+        context(&Session::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
     global.print_list(&mut answer)?;
@@ -210,7 +210,7 @@ impl ReadCommand for PrimeArgs {
         }
         let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
         let after = self.after.cursor()?;
-        global.print_list(&mut primer::prime(&DocumentCache::new(&*reader), after)?)?;
+        global.print_list(&mut primer::prime(&Session::new(&*reader), after)?)?;
         Ok(Status::Success)
     }
 

@@ -19,7 +19,7 @@ use crate::output::write;
 use crate::query::data::tables::Column;
 use crate::query::data::{Common, code, meta, tables, tasks};
 use crate::query::page::fitting;
-use crate::query::{DocumentCache, FilterRequest, List as _};
+use crate::query::{FilterRequest, List as _, Session};
 use crate::store::Purpose;
 
 /// Filters of `tables` and `tasks`, whose items have values of their own.
@@ -42,7 +42,7 @@ pub(super) struct ItemFilterArgs {
 }
 
 impl ItemFilterArgs {
-    /// Returns the filter of documents as a request of the library.
+    /// Returns the filter of documents as a request of the session.
     pub(super) fn request(&self) -> FilterRequest {
         self.places.request(self.where_meta.as_ref())
     }
@@ -220,11 +220,11 @@ impl QueryArguments for CodeArgs {
         purpose(self.containing.as_ref())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<code::CodeAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<code::CodeAnswer> {
         let found = |limit| {
             let common = common(self.filter.request(), &self.list, limit)?;
             let (languages, containing) = (self.languages.clone(), self.containing.clone());
-            code::code(library, &code::CodeRequest { languages, containing, common })
+            code::code(session, &code::CodeRequest { languages, containing, common })
         };
         let Some(folder) = &self.out else { return global.filled(self.list.limit, found) };
         let mut answer = found(self.list.limit)?;
@@ -305,7 +305,7 @@ impl QueryArguments for TablesArgs {
         Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tables::TableAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<tables::TableAnswer> {
         global.filled(self.list.limit, |limit| {
             let request = tables::TableRequest {
                 headers: self.headers.clone(),
@@ -313,7 +313,7 @@ impl QueryArguments for TablesArgs {
                 columns: self.columns.iter().flat_map(|list| columns(list)).collect(),
                 common: common(self.filter.request(), &self.list, limit)?,
             };
-            tables::tables(library, &request)
+            tables::tables(session, &request)
         })
     }
 }
@@ -325,7 +325,7 @@ impl QueryArguments for TasksArgs {
         Ok(self.filter.places.documents.under.iter_mut().collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<tasks::TaskAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<tasks::TaskAnswer> {
         global.filled(self.list.limit, |limit| {
             let request = tasks::TaskRequest {
                 is_done: match (self.open, self.done) {
@@ -336,7 +336,7 @@ impl QueryArguments for TasksArgs {
                 condition: self.filter.condition.clone(),
                 common: common(self.filter.request(), &self.list, limit)?,
             };
-            tasks::tasks(library, &request)
+            tasks::tasks(session, &request)
         })
     }
 }
@@ -347,17 +347,17 @@ pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
     }
     let common = |limit| common(arguments.filter.request(), &arguments.list, limit);
     let reader = open_fresh(global, Purpose::Read, |_| Ok(None))?;
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     if arguments.key_types {
         let common = common(fitting(arguments.list.limit, global.max_chars))?;
-        let answer = kept(meta::types(&library, &common.filter, common.limit, common.after)?);
+        let answer = kept(meta::types(&session, &common.filter, common.limit, common.after)?);
         global.print_list(answer)?;
         return Ok(answer.outcome().into());
     }
     let answer = kept(global.filled(arguments.list.limit, |limit| {
         let request = meta::MetaRequest { keys: arguments.keys.clone(), common: common(limit)? };
-        meta::meta(&library, &request)
+        meta::meta(&session, &request)
     })?);
-    global.print_documents(&library, answer)?;
+    global.print_documents(&session, answer)?;
     Ok(answer.outcome().into())
 }

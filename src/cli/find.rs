@@ -5,7 +5,7 @@ use clap::Args;
 use super::args::{FilterArgs, Global, ListArgs};
 use super::read_command::{QueryArguments, purpose};
 use crate::error::Result;
-use crate::query::{DocumentCache, find};
+use crate::query::{Session, find};
 use crate::store::Purpose;
 
 /// Arguments of `find`.
@@ -35,7 +35,7 @@ impl QueryArguments for FindArgs {
         purpose(self.content.as_ref())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<find::FindAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<find::FindAnswer> {
         let after = self.list.after.cursor()?;
         global.filled(self.list.limit, |limit| {
             let request = find::FindRequest {
@@ -45,7 +45,7 @@ impl QueryArguments for FindArgs {
                 limit,
                 after,
             };
-            find::find(library, &request)
+            find::find(session, &request)
         })
     }
 }

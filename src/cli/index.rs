@@ -7,7 +7,7 @@ use super::args::{FilterArgs, Global, ListArgs};
 use super::completions::documents as complete_document;
 use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
-use crate::query::{DocumentCache, index};
+use crate::query::{Session, index};
 
 /// Arguments of `index`.
 #[derive(Debug, Args)]
@@ -32,11 +32,11 @@ impl QueryArguments for IndexArgs {
         Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, &self.documents)
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, &self.documents)
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<index::IndexAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<index::IndexAnswer> {
         let after = self.list.after.cursor()?;
         global.filled(self.list.limit, |limit| {
             let request = index::IndexRequest {
@@ -46,7 +46,7 @@ impl QueryArguments for IndexArgs {
                 limit,
                 after,
             };
-            index::index(library, &request)
+            index::index(session, &request)
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::ldmd::{Mode, SliceRequest};
 use crate::output::Format;
 use crate::query::finding::Findings;
 use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search};
-use crate::query::{Cursor, DocumentCache, List as _};
+use crate::query::{Cursor, List as _, Session};
 use crate::store::Purpose;
 
 read_commands! {
@@ -151,17 +151,17 @@ impl QueryArguments for LdmdIndexArgs {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, std::slice::from_ref(&self.document))
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
         let request = index::LdmdIndexRequest {
             document: self.document.clone(),
             limit: self.limit,
             after: self.after.cursor()?,
         };
-        index::index(library, &request)
+        index::index(session, &request)
     }
 }
 
@@ -172,11 +172,11 @@ impl QueryArguments for LdmdGetArgs {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, std::slice::from_ref(&self.document))
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
         let request = get::LdmdGetRequest {
             document: self.document.clone(),
             id: self.id.clone(),
@@ -192,7 +192,7 @@ impl QueryArguments for LdmdGetArgs {
             },
             after: self.after.cursor()?,
         };
-        get::get(library, &request)
+        get::get(session, &request)
     }
 }
 
@@ -203,18 +203,18 @@ impl QueryArguments for LdmdSearchArgs {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, std::slice::from_ref(&self.document))
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
         let request = search::LdmdSearchRequest {
             document: self.document.clone(),
             query: self.query.clone(),
             limit: self.limit,
             after: self.after.cursor()?,
         };
-        search::search(library, &request)
+        search::search(session, &request)
     }
 }
 
@@ -225,12 +225,12 @@ impl QueryArguments for LdmdNeighborsArgs {
         Ok(vec![&mut self.document])
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, std::slice::from_ref(&self.document))
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, std::slice::from_ref(&self.document))
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer> {
-        neighbors::neighbors(library, &self.document, &self.id, Cursor::given(self.after.as_ref())?)
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
+        neighbors::neighbors(session, &self.document, &self.id, Cursor::given(self.after.as_ref())?)
     }
 }
 
@@ -241,12 +241,12 @@ impl QueryArguments for LdmdCheckArgs {
         Ok(self.documents.iter_mut().collect())
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, &self.documents)
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, &self.documents)
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
-        let findings = check::check(library, &self.documents, self.after.cursor()?)?;
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Findings> {
+        let findings = check::check(session, &self.documents, self.after.cursor()?)?;
         Ok(findings.at_most(self.limit))
     }
 
@@ -267,9 +267,9 @@ impl ReadCommand for LdmdEmitArgs {
     fn run(&self, global: &Global) -> Result<Status> {
         let document = std::slice::from_ref(&self.document);
         let reader =
-            open_fresh(global, Purpose::Read, |library| named_documents(library, document))?;
+            open_fresh(global, Purpose::Read, |session| named_documents(session, document))?;
         let after = self.after.cursor()?;
-        let mut answer = emit::emit(&DocumentCache::new(&*reader), &self.document, after)?;
+        let mut answer = emit::emit(&Session::new(&*reader), &self.document, after)?;
         // The answer is itself an LDMD document.
         let is_document = matches!(global.format, None | Some(Format::Ldmd));
         let format = if is_document { Some(Format::Raw) } else { global.format };

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::query::finding::Findings;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
 use crate::query::page::fitting;
-use crate::query::{DocumentCache, FilterRequest};
+use crate::query::{FilterRequest, Session};
 
 read_commands! {
     /// The commands of `links`.
@@ -148,7 +148,7 @@ impl QueryArguments for LinksListArgs {
         Ok(std::iter::once(&mut self.address).chain(&mut self.documents.under).collect())
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<list::LinkListAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<list::LinkListAnswer> {
         let request = list::LinkListRequest {
             address: self.address.clone(),
             direction: direction(&self.filter),
@@ -163,7 +163,7 @@ impl QueryArguments for LinksListArgs {
             limit: fitting(self.list.limit, global.max_chars),
             after: self.list.after.cursor()?,
         };
-        list::list(library, &request)
+        list::list(session, &request)
     }
 }
 
@@ -194,10 +194,10 @@ impl QueryArguments for LinksTreeArgs {
         Ok(vec![&mut self.address])
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<walk::LinkWalkAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<walk::LinkWalkAnswer> {
         let (hops, after) = (self.max_hops, &self.after);
         let request = walk_request(global, &self.filter, hops, after, &self.address, None)?;
-        walk::walk(library, &request)
+        walk::walk(session, &request)
     }
 }
 
@@ -208,10 +208,10 @@ impl QueryArguments for LinksPathArgs {
         Ok(vec![&mut self.from, &mut self.to])
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<walk::LinkWalkAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<walk::LinkWalkAnswer> {
         let (hops, after) = (self.max_hops, &self.after);
         let request = walk_request(global, &self.filter, hops, after, &self.from, Some(&self.to))?;
-        walk::walk(library, &request)
+        walk::walk(session, &request)
     }
 }
 
@@ -222,10 +222,10 @@ impl QueryArguments for LinksCheckArgs {
         Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
-    fn answer(&self, _: &Global, library: &DocumentCache<'_>) -> Result<Findings> {
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Findings> {
         let after = self.list.after.cursor()?;
         let is_continued = after.is_some();
-        let findings = check::check(library, &self.documents, &self.filter.request(), after)?;
+        let findings = check::check(session, &self.documents, &self.filter.request(), after)?;
         Ok(if is_continued {
             findings.at_most(self.list.limit)
         } else {

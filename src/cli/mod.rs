@@ -59,7 +59,7 @@ use crate::output::{
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
-use crate::query::{DocumentCache, List, Outcome};
+use crate::query::{List, Outcome, Session};
 use args::{Cli, Color, Command, Global};
 use read_command::ReadCommand as _;
 
@@ -405,14 +405,14 @@ impl Global {
         }
     }
 
-    /// Prints an answer about documents of `library`; see [`Self::print_list`].
+    /// Prints an answer about documents of `session`; see [`Self::print_list`].
     fn print_documents(
         &self,
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         answer: &mut (impl Answer + List),
     ) -> Result<bool> {
         if self.format() == Format::Records {
-            read_labels(library, answer)?;
+            read_labels(session, answer)?;
         }
         self.print_list(answer)
     }

@@ -7,7 +7,7 @@ use super::args::Global;
 use super::completions::addresses as complete_address;
 use super::read_command::{QueryArguments, documents_of};
 use crate::error::Result;
-use crate::query::{Cursor, DocumentCache, neighbors};
+use crate::query::{Cursor, Session, neighbors};
 
 /// Arguments of `neighbors`.
 #[derive(Debug, Args)]
@@ -28,15 +28,11 @@ impl QueryArguments for NeighborsArgs {
         Ok(vec![&mut self.address])
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        documents_of(library, std::slice::from_ref(&self.address))
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        documents_of(session, std::slice::from_ref(&self.address))
     }
 
-    fn answer(
-        &self,
-        _: &Global,
-        library: &DocumentCache<'_>,
-    ) -> Result<neighbors::NeighborsAnswer> {
-        neighbors::neighbors(library, &self.address, Cursor::given(self.after.as_ref())?)
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<neighbors::NeighborsAnswer> {
+        neighbors::neighbors(session, &self.address, Cursor::given(self.after.as_ref())?)
     }
 }

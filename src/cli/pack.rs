@@ -11,7 +11,7 @@ use super::store::{self, Location};
 use super::{Status, finish};
 use crate::error::{Error, Result};
 use crate::ingest::{self, LoadRequest, Strategy};
-use crate::query::{DocumentCache, dump as pack};
+use crate::query::{Session, dump as pack};
 use crate::store::Purpose;
 
 pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
@@ -20,7 +20,7 @@ pub(super) fn dump(global: &Global, arguments: &DumpArgs) -> Result<Status> {
         // Documents come from the store, but attachments from the folder that the store names.
         store::store(global)?.check_trust(&reader.roots())?;
     }
-    finish(|out| pack::dump(&DocumentCache::new(&*reader), arguments.attachments, out))?;
+    finish(|out| pack::dump(&Session::new(&*reader), arguments.attachments, out))?;
     Ok(Status::Success)
 }
 

@@ -14,7 +14,7 @@ use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::{Roots, canonical};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
-use crate::query::{DocumentCache, documents};
+use crate::query::{Session, documents};
 use crate::store::Purpose;
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root.
@@ -31,13 +31,13 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
     // The command reports a missing store.
     let Ok(store) = store::store(global) else { return Ok(()) };
     let Ok(Some(reader)) = store.peek() else { return Ok(()) };
-    let library = DocumentCache::new(&*reader);
+    let session = Session::new(&*reader);
     let is_document = |name: &str| {
-        documents::by_name(&library, name).is_ok_and(|found| !matches!(found, NameMatch::None))
+        documents::by_name(&session, name).is_ok_and(|found| !matches!(found, NameMatch::None))
     };
     let view = View {
         folder: canonical(&store::current_folder()?)?,
-        roots: &library.roots,
+        roots: &session.roots,
         is_document: &is_document,
     };
     for address in addresses {

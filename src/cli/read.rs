@@ -7,7 +7,7 @@ use super::args::Global;
 use super::completions::{addresses as complete_address, sections};
 use super::read_command::{QueryArguments, documents_of, named_documents};
 use crate::error::Result;
-use crate::query::{DocumentCache, read};
+use crate::query::{Session, read};
 
 /// Arguments of `read`.
 #[derive(Debug, Args)]
@@ -45,16 +45,16 @@ impl QueryArguments for ReadArgs {
         Ok(vec![&mut self.first])
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
         let first = std::slice::from_ref(&self.first);
         match &self.section {
-            Some(_) => named_documents(library, first),
-            None => documents_of(library, first),
+            Some(_) => named_documents(session, first),
+            None => documents_of(session, first),
         }
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<read::ReadAnswer> {
-        let mut answer = read::read(library, &self.request())?;
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<read::ReadAnswer> {
+        let mut answer = read::read(session, &self.request())?;
         if global.max_chars.is_some() {
             answer.grow_next_page();
         }

@@ -15,7 +15,7 @@ use crate::decoding;
 use crate::error::Result;
 use crate::output::{Answer, Format};
 use crate::query::resolve::{NodeRange, resolve};
-use crate::query::{DocumentCache, List, documents};
+use crate::query::{List, Session, documents};
 use crate::store::Purpose;
 
 /// A question to the store, as the arguments of a command.
@@ -31,8 +31,8 @@ pub(super) trait QueryArguments {
 
     /// Returns the paths of the documents that the answer comes from, which `--refresh` ingests first;
     /// `None` for all documents.
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        let _ = library;
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        let _ = session;
         Ok(None)
     }
 
@@ -42,7 +42,7 @@ pub(super) trait QueryArguments {
     }
 
     /// Returns the answer.
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<Self::Answer>;
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<Self::Answer>;
 
     /// Returns the exit status of the command.
     fn status(answer: &Self::Answer) -> Status {
@@ -58,14 +58,14 @@ pub(super) fn purpose(text: Option<&String>) -> Purpose {
 /// Returns the documents that contain the places of `addresses`. Returns `None` if an address
 /// applies to the whole store, or names something that is not in the store yet.
 pub(super) fn documents_of(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     addresses: &[String],
 ) -> Result<Option<Vec<String>>> {
     let mut paths = Vec::new();
     for address in addresses {
         let is_global = is_for_every_document(address);
         let all = NodeRange { skip: 0, take: usize::MAX };
-        let resolution = if is_global { None } else { Some(resolve(library, address, all)?) };
+        let resolution = if is_global { None } else { Some(resolve(session, address, all)?) };
         match resolution {
             Some(resolution) if resolution.fault.is_none() => {
                 paths.extend(
@@ -82,13 +82,13 @@ pub(super) fn documents_of(
 
 /// Returns the paths of the named documents, or `None` for all documents.
 pub(super) fn named_documents(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     names: &[String],
 ) -> Result<Option<Vec<String>>> {
     if names.is_empty() {
         return Ok(None);
     }
-    let found = documents::named(library, names)?;
+    let found = documents::named(session, names)?;
     if !found.faults.is_empty() {
         return Ok(None);
     }
@@ -143,10 +143,10 @@ impl<Q: QueryArguments> ReadCommand for Q {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
-        let reader = open_fresh(global, self.purpose(), |library| self.documents(library))?;
-        let library = DocumentCache::new(&*reader);
-        let answer = kept(self.answer(global, &library)?);
-        global.print_documents(&library, answer)?;
+        let reader = open_fresh(global, self.purpose(), |session| self.documents(session))?;
+        let session = Session::new(&*reader);
+        let answer = kept(self.answer(global, &session)?);
+        global.print_documents(&session, answer)?;
         Ok(Q::status(answer))
     }
 

@@ -12,7 +12,7 @@ use crate::query::search::{
     ContextLines, HitDetail, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer,
     SearchRequest, search,
 };
-use crate::query::{DocumentCache, List as _, Outcome};
+use crate::query::{List as _, Outcome, Session};
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -118,15 +118,15 @@ impl ReadCommand for SearchArgs {
         let mut request = request(self, detail)?;
         request.keep_to(self.passage, global.max_chars);
         let reader = kept(store::open_for_search(global)?);
-        let library = DocumentCache::new(&**reader);
-        let answer = kept(search(&library, &request)?);
+        let session = Session::new(&**reader);
+        let answer = kept(search(&session, &request)?);
         answer.page.warnings.extend(option_among_words(&self.query, self.line_number));
-        answer.page.warnings.extend(place_among_words(&library, &self.query)?);
+        answer.page.warnings.extend(place_among_words(&session, &self.query)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
             return Ok(if is_found { Status::Success } else { Status::Nothing });
         }
-        global.print_documents(&library, answer)?;
+        global.print_documents(&session, answer)?;
         Ok(answer.outcome().into())
     }
 
@@ -157,11 +157,11 @@ fn option_among_words(words: &[String], has_line_number: bool) -> Option<Warning
 
 /// Returns a warning if one of several words is the path of a folder or of a document, which may be meant as the
 /// place to search in.
-fn place_among_words(library: &DocumentCache<'_>, words: &[String]) -> Result<Option<Warning>> {
+fn place_among_words(session: &Session<'_>, words: &[String]) -> Result<Option<Warning>> {
     for word in words.iter().skip(1) {
         let path = word.strip_prefix("./").unwrap_or(word).trim_end_matches('/');
         let is_place = !path.is_empty()
-            && (library.reader.is_folder(path)? || library.reader.document_at(path)?.is_some());
+            && (session.reader.is_folder(path)? || session.reader.document_at(path)?.is_some());
         if is_place {
             let message = format!(
                 "{word:?} was searched for as words; to search there, use --under {}",

@@ -8,7 +8,7 @@ use super::completions::addresses as complete_address;
 use super::read_command::{QueryArguments, addresses, documents_of};
 use crate::error::Result;
 use crate::limits;
-use crate::query::{DocumentCache, select};
+use crate::query::{Session, select};
 
 /// Arguments of `select`.
 #[derive(Debug, Args)]
@@ -35,11 +35,11 @@ impl QueryArguments for SelectArgs {
         Ok(self.addresses.iter_mut().collect())
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        documents_of(library, &self.addresses)
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        documents_of(session, &self.addresses)
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<select::SelectAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<select::SelectAnswer> {
         let after = self.after.cursor()?;
         let selected = |limit| {
             let request = select::SelectRequest {
@@ -49,7 +49,7 @@ impl QueryArguments for SelectArgs {
                 after,
                 room: global.max_chars,
             };
-            select::select(library, &request)
+            select::select(session, &request)
         };
         match self.limit {
             Some(limit) => global.filled(limit, |limit| selected(Some(limit))),

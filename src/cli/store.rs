@@ -6,7 +6,7 @@ use super::args::Global;
 use super::note;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{self, Paths};
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::store::{Purpose, Reader, Store};
 use crate::trust::Trust;
 
@@ -199,14 +199,14 @@ pub(super) fn open_for_search(global: &Global) -> Result<Box<dyn Reader>> {
 pub(super) fn open_fresh(
     global: &Global,
     purpose: Purpose,
-    wanted: impl FnOnce(&DocumentCache<'_>) -> Result<Option<Vec<String>>>,
+    wanted: impl FnOnce(&Session<'_>) -> Result<Option<Vec<String>>>,
 ) -> Result<Box<dyn Reader>> {
     let store = store(global)?;
     let reader = open(global, &store, purpose)?;
     if !global.refresh {
         return Ok(reader);
     }
-    let documents = wanted(&DocumentCache::new(&*reader))?;
+    let documents = wanted(&Session::new(&*reader))?;
     // An open reader would keep the writer from truncating the write-ahead log.
     drop(reader);
     refresh(&store, documents.as_ref().map_or(Paths::All, |documents| Paths::Stored(documents)))?;

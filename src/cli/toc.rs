@@ -9,7 +9,7 @@ use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
 use crate::output::Answer as _;
 use crate::query::page::fitting;
-use crate::query::{DocumentCache, toc};
+use crate::query::{Session, toc};
 
 /// Arguments of `toc`.
 #[derive(Debug, Args)]
@@ -37,11 +37,11 @@ impl QueryArguments for TocArgs {
         Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
-    fn documents(&self, library: &DocumentCache<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(library, &self.documents)
+    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
+        named_documents(session, &self.documents)
     }
 
-    fn answer(&self, global: &Global, library: &DocumentCache<'_>) -> Result<toc::TocAnswer> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<toc::TocAnswer> {
         let request = toc::TocRequest {
             documents: self.documents.clone(),
             filter: self.filter.request(),
@@ -51,6 +51,6 @@ impl QueryArguments for TocArgs {
             limit: fitting(self.list.limit, global.max_chars),
             after: self.list.after.cursor()?,
         };
-        toc::toc(library, &request)
+        toc::toc(session, &request)
     }
 }

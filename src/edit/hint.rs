@@ -13,7 +13,7 @@ use crate::position::ByteSpan;
 use crate::query::node::{has_hash, short_hash};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
-use crate::query::{DocumentCache, documents};
+use crate::query::{Session, documents};
 
 /// Returns `CONFLICT` if neither the file at `path`, whose bytes are `bytes`, nor one of the `spans` of it has the hash
 /// `expected`.
@@ -37,7 +37,7 @@ pub(super) fn check_hash(
 
 /// Returns `error`. If it says that `text` names a whole document, its hint becomes that of `hint`, if any.
 pub(super) fn of_whole_document(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     error: Error,
     text: &str,
     hint: impl Fn(&OpenDocument) -> Option<String>,
@@ -45,8 +45,8 @@ pub(super) fn of_whole_document(
     if error.reason() != Some("WHOLE_DOCUMENT") {
         return Ok(error);
     }
-    let Ok(stored) = documents::one(library, text)? else { return Ok(error) };
-    let hint = hint(&*library.open(&stored)?);
+    let Ok(stored) = documents::one(session, text)? else { return Ok(error) };
+    let hint = hint(&*session.open(&stored)?);
     Ok(error.map_hints(|other| hint.clone().unwrap_or_else(|| other.to_owned())))
 }
 

@@ -40,7 +40,7 @@ use crate::percent::percent_decode;
 use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
 use crate::query::open_document::OpenDocument;
-use crate::query::{DocumentCache, NamedNode, locate_for_edit, named, names_document};
+use crate::query::{NamedNode, Session, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Reader, Store};
 use change::Current;
 use files::{EditTransaction, FileChange, OldFile};
@@ -114,8 +114,8 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
     let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
     warnings.extend(recovered);
-    let library = DocumentCache::new(&*transaction.reader);
-    let places = match places(&library, request)? {
+    let session = Session::new(&*transaction.reader);
+    let places = match places(&session, request)? {
         Ok(places) => places,
         Err(fault) => return Ok(Err(fault)),
     };
@@ -124,7 +124,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
             Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
         );
     }
-    let (documents, mut done) = match applied(library.reader, &request.edits, &places)? {
+    let (documents, mut done) = match applied(session.reader, &request.edits, &places)? {
         Ok(applied) => applied,
         Err(fault) => return Ok(Err(fault)),
     };
@@ -136,7 +136,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
         };
         check_hash(&document.original.stored.path, &document.before.bytes, &[], expected)?;
     }
-    let affected = affected_links(&library, &documents, &done)?;
+    let affected = affected_links(&session, &documents, &done)?;
     for one in &mut done {
         let links = affected.broken.iter().chain(&affected.redirected);
         linked_first(&mut one.effects.renumbered, links.map(|link| link.target.as_str()));
@@ -155,7 +155,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
         redirected_links: affected.redirected,
         warnings,
     };
-    drop(library);
+    drop(session);
     let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
     let confirm = || (request.confirm)(&report);
     report.warnings.extend(transaction.finish(changes, request.is_dry_run, confirm)?);
@@ -223,7 +223,7 @@ impl EditedDocument {
 
 /// Returns the links into the documents that the edits break or lead to another section.
 fn affected_links(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     documents: &[EditedDocument],
     done: &[Done],
 ) -> Result<AffectedLinks> {
@@ -247,7 +247,7 @@ fn affected_links(
             anchors: new_anchors(edits.map(|done| done.effects.renumbered.as_slice())),
         }
     });
-    affected_by(library, &versions.collect::<Vec<_>>())
+    affected_by(session, &versions.collect::<Vec<_>>())
 }
 
 /// Moves the sections to the front whose old anchors the targets of these links name.
@@ -280,30 +280,30 @@ fn new_anchors<'a>(edits: impl Iterator<Item = &'a [Renumbered]>) -> HashMap<Str
 /// Finds the document and the locator of each edit. An edit without a document uses that of the request, or
 /// else that of the previous edit.
 fn places(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     request: &EditRequest<'_>,
 ) -> Result<AddressResult<Vec<NamedNode>>> {
     let mut places: Vec<NamedNode> = Vec::with_capacity(request.edits.len());
     for edit in &request.edits {
         let before = places.last().map(|last| encode(&last.stored.path));
         let given = edit.document.as_ref().or(request.document.as_ref());
-        let is_address = given.is_none() && names_document(library, &edit.section)?;
+        let is_address = given.is_none() && names_document(session, &edit.section)?;
         let document = given.cloned().or(before.clone()).filter(|_| !is_address);
-        let mut found = match named(library, document.as_deref(), &edit.section, edit.is_fuzzy) {
+        let mut found = match named(session, document.as_deref(), &edit.section, edit.is_fuzzy) {
             Ok(found) => found,
             Err(error) => {
                 let hint = |document: &OpenDocument| instead_of_whole(document, &edit.operation);
-                return Err(of_whole_document(library, error, &edit.section, hint)?);
+                return Err(of_whole_document(session, error, &edit.section, hint)?);
             }
         };
         // The text before `::`, `#` or `:` may be a part of a title.
         if is_address
             && before.is_some()
-            && let Ok(within) = named(library, before.as_deref(), &edit.section, edit.is_fuzzy)?
+            && let Ok(within) = named(session, before.as_deref(), &edit.section, edit.is_fuzzy)?
         {
             match &found {
                 Ok(place) => {
-                    if let Some(fault) = also_within(library, &within, place, edit)? {
+                    if let Some(fault) = also_within(session, &within, place, edit)? {
                         return Ok(Err(of_edit(fault, edit)));
                     }
                 }
@@ -311,7 +311,7 @@ fn places(
             }
         }
         let found = match found {
-            Ok(place) => is_in_request(library, &place, request, edit)?.map(|()| place),
+            Ok(place) => is_in_request(session, &place, request, edit)?.map(|()| place),
             error => error,
         };
         match found {
@@ -324,7 +324,7 @@ fn places(
 
 /// Returns a fault if the edit names another document than the request.
 fn is_in_request(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     place: &NamedNode,
     request: &EditRequest<'_>,
     edit: &Edit,
@@ -335,7 +335,7 @@ fn is_in_request(
     if own == document {
         return Ok(Ok(()));
     }
-    let root = named(library, Some(document), "*", false)?;
+    let root = named(session, Some(document), "*", false)?;
     Ok(root.and_then(|root| {
         if root.stored.id == place.stored.id {
             return Ok(());
@@ -351,7 +351,7 @@ fn is_in_request(
 /// Returns the fault for a text that names `place` with its document, and also a section `within` another one, whose
 /// title it is.
 fn also_within(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     within: &NamedNode,
     place: &NamedNode,
     edit: &Edit,
@@ -362,7 +362,7 @@ fn also_within(
     let text = edit.section.as_str();
     let mut addresses = Vec::new();
     for named in [within, place] {
-        match locate_for_edit(&library.open(&named.stored)?, named, edit.is_fuzzy) {
+        match locate_for_edit(&session.open(&named.stored)?, named, edit.is_fuzzy) {
             Ok(found) => addresses.push(found.address()),
             Err(_) => return Ok(None),
         }
@@ -384,7 +384,7 @@ fn of_edit(mut fault: AddressError, edit: &Edit) -> AddressError {
 fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     let paths = {
         let reader = request.store.reader(Purpose::Read)?;
-        let places = places(&DocumentCache::new(&*reader), request)?;
+        let places = places(&Session::new(&*reader), request)?;
         places.ok().map(|places| places.into_iter().map(|named| named.stored.path).collect())
     };
     let paths: Option<Vec<String>> = paths;

@@ -1,4 +1,4 @@
-//! A library of a few documents, for tests.
+//! A few documents as the targets of links, for tests.
 
 use std::cell::Cell;
 

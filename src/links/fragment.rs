@@ -9,21 +9,21 @@ use crate::percent::percent_decode;
 
 /// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
 /// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
-pub(super) fn place(library: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
-    place_by(library, id, fragment, false)
+pub(super) fn place(targets: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
+    place_by(targets, id, fragment, false)
 }
 
 /// Works like [`place`] for the fragment of a wikilink, which names a heading without the attributes at its end.
 pub(super) fn place_in_note(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     id: DocumentId,
     fragment: &str,
 ) -> LinkTarget {
-    place_by(library, id, fragment, true)
+    place_by(targets, id, fragment, true)
 }
 
 fn place_by(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     id: DocumentId,
     fragment: &str,
     is_wikilink: bool,
@@ -34,8 +34,8 @@ fn place_by(
     let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
     let node = Some(comparable(&percent_decode(fragment)))
         .filter(|_| !is_block(&fragment))
-        .and_then(|anchor| library.node_by_anchor(id, &anchor))
-        .or_else(|| library.node_by_headings(id, &headings, is_wikilink));
+        .and_then(|anchor| targets.node_by_anchor(id, &anchor))
+        .or_else(|| targets.node_by_headings(id, &headings, is_wikilink));
     let is_whole = fragment.is_empty()
         || fragment.eq_ignore_ascii_case("top")
         || fragment.split('#').any(|part| is_block(&part))

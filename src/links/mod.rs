@@ -3,7 +3,7 @@
 //! [`resolve()`] follows the rules for the kind of the link (see `mdsel help links`), and asks a
 //! [`LinkTargets`] which documents exist. [`sections`] finds anchors and headings in an outline, and [`rewrite`]
 //! proposes new targets for links. Pure.
-//! Invariant: the result depends only on the documents of the library, not on their order. If
+//! Invariant: the result depends only on the documents that exist, not on their order. If
 //! several documents match equally, one is chosen only by a rule that is documented here.
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ pub enum LinkTarget {
     /// A Markdown file that exists on disk but is not in the store, by its path relative to the
     /// root.
     NotInStore(String),
-    /// A target outside of the library, named by a URI.
+    /// A target outside of the store, named by a URI.
     External,
     /// No target was found.
     Broken {

@@ -18,18 +18,18 @@ pub(super) type NoteResult = Result<DocumentId, Reason>;
 
 /// Returns the document that `name` names: by its path or the end of it, its title, its front
 /// matter id, or an alias.
-pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) -> NoteResult {
-    if let Some(found) = by_path(library, source, name)? {
+pub(super) fn named(targets: &impl LinkTargets, source: LinkSource, name: &str) -> NoteResult {
+    if let Some(found) = by_path(targets, source, name)? {
         return Ok(found.id);
     }
     let folded = fold(name);
     let lookups: [&dyn Fn() -> Vec<DocumentId>; 3] =
-        [&|| library.documents_titled(&folded), &|| library.documents_with_id(name), &|| {
-            library.documents_with_alias(&folded)
+        [&|| targets.documents_titled(&folded), &|| targets.documents_with_id(name), &|| {
+            targets.documents_with_alias(&folded)
         }];
     let found = lookups.into_iter().find_map(|documents| {
         let mut documents = documents();
-        library.retain_near(source, &mut documents);
+        targets.retain_near(source, &mut documents);
         only(&documents)
     });
     found.unwrap_or(Err(Reason::File))
@@ -37,8 +37,8 @@ pub(super) fn named(library: &impl LinkTargets, source: LinkSource, name: &str) 
 
 /// Returns whether `name` cannot mean another document than the one that it leads to: it is the whole path of that
 /// document, or no other document has this name.
-pub(super) fn is_unique(library: &impl LinkTargets, source: LinkSource, name: &str) -> bool {
-    by_path(library, source, name).is_ok_and(|found| found.is_none_or(|found| found.is_only))
+pub(super) fn is_unique(targets: &impl LinkTargets, source: LinkSource, name: &str) -> bool {
+    by_path(targets, source, name).is_ok_and(|found| found.is_none_or(|found| found.is_only))
 }
 
 /// Returns the only document of a list, or `Ambiguous` for several. Returns `None` for an empty
@@ -59,29 +59,29 @@ struct FoundByPath {
 }
 
 fn by_path(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     name: &str,
 ) -> Result<Option<FoundByPath>, Reason> {
     let folder = folder_of(source.path);
     let is_relative = name.starts_with("./") || name.starts_with("../");
-    let across = is_relative.then(|| library.across(source.path, name)).flatten();
+    let across = is_relative.then(|| targets.across(source.path, name)).flatten();
     let is_across = across.is_some();
     let path = across.or_else(|| join(if is_relative { folder } else { "" }, name));
     let path = path.ok_or(Reason::Outside)?;
     let wanted = fold(&path);
     let (stem, extension) = split_extension(&wanted);
-    let mut hits = library.documents_named(&wanted);
+    let mut hits = targets.documents_named(&wanted);
     if is_markdown(extension) {
-        let with_extension = library.documents_named(stem).into_iter();
+        let with_extension = targets.documents_named(stem).into_iter();
         hits.extend(with_extension.filter(|(_, hit)| split_extension(&fold(hit)).1 == extension));
     }
     let is_whole = |hit: &str| {
         let hit = fold(hit);
         hit == wanted || split_extension(&hit).0 == wanted
     };
-    let here = library.collection_of(source.path);
-    let is_near = |hit: &str| library.collection_of(hit) == here;
+    let here = targets.collection_of(source.path);
+    let is_near = |hit: &str| targets.collection_of(hit) == here;
     if is_relative || name.starts_with('/') {
         // In a collection, the path after `/` is relative to its folder.
         let below = format!("{here}/{wanted}");

@@ -23,7 +23,7 @@ pub(super) fn split_reference(target: &str) -> (&str, &str) {
 
 /// Resolves the target of a Markdown link, an image or a REF marker in `source`.
 pub(super) fn resolve_reference(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     target: &str,
 ) -> LinkTarget {
@@ -32,75 +32,75 @@ pub(super) fn resolve_reference(
     }
     let (path, fragment) = split_reference(target);
     if path.is_empty() {
-        return place(library, source.id, &percent_decode(fragment));
+        return place(targets, source.id, &percent_decode(fragment));
     }
     let decoded = percent_decode(path);
     let folder = folder_of(source.path);
-    let here = library.collection_of(source.path);
+    let here = targets.collection_of(source.path);
     // A site without a prefix is that of its collection.
-    let sites = library
+    let sites = targets
         .site_roots()
         .iter()
-        .filter(|site| !site.prefix.is_empty() || library.collection_of(&site.folder) == here);
+        .filter(|site| !site.prefix.is_empty() || targets.collection_of(&site.folder) == here);
     let sites: Vec<String> = sites.filter_map(|site| site.file_of(&decoded)).collect();
     let mut readings = sites.clone();
     let is_of_root = decoded.starts_with('/');
     if is_of_root && !here.is_empty() {
         readings.extend(join(here, decoded.trim_start_matches('/')));
     }
-    let across = library.across(source.path, &decoded);
+    let across = targets.across(source.path, &decoded);
     readings.extend(across.clone());
     let joined = join(folder, &decoded);
     readings.extend(joined.filter(|joined| {
-        let is_far = is_of_root && !here.is_empty() && library.collection_of(joined).is_empty();
+        let is_far = is_of_root && !here.is_empty() && targets.collection_of(joined).is_empty();
         !is_far && !sites.contains(joined)
     }));
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);
     }
     for joined in &readings {
-        match referred(library, joined, decoded.ends_with('/')) {
-            Some(Ok(id)) => return place(library, id, &percent_decode(fragment)),
+        match referred(targets, joined, decoded.ends_with('/')) {
+            Some(Ok(id)) => return place(targets, id, &percent_decode(fragment)),
             Some(Err(reason)) => return LinkTarget::broken(reason),
             None => {}
         }
     }
     // Backslashes as separators, as on Windows.
     if path.contains('\\') {
-        return resolve_reference(library, source, &target.replace('\\', "/"));
+        return resolve_reference(targets, source, &target.replace('\\', "/"));
     }
     // File names with characters that should have been escaped: `C#.md`, `100%20.md`.
-    let literal = join(folder, target).and_then(|path| library.document(&path));
-    if let Some(id) = literal.or_else(|| library.document(&join(folder, path)?)) {
+    let literal = join(folder, target).and_then(|path| targets.document(&path));
+    if let Some(id) = literal.or_else(|| targets.document(&join(folder, path)?)) {
         return LinkTarget::Document { id, node: None };
     }
-    let mut with_id = library.documents_with_id(&decoded);
-    library.retain_near(source, &mut with_id);
+    let mut with_id = targets.documents_with_id(&decoded);
+    targets.retain_near(source, &mut with_id);
     if let Some(Ok(id)) = only(&with_id) {
-        return place(library, id, &percent_decode(fragment));
+        return place(targets, id, &percent_decode(fragment));
     }
     // The path as it is written may also be the path of a file.
     readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
     readings.dedup();
     // A path that leads out of a collection to the root says nothing of a file that is not there.
     readings.retain(|joined| {
-        let there = library.collection_of(joined);
-        let is_file = || matches!(library.on_disk(joined), OnDisk::File | OnDisk::Folder);
+        let there = targets.collection_of(joined);
+        let is_file = || matches!(targets.on_disk(joined), OnDisk::File | OnDisk::Folder);
         there == here || !there.is_empty() || across.as_ref() == Some(joined) || is_file()
     });
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);
     }
-    if let Some(found) = readings.iter().find_map(|joined| on_disk(library, joined)) {
+    if let Some(found) = readings.iter().find_map(|joined| on_disk(targets, joined)) {
         return found;
     }
     // Generators of web sites leave out the numbers that order files and folders.
     let mut ordered: Vec<DocumentId> = Vec::new();
     for name in sites.iter().flat_map(|joined| names(joined)) {
-        ordered.extend(library.documents_unordered(&fold(&name)));
+        ordered.extend(targets.documents_unordered(&fold(&name)));
     }
     if let [only] = ordered.as_slice() {
-        return place(library, *only, &percent_decode(fragment));
+        return place(targets, *only, &percent_decode(fragment));
     }
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
     LinkTarget::broken(if is_of_site { Reason::Site } else { Reason::File })
@@ -108,10 +108,10 @@ pub(super) fn resolve_reference(
 
 /// Returns what exists on disk at the path `joined`, or a Markdown file of that name that is not in
 /// the store. Returns `None` if nothing exists.
-fn on_disk(library: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
+fn on_disk(targets: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
     let is_document = is_markdown(split_extension(joined).1);
     let attachment = |is_checked| LinkTarget::Attachment { path: joined.to_owned(), is_checked };
-    match library.on_disk(joined) {
+    match targets.on_disk(joined) {
         OnDisk::File if is_document => Some(LinkTarget::NotInStore(joined.to_owned())),
         OnDisk::File | OnDisk::Folder => Some(attachment(true)),
         OnDisk::Unknown => (!is_document).then(|| attachment(false)),
@@ -120,7 +120,7 @@ fn on_disk(library: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
             let mut paths = sources_of_page(joined).chain([joined]).flat_map(|name| {
                 MARKDOWN_EXTENSIONS.iter().map(move |extension| format!("{name}.{extension}"))
             });
-            let there = paths.find(|path| library.on_disk(path) == OnDisk::File);
+            let there = paths.find(|path| targets.on_disk(path) == OnDisk::File);
             there.map(LinkTarget::NotInStore)
         }
     }
@@ -150,8 +150,8 @@ pub(super) fn sources_of_page(joined: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the document that the path `joined` refers to: itself, with an extension added, as a
 /// folder, or as the HTML page built from it. A match with the same case is preferred.
-fn referred(library: &impl LinkTargets, joined: &str, is_folder: bool) -> Option<NoteResult> {
-    if let Some(id) = library.document(joined) {
+fn referred(targets: &impl LinkTargets, joined: &str, is_folder: bool) -> Option<NoteResult> {
+    if let Some(id) = targets.document(joined) {
         return Some(Ok(id));
     }
     let (stem, extension) = split_extension(joined);
@@ -161,7 +161,7 @@ fn referred(library: &impl LinkTargets, joined: &str, is_folder: bool) -> Option
     }
     let mut hits: Vec<(Rank, DocumentId)> = Vec::new();
     for (order, name) in names.iter().enumerate() {
-        let found = library.documents_named(&fold(name));
+        let found = targets.documents_named(&fold(name));
         hits.extend(found.into_iter().filter_map(|(id, path)| {
             let (stem, extension) = split_extension(&path);
             let is_it = fold(stem) == fold(name);
@@ -169,7 +169,7 @@ fn referred(library: &impl LinkTargets, joined: &str, is_folder: bool) -> Option
         }));
     }
     if is_markdown(extension) {
-        let found = library.documents_named(&fold(stem));
+        let found = targets.documents_named(&fold(stem));
         let found = found.into_iter().filter(|(_, path)| fold(path) == fold(joined));
         hits.extend(found.map(|(id, _)| (Rank::new(true, 0, extension), id)));
     }

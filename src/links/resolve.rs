@@ -22,56 +22,56 @@ const ATTACHMENTS: &[&str] = &[
 
 /// Resolves the `target` of a link of `kind` in `source`.
 pub fn resolve(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     kind: &Kind,
     target: &str,
 ) -> LinkTarget {
-    resolve_else(library, source, kind, target, |name| file_named(library, source, name))
+    resolve_else(targets, source, kind, target, |name| file_named(targets, source, name))
 }
 
 /// Works like [`resolve`], but a name that means no document is broken, even if a file has that name. That takes
 /// less time, because the file can be in any folder.
 pub fn resolve_to_document(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     kind: &Kind,
     target: &str,
 ) -> LinkTarget {
-    resolve_else(library, source, kind, target, |_| LinkTarget::broken(Reason::File))
+    resolve_else(targets, source, kind, target, |_| LinkTarget::broken(Reason::File))
 }
 
 /// Returns whether a link that names a note cannot mean another note: its name is the whole path of the note, or no
 /// other note has it. True for links of other kinds.
 pub fn is_unique_name(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     kind: &Kind,
     target: &str,
 ) -> bool {
     let is_name = matches!(kind, Kind::Wikilink | Kind::Embed | Kind::Typed(_));
     let name = target.split('#').next().unwrap_or_default().trim();
-    !is_name || name.is_empty() || is_unique(library, source, name)
+    !is_name || name.is_empty() || is_unique(targets, source, name)
 }
 
 /// Resolves a link. Calls `file_named` with a name that means no document.
 fn resolve_else(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     kind: &Kind,
     target: &str,
     file_named: impl FnOnce(&str) -> LinkTarget,
 ) -> LinkTarget {
     match kind {
-        Kind::Markdown | Kind::Image | Kind::Ldmd(_) => resolve_reference(library, source, target),
+        Kind::Markdown | Kind::Image | Kind::Ldmd(_) => resolve_reference(targets, source, target),
         Kind::Wikilink | Kind::Embed | Kind::Typed(_) => {
-            resolve_name(library, source, target, file_named)
+            resolve_name(targets, source, target, file_named)
         }
     }
 }
 
 fn resolve_name(
-    library: &impl LinkTargets,
+    targets: &impl LinkTargets,
     source: LinkSource,
     target: &str,
     file_named: impl FnOnce(&str) -> LinkTarget,
@@ -82,7 +82,7 @@ fn resolve_name(
     let (name, fragment) = target.split_once('#').unwrap_or((target, ""));
     let name = name.trim();
     if name.is_empty() {
-        return place_in_note(library, source.id, fragment);
+        return place_in_note(targets, source.id, fragment);
     }
     let decoded = percent_decode(name);
     let mut readings = vec![(name, fragment)];
@@ -95,8 +95,8 @@ fn resolve_name(
     }
     let mut reason = Reason::File;
     for (name, fragment) in readings {
-        match named(library, source, name) {
-            Ok(id) => return place_in_note(library, id, fragment),
+        match named(targets, source, name) {
+            Ok(id) => return place_in_note(targets, id, fragment),
             Err(Reason::File) => {}
             Err(other) => reason = other,
         }
@@ -111,20 +111,20 @@ fn rank(file: &str, source: &str) -> (Reverse<usize>, usize, String) {
 }
 
 /// Returns the file that `name` names: an attachment, or a Markdown file that is not in the store.
-fn file_named(library: &impl LinkTargets, source: LinkSource, name: &str) -> LinkTarget {
+fn file_named(targets: &impl LinkTargets, source: LinkSource, name: &str) -> LinkTarget {
     let extension = fold(split_extension(name).1);
     let path = name.trim_start_matches('/');
-    let here = library.collection_of(source.path);
+    let here = targets.collection_of(source.path);
     let files_ending_in = |path: &str| {
-        let mut files = library.files_ending_in(path)?;
-        files.retain(|file| library.collection_of(file) == here);
+        let mut files = targets.files_ending_in(path)?;
+        files.retain(|file| targets.collection_of(file) == here);
         Some(files)
     };
     if !is_markdown(&extension) && !extension.is_empty() {
-        let near = library.across(source.path, name);
+        let near = targets.across(source.path, name);
         let near = near.or_else(|| join(folder_of(source.path), name));
         let is_there =
-            |path: &String| matches!(library.on_disk(path), OnDisk::File | OnDisk::Folder);
+            |path: &String| matches!(targets.on_disk(path), OnDisk::File | OnDisk::Folder);
         if let Some(path) = near.filter(is_there) {
             return LinkTarget::Attachment { path, is_checked: true };
         }

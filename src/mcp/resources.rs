@@ -19,7 +19,7 @@ use crate::output::Format;
 use crate::percent::percent_encode;
 use crate::query::ask;
 use crate::query::resolve::resolve_one;
-use crate::query::{DocumentCache, prime, select};
+use crate::query::{Session, prime, select};
 use crate::store::{Lookup, Purpose, Store, StoredDocument};
 
 const SCHEME: &str = "mdsel:///";
@@ -36,10 +36,10 @@ fn uri(address: &str) -> String {
 /// documents in path order, up to [`limits::RESOURCES_LISTED`]. The template covers all other
 /// documents.
 pub(super) fn list(store: &Store) -> Result<ListResourcesResult> {
-    let listed = |library: &DocumentCache<'_>| -> Result<Vec<StoredDocument>> {
-        let reader = library.reader;
+    let listed = |session: &Session<'_>| -> Result<Vec<StoredDocument>> {
+        let reader = session.reader;
         let mut documents = Vec::new();
-        for linked in prime::prime(library, None)?.most_linked {
+        for linked in prime::prime(session, None)?.most_linked {
             documents.extend(reader.document_at(&linked.node.file)?);
         }
         let known: HashSet<i64> = documents.iter().map(|document| document.id).collect();
@@ -74,8 +74,8 @@ pub(super) fn read(
         Error::new(ErrorKind::Usage, format!("{uri_read:?} is not a resource of this server"))
             .with_hint("write mdsel:///ADDRESS, percent-encoded")
     })?;
-    let answer = ask(&options.store, Purpose::Read, |library| {
-        if let Err(fault) = resolve_one(library, &address)? {
+    let answer = ask(&options.store, Purpose::Read, |session| {
+        if let Err(fault) = resolve_one(session, &address)? {
             return Ok(Err(fault));
         }
         let request = select::SelectRequest {
@@ -85,7 +85,7 @@ pub(super) fn read(
             after: None,
             room: None,
         };
-        select::select(library, &request).map(Ok)
+        select::select(session, &request).map(Ok)
     })?;
     let answer = match answer {
         Ok(answer) => answer,

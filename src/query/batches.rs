@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::DocumentCache;
+use super::Session;
 use super::document_order::DocumentOrder;
 use crate::data::Expression;
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Candidates<'_> {
 
 /// Documents that are read as they are asked for.
 pub(super) struct DocumentBatches<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     filter: DocumentFilter,
     candidates: Candidates<'a>,
     batch: std::vec::IntoIter<StoredDocument>,
@@ -50,7 +50,7 @@ pub(super) struct DocumentBatches<'a> {
 impl<'a> DocumentBatches<'a> {
     /// Returns those of `candidates` that `filter` admits, in the requested order.
     pub(super) fn new(
-        library: &'a DocumentCache<'a>,
+        session: &'a Session<'a>,
         filter: DocumentFilter,
         order: Option<DocumentOrder<'_>>,
         candidates: Candidates<'a>,
@@ -58,7 +58,7 @@ impl<'a> DocumentBatches<'a> {
         let batch = Vec::new().into_iter();
         let sorted = HashSet::new();
         let mut documents =
-            Self { library, filter, candidates, batch, sorted, next: FIRST_BATCH, after: None };
+            Self { session, filter, candidates, batch, sorted, next: FIRST_BATCH, after: None };
         if let Some(order) = order {
             documents.sort(&order)?;
         }
@@ -74,9 +74,9 @@ impl<'a> DocumentBatches<'a> {
     }
 
     /// Returns documents that were read before.
-    pub(super) fn of(library: &'a DocumentCache<'a>, documents: Vec<StoredDocument>) -> Self {
+    pub(super) fn of(session: &'a Session<'a>, documents: Vec<StoredDocument>) -> Self {
         Self {
-            library,
+            session,
             filter: DocumentFilter::default(),
             candidates: Candidates::All,
             batch: documents.into_iter(),
@@ -96,8 +96,8 @@ impl<'a> DocumentBatches<'a> {
             DocumentFilter { condition, ..self.filter.clone() }
         });
         let filter = with_key.as_ref().unwrap_or(&self.filter);
-        let mut sorted = self.library.reader.all(&self.candidates.lookup(filter))?;
-        let count = order.sort(self.library, &mut sorted)?;
+        let mut sorted = self.session.reader.all(&self.candidates.lookup(filter))?;
+        let count = order.sort(self.session, &mut sorted)?;
         if key.is_some() {
             sorted.truncate(count);
             self.sorted = sorted.iter().map(|document| document.id).collect();
@@ -112,7 +112,7 @@ impl<'a> DocumentBatches<'a> {
     fn read(&mut self) -> Result<()> {
         let size = std::mem::take(&mut self.next);
         let which = self.candidates.lookup(&self.filter);
-        let found = self.library.reader.documents(&which, self.after.as_deref(), size)?;
+        let found = self.session.reader.documents(&which, self.after.as_deref(), size)?;
         if found.len() == size {
             self.next = size.saturating_mul(GROWTH);
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::DocumentCache;
+use super::Session;
 use super::search::{Pattern, PatternOptions, required_trigrams};
 use crate::error::Result;
 use crate::terms::TrigramQuery;
@@ -19,7 +19,7 @@ pub(super) struct ContainedText {
 
 impl ContainedText {
     /// Looks up which documents may contain `text`.
-    pub(super) fn new(library: &DocumentCache<'_>, text: &str) -> Result<Self> {
+    pub(super) fn new(session: &Session<'_>, text: &str) -> Result<Self> {
         let options =
             PatternOptions { is_literal: true, ignores_case: true, ..PatternOptions::default() };
         // The lines of a code block may have other text between them. A text with line ends is searched for by its
@@ -29,7 +29,7 @@ impl ContainedText {
         let candidates = if plan == TrigramQuery::All {
             None
         } else {
-            library.reader.candidates(&plan)?.map(HashSet::from_iter)
+            session.reader.candidates(&plan)?.map(HashSet::from_iter)
         };
         let options = PatternOptions { is_multi_line: true, ..options };
         Ok(Self { pattern: Pattern::new(&[text.to_owned()], options)?, candidates })

@@ -16,7 +16,7 @@ use super::page::longest;
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
-use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents};
 use crate::address::{AddressError, AddressResult, Params};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
@@ -257,12 +257,12 @@ impl List for ContextAnswer {
 }
 
 /// Assembles the bundle.
-pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<ContextAnswer> {
-    let Page { part, warnings, .. } = Page::beginning(request.after, library.reader.generation());
+pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<ContextAnswer> {
+    let Page { part, warnings, .. } = Page::beginning(request.after, session.reader.generation());
     // One item more than requested is enough: it shows that there are further items.
     let enough = part.start().saturating_add(most(request.limit)).saturating_add(1);
     let mut bundle = Bundle {
-        library,
+        session,
         request,
         enough,
         items: Vec::new(),
@@ -291,7 +291,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
         advice: advice.filter(|_| !has_place),
         language: None,
     };
-    let mut codes = DocumentCode { library, last: None };
+    let mut codes = DocumentCode { session, last: None };
     let total = items.len();
     let from = part.start().min(total);
     let to = from.saturating_add(most(request.limit)).min(total);
@@ -301,7 +301,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
                 let key = (place.document.stored.id, place.target, place.params);
                 let found = passages.remove(&key).filter(|_| !request.with_body);
                 let with_body = request.with_body || request.shows_content && found.is_none();
-                match item(library, &mut codes, &place, hop, with_body)? {
+                match item(session, &mut codes, &place, hop, with_body)? {
                     Ok(item) => {
                         let item = Box::new(PlaceItem { found, ..item });
                         answer.items.push(ContextItem::Place(item));
@@ -328,7 +328,7 @@ pub fn context(library: &DocumentCache<'_>, request: &ContextRequest) -> Result<
 
 /// The code blocks of the last document that was asked for. A bundle may have many blocks of a document.
 struct DocumentCode<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     last: Option<(i64, Vec<CodeItem>)>,
 }
 
@@ -344,7 +344,7 @@ impl DocumentCode<'_> {
         }
         let blocks = match self.last.take() {
             Some((id, blocks)) if id == document.stored.id => blocks,
-            _ => self.library.reader.code(&document.stored)?,
+            _ => self.session.reader.code(&document.stored)?,
         };
         let (_, blocks) = self.last.insert((document.stored.id, blocks));
         let block = blocks.iter().map(|item| &item.block).find(|block| block.node == node);
@@ -352,7 +352,7 @@ impl DocumentCode<'_> {
         else {
             return Ok(None);
         };
-        let bytes = self.library.content(document, block.code)?;
+        let bytes = self.session.content(document, block.code)?;
         let start = block.code.start;
         let in_file = |line: ByteSpan| ByteSpan::new(start + line.start, start + line.end);
         let language = info.split_whitespace().next().unwrap_or_default().to_owned();
@@ -361,19 +361,19 @@ impl DocumentCode<'_> {
 }
 
 fn item(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     codes: &mut DocumentCode<'_>,
     place: &ResolvedNode,
     hop: Option<usize>,
     with_body: bool,
 ) -> Result<AddressResult<PlaceItem>> {
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
-    let answer = match answer(library, place, extent)? {
+    let answer = match answer(session, place, extent)? {
         Ok(answer) => answer,
         Err(fault) => return Ok(Err(fault.of(&place.address()))),
     };
     let code = if with_body { codes.of(place)? } else { None };
-    let node = LinkNode { hop, ..LinkNode::of(library, place)? };
+    let node = LinkNode { hop, ..LinkNode::of(session, place)? };
     Ok(Ok(PlaceItem { answer, node, word: place.word(), code, found: None }))
 }
 
@@ -389,7 +389,7 @@ enum BundleItem {
 
 /// A bundle that is being assembled.
 struct Bundle<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     request: &'a ContextRequest,
     /// The number of items that suffices; later ones are not looked for.
     enough: usize,
@@ -424,7 +424,7 @@ impl Bundle<'_> {
                     continue;
                 }
             };
-            let resolution = resolve(self.library, address, window)?;
+            let resolution = resolve(self.session, address, window)?;
             self.warnings.extend(resolution.warnings);
             self.warnings.extend(resolution.has_more.then(|| expansion_cut(address)));
             self.faults.extend(resolution.fault);
@@ -452,14 +452,14 @@ impl Bundle<'_> {
             max_chars: self.request.max_chars.filter(|_| self.request.after.is_none()),
             after: None,
         };
-        let found = search::search(self.library, &request)?;
+        let found = search::search(self.session, &request)?;
         self.warnings.extend(found.page.warnings);
         self.faults.extend(found.page.unresolved_selectors);
         self.advice = found.advice;
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         self.has_more = found.page.next.is_some() && hits.len() < self.enough;
         for hit in hits {
-            if let Ok((place, _)) = resolve_one(self.library, &hit.section)? {
+            if let Ok((place, _)) = resolve_one(self.session, &hit.section)? {
                 let key = (place.document.stored.id, place.target, place.params);
                 self.passages.insert(key, hit);
                 self.add(place, None);
@@ -476,7 +476,7 @@ impl Bundle<'_> {
         // Documents are added whole, so `--under` must name folders or documents here.
         let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
         let ListedDocuments { documents, faults, filter, .. } =
-            documents::listed(self.library, &self.request.filter.under, &others)?;
+            documents::listed(self.session, &self.request.filter.under, &others)?;
         self.faults.extend(faults);
         self.warnings.extend(filter.warnings.iter().cloned());
         for stored in documents {
@@ -484,7 +484,7 @@ impl Bundle<'_> {
             if self.request.hops == 0 && self.items.len() >= self.enough {
                 break;
             }
-            let document = self.library.open(&stored)?;
+            let document = self.session.open(&stored)?;
             let sections = &document.tree.outline().sections;
             if !filter.looks_inside()
                 || sections.iter().any(|section| filter.takes_section(&document, section))
@@ -507,7 +507,7 @@ impl Bundle<'_> {
         let roots: Vec<ResolvedNode> = places.collect();
         let filter = EdgeFilter::default();
         let linked =
-            links::reachable(self.library, roots, Direction::Both, filter, self.request.hops)?;
+            links::reachable(self.session, roots, Direction::Both, filter, self.request.hops)?;
         for (place, hop) in linked {
             self.add(place, Some(hop));
         }

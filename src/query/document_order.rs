@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::library::DocumentCache;
+use super::session::Session;
 use crate::data::scalar;
 use crate::error::Result;
 use crate::markdown::slug::comparable;
@@ -38,7 +38,7 @@ impl<'a> DocumentOrder<'a> {
     /// equal keys are sorted by path. Returns the number of documents with the key.
     pub(super) fn sort(
         &self,
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         documents: &mut Vec<StoredDocument>,
     ) -> Result<usize> {
         let keys: Vec<Option<SortKey>> = match self.key {
@@ -46,13 +46,13 @@ impl<'a> DocumentOrder<'a> {
             "title" => {
                 let mut titles = Vec::with_capacity(documents.len());
                 for part in documents.chunks(TITLES_AT_ONCE) {
-                    let links = library.reader.all_links(part)?.into_iter();
+                    let links = session.reader.all_links(part)?.into_iter();
                     titles.extend(links.map(|links| Some(SortKey::of_text(&links.title?))));
                 }
                 titles
             }
             key => {
-                let values = library.reader.values_of(key, documents)?.into_iter();
+                let values = session.reader.values_of(key, documents)?.into_iter();
                 values.map(|value| SortKey::of(&value?)).collect()
             }
         };

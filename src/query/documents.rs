@@ -7,7 +7,7 @@ use std::path::Path;
 use super::batches::{Candidates, DocumentBatches};
 use super::filter::{Filter, no_document};
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
-use super::{DocumentCache, FilterRequest};
+use super::{FilterRequest, Session};
 use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning, shell_path, shell_word};
@@ -27,58 +27,58 @@ pub struct NamedDocuments {
 
 /// Finds the document called `name`, which may be a path from the root after `./`. The name is
 /// percent-decoded once; if that finds nothing, it is looked up as written.
-pub(crate) fn by_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMatch> {
+pub(crate) fn by_name(session: &Session<'_>, name: &str) -> Result<NameMatch> {
     if name.is_empty() {
         return Ok(NameMatch::None);
     }
     let decoded = namespace::decode(name);
-    match document_named(library.reader, &decoded)? {
-        NameMatch::None if decoded != name => document_named(library.reader, name),
+    match document_named(session.reader, &decoded)? {
+        NameMatch::None if decoded != name => document_named(session.reader, name),
         other => Ok(other),
     }
 }
 
 /// Finds the document that `name` means where it is not followed by a place: first an exact path as it is written,
 /// as in an address without `::`.
-fn by_whole_name(library: &DocumentCache<'_>, name: &str) -> Result<NameMatch> {
+fn by_whole_name(session: &Session<'_>, name: &str) -> Result<NameMatch> {
     if name.contains('%')
-        && let Some(stored) = library.reader.document_at(name)?
+        && let Some(stored) = session.reader.document_at(name)?
     {
         return Ok(NameMatch::One(stored));
     }
-    by_name(library, name)
+    by_name(session, name)
 }
 
 /// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
-pub(super) fn not_found(library: &DocumentCache<'_>, name: &str) -> Result<AddressError> {
-    not_found_among(library, name, || Ok(Vec::new()))
+pub(super) fn not_found(session: &Session<'_>, name: &str) -> Result<AddressError> {
+    not_found_among(session, name, || Ok(Vec::new()))
 }
 
 /// Returns the fault for a name without a document, whose first suggestions are `folders`.
 fn not_found_among(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     name: &str,
     folders: impl FnOnce() -> Result<Vec<String>>,
 ) -> Result<AddressError> {
-    if let Some(fault) = not_ingested(library, name)? {
+    if let Some(fault) = not_ingested(session, name)? {
         return Ok(fault);
     }
     let message = format!("no document is named {name:?}");
     let mut suggestions = folders()?;
-    suggestions.extend(similar_documents(library, name)?);
+    suggestions.extend(similar_documents(session, name)?);
     suggestions.truncate(limits::MAX_SUGGESTIONS);
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
-    let next = next_command(library, name)?;
+    let next = next_command(session, name)?;
     Ok(fault.or_else(|| next))
 }
 
 /// The command that lists what may be meant by a name that resembles none: the documents of its folder, else the
 /// sections with a part of it in their titles.
-pub(super) fn next_command(library: &DocumentCache<'_>, name: &str) -> Result<String> {
+pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<String> {
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded);
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    if !folder.is_empty() && library.reader.is_folder(folder)? {
+    if !folder.is_empty() && session.reader.is_folder(folder)? {
         let folder = shell_path(folder);
         return Ok(format!("`mdsel toc {folder} --depth 0` lists the documents of {folder}"));
     }
@@ -90,19 +90,16 @@ pub(super) fn next_command(library: &DocumentCache<'_>, name: &str) -> Result<St
 }
 
 /// Returns a fault if `name` is a file that has not been ingested.
-pub(super) fn not_ingested(
-    library: &DocumentCache<'_>,
-    name: &str,
-) -> Result<Option<AddressError>> {
-    let Some(path) = file_on_disk(library, name) else { return Ok(None) };
-    if library.reader.document_at(&path)?.is_some() || library.reader.is_folder(&path)? {
+pub(super) fn not_ingested(session: &Session<'_>, name: &str) -> Result<Option<AddressError>> {
+    let Some(path) = file_on_disk(session, name) else { return Ok(None) };
+    if session.reader.document_at(&path)?.is_some() || session.reader.is_folder(&path)? {
         return Ok(None);
     }
-    let reader = library.reader;
-    let message = match library.roots.left_out(&reader.facts().own_files, &path) {
+    let reader = session.reader;
+    let message = match session.roots.left_out(&reader.facts().own_files, &path) {
         Some(reason) => format!("{path} is not in the store: {reason}"),
         // Without a path, an ingest takes only the collections.
-        None if reader.options().only_collections && library.roots.of(&path).0.name.is_empty() => {
+        None if reader.options().only_collections && session.roots.of(&path).0.name.is_empty() => {
             let word = shell_path(&path);
             format!("{path} is not in the store: `mdsel ingest {word}`, in the root, adds it")
         }
@@ -112,8 +109,8 @@ pub(super) fn not_ingested(
 }
 
 /// Returns the path, relative to the root, of the file with that name.
-fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
-    let (root, _) = library.roots.of(name.strip_prefix("./").unwrap_or(name));
+fn file_on_disk(session: &Session<'_>, name: &str) -> Option<String> {
+    let (root, _) = session.roots.of(name.strip_prefix("./").unwrap_or(name));
     let options = &root.options;
     let decoded = namespace::decode(name);
     // A path may name any file; a name without `./` only a file that an ingest accepts.
@@ -122,11 +119,11 @@ fn file_on_disk(library: &DocumentCache<'_>, name: &str) -> Option<String> {
     std::iter::once(name.to_owned())
         .chain(options.extensions.iter().map(|extension| format!("{name}.{extension}")))
         .filter(|path| is_path || options.takes(Path::new(path)))
-        .filter(|path| library.roots.is_really_below(path))
+        .filter(|path| session.roots.is_really_below(path))
         .find(|path| {
             // A path with an ingested extension may name anything, even a folder.
             let is_any = is_path && options.takes(Path::new(path));
-            let metadata = library.roots.file(path).symlink_metadata();
+            let metadata = session.roots.file(path).symlink_metadata();
             metadata.is_ok_and(|metadata| is_any || metadata.is_file())
         })
 }
@@ -137,10 +134,10 @@ fn without_selector(name: &str) -> &str {
 }
 
 /// Returns the documents with the given names, or all documents if `names` is empty.
-pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocuments> {
+pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> {
     let mut result = NamedDocuments::default();
     if names.is_empty() {
-        result.documents = library.reader.all(&Lookup::All)?;
+        result.documents = session.reader.all(&Lookup::All)?;
         return Ok(result);
     }
     if names.len() > limits::MAX_ADDRESSES {
@@ -148,7 +145,7 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
     }
     let mut seen = HashSet::new();
     for name in names {
-        let found = match meant(library, name)? {
+        let found = match meant(session, name)? {
             Ok(found) => found,
             Err(fault) => {
                 result.faults.push(fault.of(name));
@@ -157,8 +154,8 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
         };
         if found.is_empty() {
             let plain = without_selector(name);
-            let folders = || folders_beginning(library, plain);
-            result.faults.push(not_found_among(library, plain, folders)?.of(name));
+            let folders = || folders_beginning(session, plain);
+            result.faults.push(not_found_among(session, plain, folders)?.of(name));
         }
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
@@ -167,24 +164,24 @@ pub fn named(library: &DocumentCache<'_>, names: &[String]) -> Result<NamedDocum
 
 /// Returns the documents that a name refers to, if any. The inner error lists what it may mean if that is ambiguous.
 pub(super) fn meant(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     name: &str,
 ) -> Result<AddressResult<Vec<StoredDocument>>> {
     let plain = without_selector(name);
-    match by_whole_name(library, plain)? {
+    match by_whole_name(session, plain)? {
         NameMatch::One(document) => return Ok(Ok(vec![document])),
         NameMatch::Many(paths, total) => {
-            let resolver = Resolver { library };
+            let resolver = Resolver { session };
             return Ok(Err(resolver.ambiguous_document(name, &[], &paths, total)?));
         }
         NameMatch::None => {}
     }
-    let found = below_or_like(library, name, plain)?;
+    let found = below_or_like(session, name, plain)?;
     if !found.is_empty() {
         return Ok(Ok(found));
     }
-    Ok(match folder_by_suffix(library, plain)? {
-        Ok(Some(folder)) => Ok(library.reader.all(&Lookup::Folder(&folder))?),
+    Ok(match folder_by_suffix(session, plain)? {
+        Ok(Some(folder)) => Ok(session.reader.all(&Lookup::Folder(&folder))?),
         Ok(None) => Ok(Vec::new()),
         Err(fault) => Err(fault),
     })
@@ -204,35 +201,35 @@ pub(super) struct ListedDocuments<'a> {
 /// Returns the documents with the given names that match the filter, or all that match it if `names` is empty.
 /// Those of the whole store or of one folder are read in batches.
 pub(super) fn listed<'a>(
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     names: &[String],
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
-    let mut filter = Filter::new(library, request)?;
+    let mut filter = Filter::new(session, request)?;
     let order = request.order();
-    let (mut documents, mut faults) = match meaning(library, names, &filter)? {
+    let (mut documents, mut faults) = match meaning(session, names, &filter)? {
         Meaning::Documents(admitted) => {
-            (DocumentBatches::new(library, admitted, order, Candidates::All)?, Vec::new())
+            (DocumentBatches::new(session, admitted, order, Candidates::All)?, Vec::new())
         }
         Meaning::Document(document) => {
-            filter.warnings.extend(shadowed_folder(library, names, &document)?);
+            filter.warnings.extend(shadowed_folder(session, names, &document)?);
             let mut documents = vec![document];
-            filter.retain(library, &mut documents)?;
-            (DocumentBatches::of(library, documents), Vec::new())
+            filter.retain(session, &mut documents)?;
+            (DocumentBatches::of(session, documents), Vec::new())
         }
         Meaning::Names => {
-            let mut found = named(library, names)?;
-            filter.retain(library, &mut found.documents)?;
+            let mut found = named(session, names)?;
+            filter.retain(session, &mut found.documents)?;
             if let Some(order) = order {
-                order.sort(library, &mut found.documents)?;
+                order.sort(session, &mut found.documents)?;
             }
-            (DocumentBatches::of(library, found.documents), found.faults)
+            (DocumentBatches::of(session, found.documents), found.faults)
         }
     };
     faults.extend(filter.faults.iter().cloned());
     if !request.is_empty() && faults.is_empty() && documents.is_empty()? {
         filter.warnings.extend(match names {
-            [] => filter.empty(library)?,
+            [] => filter.empty(session)?,
             _ if filter.has_unknown() => None,
             names => Some(no_document(&format!(
                 "no document of {} passes the filters",
@@ -247,7 +244,7 @@ pub(super) fn listed<'a>(
 /// Returns the warning that the only name was taken for `document`, whose path ends with it, and not for the folder
 /// with that path.
 fn shadowed_folder(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     names: &[String],
     document: &StoredDocument,
 ) -> Result<Option<Warning>> {
@@ -258,7 +255,7 @@ fn shadowed_folder(
     if decoded.ends_with(&format!(".{extension}")) || decoded == stem {
         return Ok(None);
     }
-    let folder = folder(library, name)?.filter(|folder| !folder.is_empty());
+    let folder = folder(session, name)?.filter(|folder| !folder.is_empty());
     Ok(folder.map(|folder| {
         let message =
             format!("{name:?} was read as {path}, and is also a folder; write {folder}/ for that");
@@ -276,17 +273,17 @@ enum Meaning {
     Names,
 }
 
-fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Result<Meaning> {
+fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<Meaning> {
     let admitted = filter.documents.clone();
     let name = match names {
         [] => return Ok(Meaning::Documents(admitted)),
         [name] => without_selector(name),
         _ => return Ok(Meaning::Names),
     };
-    let folder = match by_whole_name(library, name)? {
+    let folder = match by_whole_name(session, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None if admitted.under.is_none() => match folder(library, name)? {
-            None => folder_by_suffix(library, name)?.unwrap_or_default(),
+        NameMatch::None if admitted.under.is_none() => match folder(session, name)? {
+            None => folder_by_suffix(session, name)?.unwrap_or_default(),
             exact => exact,
         },
         NameMatch::None | NameMatch::Many(..) => None,
@@ -303,8 +300,8 @@ fn meaning(library: &DocumentCache<'_>, names: &[String], filter: &Filter) -> Re
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
 /// explains why there is not exactly one.
-pub fn one(library: &DocumentCache<'_>, name: &str) -> Result<AddressResult<StoredDocument>> {
-    let mut named = named(library, std::slice::from_ref(&name.to_owned()))?;
+pub fn one(session: &Session<'_>, name: &str) -> Result<AddressResult<StoredDocument>> {
+    let mut named = named(session, std::slice::from_ref(&name.to_owned()))?;
     if let Some(fault) = named.faults.pop() {
         return Ok(Err(fault));
     }
@@ -313,9 +310,9 @@ pub fn one(library: &DocumentCache<'_>, name: &str) -> Result<AddressResult<Stor
         documents => {
             let paths = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
             let paths: Vec<String> = paths.map(|stored| stored.path.clone()).collect();
-            let resolver = Resolver { library };
+            let resolver = Resolver { session };
             let mut fault = resolver.ambiguous_document(name, &[], &paths, documents.len())?;
-            if name.contains(['*', '?', '[', '{']) || folder(library, name)?.is_some() {
+            if name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some() {
                 // It names no document, but a folder or a pattern.
                 fault.message =
                     format!("{} documents match {name:?}, and one is needed here", documents.len());
@@ -327,7 +324,7 @@ pub fn one(library: &DocumentCache<'_>, name: &str) -> Result<AddressResult<Stor
 
 /// Returns the path of the folder called `name`, which may begin with `./`: decoded, else as it is written. The
 /// root is the empty path.
-pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<String>> {
+pub(super) fn folder(session: &Session<'_>, name: &str) -> Result<Option<String>> {
     let decoded = namespace::decode(name);
     if ["./", "."].contains(&&*decoded) {
         return Ok(Some(String::new()));
@@ -335,7 +332,7 @@ pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<S
     let written = (decoded != name).then_some(name);
     for name in [&*decoded].into_iter().chain(written) {
         let folder = name.strip_prefix("./").unwrap_or(name).trim_end_matches('/');
-        if !matches!(folder, "" | ".") && library.reader.is_folder(folder)? {
+        if !matches!(folder, "" | ".") && session.reader.is_folder(folder)? {
             return Ok(Some(folder.to_owned()));
         }
     }
@@ -345,7 +342,7 @@ pub(super) fn folder(library: &DocumentCache<'_>, name: &str) -> Result<Option<S
 /// Returns the path of the only folder that ends with `/` and `name`, if any. A folder inside of another one with
 /// that ending does not count. The inner error lists the folders if there are several.
 pub(super) fn folder_by_suffix(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     name: &str,
 ) -> Result<AddressResult<Option<String>>> {
     let decoded = namespace::decode(name);
@@ -358,7 +355,7 @@ pub(super) fn folder_by_suffix(
     loop {
         // The documents of the last folder are skipped.
         let after = folders.last().map(|last| bounds_below(last).1);
-        let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
+        let found = session.reader.documents(&which, after.as_deref(), 1)?.pop();
         let Some((above, _)) = found.as_ref().and_then(|found| found.path.split_once(&part)) else {
             break;
         };
@@ -373,7 +370,7 @@ pub(super) fn folder_by_suffix(
 }
 
 /// Returns the paths of the first folders whose names begin with `name`.
-pub(super) fn folders_beginning(library: &DocumentCache<'_>, name: &str) -> Result<Vec<String>> {
+pub(super) fn folders_beginning(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
     let decoded = namespace::decode(name);
     let start = decoded.trim_end_matches('/');
     let mut folders: Vec<String> = Vec::new();
@@ -384,7 +381,7 @@ pub(super) fn folders_beginning(library: &DocumentCache<'_>, name: &str) -> Resu
         // The documents of the last folder are skipped.
         let after = folders.last().map(|last| bounds_below(last).1);
         let which = Lookup::FolderPrefix(start);
-        let found = library.reader.documents(&which, after.as_deref(), 1)?.pop();
+        let found = session.reader.documents(&which, after.as_deref(), 1)?.pop();
         let Some(folder) = found.as_ref().and_then(|one| folder_beginning(&one.path, start)) else {
             break;
         };
@@ -394,31 +391,27 @@ pub(super) fn folders_beginning(library: &DocumentCache<'_>, name: &str) -> Resu
 }
 
 /// Returns the documents in the folder called `name` and its subfolders.
-pub(super) fn below(library: &DocumentCache<'_>, name: &str) -> Result<Vec<StoredDocument>> {
-    match folder(library, name)?.as_deref() {
+pub(super) fn below(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocument>> {
+    match folder(session, name)?.as_deref() {
         None => Ok(Vec::new()),
-        Some("") => library.reader.all(&Lookup::All),
-        Some(folder) => library.reader.all(&Lookup::Folder(folder)),
+        Some("") => session.reader.all(&Lookup::All),
+        Some(folder) => session.reader.all(&Lookup::Folder(folder)),
     }
 }
 
 /// Returns the documents in the folder `plain`, or else those whose paths match the glob `name`.
-fn below_or_like(
-    library: &DocumentCache<'_>,
-    name: &str,
-    plain: &str,
-) -> Result<Vec<StoredDocument>> {
+fn below_or_like(session: &Session<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
     if plain.is_empty() {
         return Ok(Vec::new());
     }
-    let below = below(library, plain)?;
+    let below = below(session, plain)?;
     if !below.is_empty() || !name.contains(['*', '?', '[', '{']) {
         return Ok(below);
     }
     // A pattern that begins with `./` is relative to the root. An invalid glob matches nothing.
     let pattern = name.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(name);
     let Ok(glob) = Glob::over_paths(pattern) else { return Ok(Vec::new()) };
-    let mut all = library.reader.all(&Lookup::All)?;
+    let mut all = session.reader.all(&Lookup::All)?;
     all.retain(|document| glob.is_match(&document.path));
     Ok(all)
 }

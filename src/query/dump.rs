@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::DocumentCache;
+use super::Session;
 use super::links::graph::{Destination, Graph};
 use super::links::{EdgeFilter, source_word};
 use super::resolved_node::ResolvedNode;
@@ -21,12 +21,8 @@ use crate::store::{Lookup, StoredDocument};
 /// Writes the pack of a store. `with_attachments` adds the linked files that are not documents, except for those that
 /// an ingest would leave out as hidden or ignored. Returns a line for each linked file that exists and could not be
 /// added.
-pub fn dump(
-    library: &DocumentCache<'_>,
-    with_attachments: bool,
-    out: impl Write,
-) -> Result<Vec<String>> {
-    let reader = library.reader;
+pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> Result<Vec<String>> {
+    let reader = session.reader;
     let documents = reader.all(&Lookup::All)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
         let message = format!("the path {:?} is not allowed in a pack", unsafe_one.path);
@@ -41,12 +37,12 @@ pub fn dump(
     let unwritten = |error| Error::io(Path::new("standard output"), error);
     let mut writer = PackWriter::new(out, &header).map_err(unwritten)?;
     for stored in &documents {
-        writer.document(&document(library, stored)?).map_err(unwritten)?;
+        writer.document(&document(session, stored)?).map_err(unwritten)?;
     }
-    let graph = Graph::new(library, EdgeFilter::default());
+    let graph = Graph::new(session, EdgeFilter::default());
     let mut attachments = BTreeSet::new();
     for stored in &documents {
-        let whole = ResolvedNode::whole(library.open(stored)?);
+        let whole = ResolvedNode::whole(session.open(stored)?);
         for edge in graph.all_out_of(&whole)? {
             let kind = &edge.link.kind;
             match &edge.to {
@@ -64,9 +60,9 @@ pub fn dump(
         }
     }
     let mut left_out = Vec::new();
-    attachments.retain(|path| with_attachments && !library.roots.file(path).is_dir());
+    attachments.retain(|path| with_attachments && !session.roots.file(path).is_dir());
     for path in attachments {
-        match attachment(library, &path) {
+        match attachment(session, &path) {
             Ok(attachment) => writer.attachment(&attachment).map_err(unwritten)?,
             Err(reason) => left_out.push(format!("{path} is not in the pack: {reason}")),
         }
@@ -75,8 +71,8 @@ pub fn dump(
     Ok(left_out)
 }
 
-fn document(library: &DocumentCache<'_>, stored: &StoredDocument) -> Result<PackDocument> {
-    let reader = library.reader;
+fn document(session: &Session<'_>, stored: &StoredDocument) -> Result<PackDocument> {
+    let reader = session.reader;
     let front_matter = reader.front_matter(stored)?;
     let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
     let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
@@ -99,16 +95,16 @@ fn sources(value: &Value) -> Vec<String> {
 }
 
 /// Reads the file at `path`. The error is the reason why it does not belong in a pack.
-fn attachment(library: &DocumentCache<'_>, path: &str) -> std::result::Result<Attachment, String> {
+fn attachment(session: &Session<'_>, path: &str) -> std::result::Result<Attachment, String> {
     if !is_safe_path(path) {
         return Err("its path is not allowed in a pack".to_owned());
     }
-    let own_files = &library.reader.facts().own_files;
-    if let Some(reason) = library.roots.concealed(own_files, path) {
+    let own_files = &session.reader.facts().own_files;
+    if let Some(reason) = session.roots.concealed(own_files, path) {
         return Err(reason);
     }
     let most = limits::MAX_DOCUMENT_BYTES as u64;
-    let bytes = library.roots.read(path, most).map_err(|error| match error.kind() {
+    let bytes = session.roots.read(path, most).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidInput => "it is not a regular file".to_owned(),
         std::io::ErrorKind::FileTooLarge => format!("it has more than {most} bytes"),
         _ => error.to_string(),

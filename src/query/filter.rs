@@ -9,10 +9,10 @@ use super::batches::{Candidates, DocumentBatches};
 use super::containers::types_of;
 use super::document_order::DocumentOrder;
 use super::documents;
-use super::library::DocumentCache;
 use super::node::{Extent, answer};
 use super::open_document::OpenDocument;
 use super::resolve::{NameMatch, NodeRange, resolve};
+use super::session::Session;
 use crate::address::suggest::most_similar;
 use crate::address::{AddressError, AddressResult, Params};
 use crate::data::expression::Reason;
@@ -112,8 +112,8 @@ pub(super) struct Filter {
 
 /// Returns the warning that the store may lack what is inside documents, because a program that did not
 /// find it parsed them.
-pub(super) fn parsed_before(library: &DocumentCache<'_>) -> Option<Warning> {
-    (!library.reader.facts().has_current_parser).then(|| {
+pub(super) fn parsed_before(session: &Session<'_>) -> Option<Warning> {
+    (!session.reader.facts().has_current_parser).then(|| {
         let message = "an older version parsed the documents, so some of their code, tables, tasks and front \
                        matter may not be found; the next `mdsel ingest` parses them again";
         Warning::new("PARSED_BEFORE", message)
@@ -126,27 +126,27 @@ pub(super) const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
 /// Returns the warning about the documents with front matter that could not be parsed that the conditions of `filter`
 /// on other things admit.
 pub(super) fn unreadable_within(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     filter: &DocumentFilter,
 ) -> Result<Option<Warning>> {
     let filter = DocumentFilter { tags: Vec::new(), condition: None, ..filter.clone() };
     let message = "front matter could not be parsed, so it counts as absent";
-    diagnosed_within(library, &filter, UNREADABLE, message)
+    diagnosed_within(session, &filter, UNREADABLE, message)
 }
 
 /// Returns a warning about the documents with a diagnostic `code` that `filter` admits. It has the same code.
 pub(super) fn diagnosed_within(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     filter: &DocumentFilter,
     code: &'static str,
     message: &str,
 ) -> Result<Option<Warning>> {
-    let ids: Vec<i64> = library.reader.with_diagnostic(code)?.into_iter().collect();
+    let ids: Vec<i64> = session.reader.with_diagnostic(code)?.into_iter().collect();
     if ids.is_empty() {
         return Ok(None);
     }
-    let mut documents = library.reader.all(&Lookup::Ids(&ids))?;
-    library.reader.retain(filter, &mut documents)?;
+    let mut documents = session.reader.all(&Lookup::Ids(&ids))?;
+    session.reader.retain(filter, &mut documents)?;
     let first = documents.iter().map(|document| document.path.as_str()).min();
     Ok(first.map(|first| {
         let others = documents.len() - 1;
@@ -174,19 +174,19 @@ pub(super) const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
 
 /// Returns a warning for each of `keys` that no front matter has, with similar keys.
 fn unknown_keys<'a>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     keys: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Warning>> {
     let mut unknown = Vec::new();
     for key in keys.collect::<BTreeSet<&str>>() {
-        if !library.reader.has_front_matter_key(key)? {
+        if !session.reader.has_front_matter_key(key)? {
             unknown.push(key);
         }
     }
     if unknown.is_empty() {
         return Ok(Vec::new());
     }
-    let types = library.reader.front_matter_keys(&DocumentFilter::default())?;
+    let types = session.reader.front_matter_keys(&DocumentFilter::default())?;
     let names: BTreeSet<&str> = types.keys().map(|(name, _)| name.as_str()).collect();
     let warning = |key| {
         let similar = most_similar(key, names.iter().copied());
@@ -202,11 +202,11 @@ fn unknown_keys<'a>(
 }
 
 /// Fails if the store has no collection called `name`.
-fn known_collection(library: &DocumentCache<'_>, name: &str) -> Result<()> {
-    if library.roots.collection(name).is_some() {
+fn known_collection(session: &Session<'_>, name: &str) -> Result<()> {
+    if session.roots.collection(name).is_some() {
         return Ok(());
     }
-    let known = library.roots.collections().iter().map(|root| root.name.as_str());
+    let known = session.roots.collections().iter().map(|root| root.name.as_str());
     let known = known.collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none" } else { &known };
     let message = format!("the store has no collection {name:?}; it has {known}");
@@ -216,8 +216,8 @@ fn known_collection(library: &DocumentCache<'_>, name: &str) -> Result<()> {
 }
 
 /// Returns the warning that `folder`, whose path ends with `name`, was taken, and not a section with that title.
-fn shadowed(library: &DocumentCache<'_>, name: &str, folder: &str) -> Result<Option<Warning>> {
-    let is_title = !library.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
+fn shadowed(session: &Session<'_>, name: &str, folder: &str) -> Result<Option<Warning>> {
+    let is_title = !session.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
     Ok(is_title.then(|| {
         let message = format!(
             "{name:?} was read as the folder {folder}, and is also the title of a section; write /{name} for that"
@@ -241,7 +241,7 @@ fn check(request: &FilterRequest) -> Result<()> {
 }
 
 impl Filter {
-    pub(super) fn new(library: &DocumentCache<'_>, request: &FilterRequest) -> Result<Self> {
+    pub(super) fn new(session: &Session<'_>, request: &FilterRequest) -> Result<Self> {
         check(request)?;
         let tags = request.tags.iter().map(|tag| fold(tag.trim_start_matches('#')));
         let mut filter = Self {
@@ -257,23 +257,23 @@ impl Filter {
             ..Self::default()
         };
         if request.condition.is_some() {
-            filter.warnings.extend(parsed_before(library));
+            filter.warnings.extend(parsed_before(session));
         }
         let condition = filter.documents.condition.iter().flat_map(Expression::keys);
         let sort_key = request.order().and_then(|order| order.front_matter_key());
-        filter.warnings.extend(unknown_keys(library, condition.chain(sort_key))?);
-        filter.set_under(library, request)?;
+        filter.warnings.extend(unknown_keys(session, condition.chain(sort_key))?);
+        filter.set_under(session, request)?;
         if request.has_condition() {
-            filter.warnings.extend(unreadable_within(library, &filter.documents)?);
+            filter.warnings.extend(unreadable_within(session, &filter.documents)?);
         }
         Ok(filter)
     }
 
     /// Sets the folders and documents that the request names, and the places in the documents.
-    fn set_under(&mut self, library: &DocumentCache<'_>, request: &FilterRequest) -> Result<()> {
+    fn set_under(&mut self, session: &Session<'_>, request: &FilterRequest) -> Result<()> {
         let collections = &request.collections;
         for name in collections {
-            known_collection(library, name)?;
+            known_collection(session, name)?;
         }
         let is_in_collection = |path: &str| {
             let first = path.split('/').next().unwrap_or_default();
@@ -281,7 +281,7 @@ impl Filter {
         };
         let mut under = (!request.under.is_empty()).then(Under::default);
         for address in &request.under {
-            match self.folder(library, address)? {
+            match self.folder(session, address)? {
                 Err(fault) => self.faults.push(fault.of(address)),
                 Ok(Some(root)) if root.is_empty() => under = None,
                 Ok(Some(folder)) => {
@@ -291,7 +291,7 @@ impl Filter {
                         under.folders.push(folder);
                     }
                 }
-                Ok(None) => self.add_under(library, address, &is_in_collection)?,
+                Ok(None) => self.add_under(session, address, &is_in_collection)?,
             }
         }
         if !collections.is_empty() {
@@ -311,19 +311,19 @@ impl Filter {
     /// document over a folder whose path only ends with it.
     fn folder(
         &mut self,
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         address: &str,
     ) -> Result<AddressResult<Option<String>>> {
-        let folder = documents::folder(library, address)?;
+        let folder = documents::folder(session, address)?;
         if folder.is_some()
             || address.contains("::")
-            || !matches!(documents::by_name(library, address)?, NameMatch::None)
+            || !matches!(documents::by_name(session, address)?, NameMatch::None)
         {
             return Ok(Ok(folder));
         }
-        let by_suffix = documents::folder_by_suffix(library, address)?;
+        let by_suffix = documents::folder_by_suffix(session, address)?;
         if let Ok(Some(folder)) = &by_suffix {
-            self.warnings.extend(shadowed(library, address, folder)?);
+            self.warnings.extend(shadowed(session, address, folder)?);
         }
         Ok(by_suffix)
     }
@@ -331,12 +331,12 @@ impl Filter {
     /// Adds the nodes of `address`, or the documents if it is a glob, in documents whose path `takes` accepts.
     fn add_under(
         &mut self,
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         address: &str,
         takes: &dyn Fn(&str) -> bool,
     ) -> Result<()> {
         let all = NodeRange { skip: 0, take: usize::MAX };
-        let resolution = resolve(library, address, all)?;
+        let resolution = resolve(session, address, all)?;
         let Some(fault) = resolution.fault else {
             let places = resolution.places.iter();
             for place in places.filter(|place| takes(&place.document.stored.path)) {
@@ -344,7 +344,7 @@ impl Filter {
                 let is_part =
                     place.params != Params { part: place.params.part, ..Params::default() };
                 let span =
-                    match is_part.then(|| answer(library, place, Extent::Words(0))).transpose()? {
+                    match is_part.then(|| answer(session, place, Extent::Words(0))).transpose()? {
                         None => place.part_span(),
                         Some(Ok(node)) => ByteSpan::new(node.byte_start, node.byte_end),
                         Some(Err(fault)) => {
@@ -357,9 +357,9 @@ impl Filter {
             self.warnings.extend(resolution.warnings);
             return Ok(());
         };
-        let found = documents::meant(library, address)?.unwrap_or_default();
+        let found = documents::meant(session, address)?.unwrap_or_default();
         if found.is_empty() {
-            let folders = documents::folders_beginning(library, address)?;
+            let folders = documents::folders_beginning(session, address)?;
             self.faults.push(fault.suggest_first(folders));
         }
         for document in found.iter().filter(|document| takes(&document.path)) {
@@ -371,33 +371,33 @@ impl Filter {
 
     /// Returns the warning for an empty answer whose reason is that no document passes the filters, or that the
     /// condition compares with a value of another type. Another warning or fault of the filter may give the reason.
-    pub(super) fn empty(&self, library: &DocumentCache<'_>) -> Result<Option<Warning>> {
+    pub(super) fn empty(&self, session: &Session<'_>) -> Result<Option<Warning>> {
         if self.documents.is_empty() || self.has_unknown() {
             return Ok(None);
         }
         let mut passing =
-            DocumentBatches::new(library, self.documents.clone(), None, Candidates::All)?;
+            DocumentBatches::new(session, self.documents.clone(), None, Candidates::All)?;
         if passing.next().transpose()?.is_some() {
             return Ok(None);
         }
-        if let Some(reason) = self.reason(library)? {
+        if let Some(reason) = self.reason(session)? {
             return Ok(Some(reason));
         }
-        let documents = library.reader.totals()?.documents;
-        let other = self.other_glob(library)?;
+        let documents = session.reader.totals()?.documents;
+        let other = self.other_glob(session)?;
         let other =
             other.map_or_else(String::new, |glob| format!(", but the glob {glob:?} takes some"));
         Ok(Some(no_document(&format!("0 of {documents} documents pass the filters{other}"))))
     }
 
     /// Returns the warning that no front matter has a value that the condition can be true for.
-    fn reason(&self, library: &DocumentCache<'_>) -> Result<Option<Warning>> {
+    fn reason(&self, session: &Session<'_>) -> Result<Option<Warning>> {
         let reasons = self.documents.condition.iter().flat_map(Reason::of);
         for mut reason in reasons {
             let condition = Some(Expression::Exists(reason.key().to_owned()));
             let with_key = DocumentFilter { condition, ..self.documents.clone() };
-            let documents = library.reader.all(&Lookup::Data(&with_key, &[]))?;
-            for value in library.reader.values_of(reason.key(), &documents)?.into_iter().flatten() {
+            let documents = session.reader.all(&Lookup::Data(&with_key, &[]))?;
+            for value in session.reader.values_of(reason.key(), &documents)?.into_iter().flatten() {
                 reason.add(&Datum::Json(Cow::Owned(value)));
             }
             if let Some(message) = reason.message() {
@@ -409,14 +409,14 @@ impl Filter {
 
     /// Returns a glob that takes documents if it is written instead of the only one: with the folders above, or without
     /// the escapes of a URL.
-    fn other_glob(&self, library: &DocumentCache<'_>) -> Result<Option<String>> {
+    fn other_glob(&self, session: &Session<'_>) -> Result<Option<String>> {
         let [glob] = self.globs.as_slice() else { return Ok(None) };
         let folder = glob.trim_end_matches('/');
         let others = [percent_decode(glob), format!("**/{glob}"), format!("**/{folder}/**")];
         for other in others.into_iter().filter(|other| other != glob) {
             let globs = Globs::new(std::slice::from_ref(&other))?;
             let documents = DocumentFilter { globs, ..self.documents.clone() };
-            let mut taken = DocumentBatches::new(library, documents, None, Candidates::All)?;
+            let mut taken = DocumentBatches::new(session, documents, None, Candidates::All)?;
             if taken.next().transpose()?.is_some() {
                 return Ok(Some(other));
             }
@@ -432,10 +432,10 @@ impl Filter {
     /// Keeps the documents in which hits can match.
     pub(super) fn retain(
         &self,
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         documents: &mut Vec<StoredDocument>,
     ) -> Result<()> {
-        library.reader.retain(&self.documents, documents)
+        session.reader.retain(&self.documents, documents)
     }
 
     /// Returns whether a filter depends on more than the document.

@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::freshness::Freshness;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
-use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
 use crate::error::Result;
 use crate::glob::{Glob, Separator};
 use crate::markdown::outline::Section;
@@ -150,31 +150,31 @@ fn literal_of(pattern: &str) -> &str {
 }
 
 /// Finds sections by title.
-pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAnswer> {
-    let page = Page::beginning(request.after, library.reader.generation());
+pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> {
+    let page = Page::beginning(request.after, session.reader.generation());
     let mut result = FindAnswer { matches: Vec::new(), page, advice: None };
     let title = TitlePattern::new(&request.pattern)?;
-    let filter = Filter::new(library, &request.filter)?;
+    let filter = Filter::new(session, &request.filter)?;
     result.page.unresolved_selectors.clone_from(&filter.faults);
     result.page.warnings.extend(filter.warnings.iter().cloned());
     let content = request.content.as_ref();
-    let content = content.map(|text| ContainedText::new(library, text)).transpose()?;
+    let content = content.map(|text| ContainedText::new(session, text)).transpose()?;
     let limit = most(request.limit);
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
-    let mut candidates = library.reader.with_title_parts(&[literal])?;
+    let mut candidates = session.reader.with_title_parts(&[literal])?;
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
     }
     let candidates = Candidates::Ids(candidates);
     let order = request.filter.order();
-    let mut documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
+    let mut documents = DocumentBatches::new(session, filter.documents.clone(), order, candidates)?;
     if limit == usize::MAX {
         documents = documents.at_once();
     }
     for stored in documents {
         let stored = stored?;
-        let document = library.open(&stored)?;
+        let document = session.open(&stored)?;
         let outline = document.tree.outline();
         // The bytes of the document, once the text of a section is compared.
         let mut bytes = None;
@@ -187,7 +187,7 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
             if let Some(content) = &content {
                 let bytes = match &mut bytes {
                     Some(bytes) => bytes,
-                    None => bytes.insert(library.content(&document, document.span())?),
+                    None => bytes.insert(session.content(&document, document.span())?),
                 };
                 if !content.is_in(outline.own_text(section).of(bytes)) {
                     continue;
@@ -201,11 +201,11 @@ pub fn find(library: &DocumentCache<'_>, request: &FindRequest) -> Result<FindAn
                 result.page.end(limit);
                 return Ok(result);
             }
-            result.matches.push(found(library, &document, section));
+            result.matches.push(found(session, &document, section));
         }
     }
     if result.matches.is_empty() && result.page.part.start() == 0 {
-        let empty = filter.empty(library)?;
+        let empty = filter.empty(session)?;
         if empty.is_none() && !filter.has_unknown() {
             result.advice = Some(advice(request));
         }
@@ -228,7 +228,7 @@ fn advice(request: &FindRequest) -> String {
     format!("No section {what}. Try a part of the title,{others} or `mdsel search WORDS`.")
 }
 
-fn found(library: &DocumentCache<'_>, document: &OpenDocument, section: &Section) -> FoundSection {
+fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> FoundSection {
     let tree = &document.tree;
     let lines = tree.node(section.node).map(|node| node.lines).unwrap_or_default();
     FoundSection {
@@ -241,7 +241,7 @@ fn found(library: &DocumentCache<'_>, document: &OpenDocument, section: &Section
         char_count: tree.sections_within(section.node).map(|section| section.own.chars).sum(),
         selector: document.address_of(section.node),
         lossy: document.stored.is_lossy,
-        freshness: library.freshness(&document.stored),
+        freshness: session.freshness(&document.stored),
     }
 }
 

@@ -11,7 +11,7 @@ use super::groups::Group;
 use super::node::{Content, Counts, words_below};
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
-use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents, groups};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents, groups};
 use crate::address::{StepKind, StepScope};
 use crate::error::Result;
 use crate::limits;
@@ -189,23 +189,23 @@ impl List for IndexAnswer {
 }
 
 /// Lists documents with their headings and blocks.
-pub fn index(library: &DocumentCache<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
-    let mut page = Page::beginning(request.after, library.reader.generation());
+pub fn index(session: &Session<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
+    let mut page = Page::beginning(request.after, session.reader.generation());
     let ListedDocuments { documents, faults, filter, .. } =
-        documents::listed(library, &request.documents, &request.filter)?;
+        documents::listed(session, &request.documents, &request.filter)?;
     let documents = groups::within(
         documents,
         &mut page,
         most(request.limit),
         filter.looks_inside(),
         |stored| {
-            let document = library.open(stored)?;
+            let document = session.open(stored)?;
             let nodes = &document.tree.outline().nodes;
             let blocks =
                 nodes.iter().filter(|node| request.blocks && is_block(&document, node, &filter));
             Ok(wanted_sections(&document, &filter).count() + blocks.count())
         },
-        |stored| list(library, &*library.open(stored)?, request.blocks, &filter),
+        |stored| list(session, &*session.open(stored)?, request.blocks, &filter),
     )?;
     page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
@@ -228,7 +228,7 @@ fn is_block(document: &OpenDocument, node: &Node, filter: &Filter) -> bool {
 }
 
 fn list(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: &OpenDocument,
     with_blocks: bool,
     filter: &Filter,
@@ -236,7 +236,7 @@ fn list(
     let tree = &document.tree;
     let outline = tree.outline();
     let root_span = outline.nodes.first().map(|root| root.bytes).unwrap_or_default();
-    let root = library.content(document, root_span)?;
+    let root = session.content(document, root_span)?;
     let (shown, truncated) =
         page_of(&root, limits::MAX_WORDS, 0).unwrap_or((ByteSpan::new(0, root.len()), false));
     let headings = wanted_sections(document, filter)
@@ -273,19 +273,19 @@ fn list(
         },
         headings,
         blocks: Counts(counts),
-        block_list: if with_blocks { Some(blocks(library, document, filter)?) } else { None },
-        freshness: library.freshness(&document.stored),
+        block_list: if with_blocks { Some(blocks(session, document, filter)?) } else { None },
+        freshness: session.freshness(&document.stored),
         lossy: document.stored.is_lossy,
     })
 }
 
 fn blocks(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: &OpenDocument,
     filter: &Filter,
 ) -> Result<Vec<IndexedBlock>> {
     let tree = &document.tree;
-    let bytes = library.content(document, document.span())?;
+    let bytes = session.content(document, document.span())?;
     let nodes = tree.outline().nodes.iter().enumerate();
     Ok(nodes
         .filter(|(_, node)| is_block(document, node, filter))

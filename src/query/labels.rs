@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{DocumentCache, List};
+use super::{List, Session};
 use crate::error::Result;
 use crate::store::{FrontMatterData, Lookup};
 
@@ -34,14 +34,14 @@ pub struct DocumentLabels(Arc<HashMap<String, Labels>>);
 
 impl DocumentLabels {
     /// Reads the labels of the documents at `paths`.
-    fn read(library: &DocumentCache<'_>, mut paths: Vec<&str>) -> Result<Self> {
+    fn read(session: &Session<'_>, mut paths: Vec<&str>) -> Result<Self> {
         paths.sort_unstable();
         paths.dedup();
         let mut all = HashMap::with_capacity(paths.len());
         for part in paths.chunks(LABELS_AT_ONCE) {
-            let documents = library.reader.all(&Lookup::Paths(part))?;
-            let values = library.reader.front_matters(&documents)?;
-            let tags = library.reader.all_tags(&documents)?;
+            let documents = session.reader.all(&Lookup::Paths(part))?;
+            let values = session.reader.front_matters(&documents)?;
+            let tags = session.reader.all_tags(&documents)?;
             for ((document, values), tags) in documents.into_iter().zip(values).zip(tags) {
                 all.insert(document.path, Labels::new(&values, tags));
             }
@@ -59,8 +59,8 @@ impl DocumentLabels {
 }
 
 /// Reads the labels that the records of an answer print.
-pub fn read_labels(library: &DocumentCache<'_>, answer: &mut impl List) -> Result<()> {
-    let labels = DocumentLabels::read(library, answer.labeled_files())?;
+pub fn read_labels(session: &Session<'_>, answer: &mut impl List) -> Result<()> {
+    let labels = DocumentLabels::read(session, answer.labeled_files())?;
     if let Some(page) = answer.page_mut() {
         page.labels = labels;
     }

@@ -21,7 +21,6 @@ mod groups;
 pub mod index;
 pub mod labels;
 pub mod ldmd;
-pub mod library;
 pub mod links;
 pub mod neighbors;
 pub mod node;
@@ -34,6 +33,7 @@ pub mod resolve;
 pub mod resolved_node;
 pub mod search;
 pub mod select;
+pub mod session;
 pub mod summary;
 #[cfg(test)]
 mod tests;
@@ -41,13 +41,13 @@ pub mod toc;
 
 pub use cursor::Cursor;
 pub use filter::{BLOCK_TYPES, FilterRequest};
-pub use library::{DocumentCache, ask};
 pub use page::{List, Page};
 pub use resolve::{NameMatch, document_named};
 pub(crate) use resolve::{
     NamedNode, locate_for_edit, locate_section_for_edit, locate_text_for_edit, named,
     names_document, narrow,
 };
+pub use session::{Session, ask};
 
 /// The outcome of a command. It determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

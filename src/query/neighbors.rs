@@ -9,7 +9,7 @@ use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::resolve::resolve_one;
 use super::resolved_node::{Cells, ResolvedNode, Target};
-use super::{DocumentCache, List, Outcome, Page};
+use super::{List, Outcome, Page, Session};
 use crate::address::StepScope;
 use crate::error::Result;
 use crate::markdown::contents::Table;
@@ -121,12 +121,12 @@ impl List for NeighborsAnswer {
 
 /// Returns the nodes around the node at `address`, with its children from `after` on.
 pub fn neighbors(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     address: &str,
     after: Option<Cursor>,
 ) -> Result<NeighborsAnswer> {
-    let mut page = Page::beginning(after, library.reader.generation());
-    let (place, warnings) = match resolve_one(library, address)? {
+    let mut page = Page::beginning(after, session.reader.generation());
+    let (place, warnings) = match resolve_one(session, address)? {
         Ok(resolved) => resolved,
         Err(fault) => {
             page.unresolved_selectors.push(fault);
@@ -142,13 +142,13 @@ pub fn neighbors(
         },
         Target::FrontMatter => nothing_around(place.address()),
         Target::Cells(cells) => {
-            around_cells(&place, cells, &library.reader.tables(&document.stored)?)
+            around_cells(&place, cells, &session.reader.tables(&document.stored)?)
         }
         Target::Ldmd(section) => around_ldmd(document, section),
     };
     around.file.clone_from(&document.stored.path);
     around.lossy = document.stored.is_lossy;
-    around.freshness = library.freshness(&document.stored);
+    around.freshness = session.freshness(&document.stored);
     around.children.drain(..page.part.start().min(around.children.len()));
     page.warnings.extend(warnings);
     Ok(NeighborsAnswer { around: Some(around), page })

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::freshness::Freshness;
-use super::library::DocumentCache;
 use super::page::shorten;
 use super::pager::{Pager, page_size};
 use super::resolved_node::{ResolvedAs, ResolvedNode, Target};
+use super::session::Session;
 use crate::address::{AddressError, AddressResult, FaultCode, StepScope, Tree};
 use crate::count::counted;
 use crate::error::Result;
@@ -170,15 +170,15 @@ pub enum Extent {
 
 /// Answers a request for a node. The inner error says that the node has no such page.
 pub fn answer(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     place: &ResolvedNode,
     extent: Extent,
 ) -> Result<AddressResult<NodeAnswer>> {
     let part = place.part_span();
-    let bytes = library.content(&place.document, part)?;
+    let bytes = session.content(&place.document, part)?;
     let (span, lines) = narrowed(place, part, &bytes);
     let bytes = bytes.get(span.start - part.start..span.end - part.start).unwrap_or_default();
-    let result = describe(library, place, span, lines, bytes);
+    let result = describe(session, place, span, lines, bytes);
     Ok(match extent {
         Extent::Structure => Ok(result),
         Extent::Words(max_words) => with_content(result, place, bytes, max_words),
@@ -187,7 +187,7 @@ pub fn answer(
 
 /// Returns all properties of a node except its content. `bytes` are the requested bytes.
 fn describe(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     place: &ResolvedNode,
     span: ByteSpan,
     lines: LineSpan,
@@ -231,7 +231,7 @@ fn describe(
         blocks: Counts(node.map_or_else(Vec::new, |node| tree.block_counts(node))),
         resolved: place.resolved,
         hash: short_hash(bytes),
-        freshness: library.freshness(&document.stored),
+        freshness: session.freshness(&document.stored),
         lossy: false,
         pager: Pager::of(place),
     }

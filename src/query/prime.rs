@@ -9,7 +9,7 @@ use super::links::graph::Graph;
 use super::links::{EdgeFilter, LinkNode};
 use super::page::longest;
 use super::resolved_node::ResolvedNode;
-use super::{Cursor, DocumentCache, List, Page};
+use super::{Cursor, List, Page, Session};
 use crate::error::Result;
 use crate::limits;
 use crate::links::link_keys;
@@ -118,14 +118,14 @@ impl PrimeAnswer {
 }
 
 /// Describes the store and the commands to use next, from `after` on.
-pub fn prime(library: &DocumentCache<'_>, after: Option<Cursor>) -> Result<PrimeAnswer> {
-    let folders = folders(library)?;
-    let page = Page::beginning(after, library.reader.generation());
+pub fn prime(session: &Session<'_>, after: Option<Cursor>) -> Result<PrimeAnswer> {
+    let folders = folders(session)?;
+    let page = Page::beginning(after, session.reader.generation());
     let start = page.part.start();
     let mut answer = PrimeAnswer {
-        totals: library.reader.totals()?,
+        totals: session.reader.totals()?,
         folders,
-        most_linked: most_linked(library)?,
+        most_linked: most_linked(session)?,
         commands: COMMANDS.to_vec(),
         page,
     };
@@ -134,15 +134,15 @@ pub fn prime(library: &DocumentCache<'_>, after: Option<Cursor>) -> Result<Prime
 }
 
 /// Returns the largest folders, and all collections.
-fn folders(library: &DocumentCache<'_>) -> Result<Vec<Folder>> {
-    let mut found = library.reader.folders(limits::PRIME_ITEMS)?;
-    for name in &library.collections {
+fn folders(session: &Session<'_>) -> Result<Vec<Folder>> {
+    let mut found = session.reader.folders(limits::PRIME_ITEMS)?;
+    for name in &session.collections {
         if !found.iter().any(|(folder, _)| folder == name) {
-            found.push((name.clone(), library.reader.all(&Lookup::Folder(name))?.len()));
+            found.push((name.clone(), session.reader.all(&Lookup::Folder(name))?.len()));
         }
     }
     let folder = |(folder, documents): (String, usize)| Folder {
-        is_collection: library.collections.contains(&folder),
+        is_collection: session.collections.contains(&folder),
         folder,
         documents,
     };
@@ -159,15 +159,15 @@ struct LinkedDocument {
 
 /// Adds up the numbers of documents with each of the names that lead to the same document. Stops at the first
 /// document that is not listed, so the cost does not grow with the number of names.
-fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {
-    let graph = Graph::new(library, EdgeFilter::default());
+fn most_linked(session: &Session<'_>) -> Result<Vec<Linked>> {
+    let graph = Graph::new(session, EdgeFilter::default());
     let mut found: Vec<LinkedDocument> = Vec::new();
-    for (key, linked_from) in library.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
+    for (key, linked_from) in session.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
         // A link has a key for each way to read its name, so it may be counted already.
         if found.iter().any(|known| known.keys.contains(&key)) {
             continue;
         }
-        let Some((place, keys)) = target_of(library, &graph, key)? else { continue };
+        let Some((place, keys)) = target_of(session, &graph, key)? else { continue };
         let id = place.document.stored.id;
         let is_full = found.len() == limits::PRIME_ITEMS;
         match found.iter_mut().find(|known| known.place.document.stored.id == id) {
@@ -186,23 +186,23 @@ fn most_linked(library: &DocumentCache<'_>) -> Result<Vec<Linked>> {
     }
     found.sort_by_key(|linked| Reverse(linked.linked_from));
     let linked = |LinkedDocument { place, linked_from, .. }: &LinkedDocument| {
-        Ok(Linked { node: LinkNode::of(library, place)?, linked_from: *linked_from })
+        Ok(Linked { node: LinkNode::of(session, place)?, linked_from: *linked_from })
     };
     found.iter().map(linked).collect()
 }
 
 /// Returns the target of the first link with that key that has a target, and the keys of the link.
 fn target_of(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     graph: &Graph<'_>,
     key: i64,
 ) -> Result<Option<(ResolvedNode, Vec<i64>)>> {
     let most = limits::PRIME_ITEMS;
-    for source in library.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
-        let links = library.reader.links(&source)?.links;
+    for source in session.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
+        let links = session.reader.links(&source)?.links;
         let mut keyed = links.iter().map(|link| (link, link_keys(&source.path, link)));
         let Some((link, keys)) = keyed.find(|(_, keys)| keys.contains(&key)) else { continue };
-        let document = library.open(&source)?;
+        let document = session.open(&source)?;
         if let Some(place) = graph.follow_to_document(&document, link)? {
             return Ok(Some((place, keys)));
         }

@@ -2,7 +2,7 @@
 
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{Located, Resolver, resolve_one, with_its_part};
-use super::{DocumentCache, List, Outcome, Page, documents};
+use super::{List, Outcome, Page, Session, documents};
 use crate::address::{
     AddressError, AddressResult, FaultCode, SectionPart, namespace, parse_places,
 };
@@ -72,22 +72,18 @@ impl List for ReadAnswer {
 
 /// Returns the address of a place in the document with that name. The inner error says why the name is
 /// not one document.
-fn address_in(
-    library: &DocumentCache<'_>,
-    document: &str,
-    place: &str,
-) -> Result<AddressResult<String>> {
-    Ok(match documents::one(library, document)? {
+fn address_in(session: &Session<'_>, document: &str, place: &str) -> Result<AddressResult<String>> {
+    Ok(match documents::one(session, document)? {
         Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
         Err(mut fault) => {
             // Each candidate names the place in one of the documents.
             let paths: Vec<String> =
                 fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
             let places = parse_places(place, 0).unwrap_or_default();
-            fault.candidates = Resolver { library }.candidates(&paths, &places)?.into();
+            fault.candidates = Resolver { session }.candidates(&paths, &places)?.into();
             if fault.code == FaultCode::NamespaceNotFound
-                && resolve_one(library, document)?.is_ok()
-                && resolve_one(library, place)?.is_ok()
+                && resolve_one(session, document)?.is_ok()
+                && resolve_one(session, place)?.is_ok()
             {
                 let (first, second) = (shell_path(document), shell_path(place));
                 let message = format!(
@@ -101,15 +97,15 @@ fn address_in(
 }
 
 /// Reads a node.
-pub fn read(library: &DocumentCache<'_>, request: &ReadRequest) -> Result<ReadAnswer> {
+pub fn read(session: &Session<'_>, request: &ReadRequest) -> Result<ReadAnswer> {
     let address = match &request.document {
         None => request.place.clone(),
-        Some(document) => match address_in(library, document, &request.place)? {
+        Some(document) => match address_in(session, document, &request.place)? {
             Ok(address) => address,
             Err(fault) => return Ok(ReadAnswer::fault(fault)),
         },
     };
-    let (mut place, warnings) = match resolve_one(library, &address)? {
+    let (mut place, warnings) = match resolve_one(session, &address)? {
         Ok(resolved) => resolved,
         Err(fault) => return Ok(ReadAnswer::fault(fault)),
     };
@@ -119,7 +115,7 @@ pub fn read(library: &DocumentCache<'_>, request: &ReadRequest) -> Result<ReadAn
             return Ok(ReadAnswer::fault(fault.of(&address)));
         }
     }
-    Ok(match answer(library, &place, Extent::Words(0))? {
+    Ok(match answer(session, &place, Extent::Words(0))? {
         Ok(mut node) => {
             if request.line_numbers {
                 node.number_lines();

@@ -4,7 +4,7 @@ use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{NodeRange, resolve};
 use super::resolved_node::ResolvedNode;
-use super::{Cursor, DocumentCache, List, Outcome, Page};
+use super::{Cursor, List, Outcome, Page, Session};
 use crate::address::{AddressError, Params};
 use crate::error::Result;
 use crate::limits;
@@ -101,11 +101,11 @@ impl List for SelectAnswer {
 }
 
 /// Returns the nodes of the requested addresses.
-pub fn select(library: &DocumentCache<'_>, request: &SelectRequest) -> Result<SelectAnswer> {
+pub fn select(session: &Session<'_>, request: &SelectRequest) -> Result<SelectAnswer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded("addresses"));
     }
-    let page = Page::beginning(request.after, library.reader.generation());
+    let page = Page::beginning(request.after, session.reader.generation());
     // By default, each address that names one node has a result.
     let limit = match request.limit {
         Some(limit) => most(limit),
@@ -116,7 +116,7 @@ pub fn select(library: &DocumentCache<'_>, request: &SelectRequest) -> Result<Se
     let skip = result.page.part.start();
     let room = request.room.unwrap_or(usize::MAX);
     let mut selection =
-        Selection { library, request, limit, skip, room, end: 0, answer: &mut result };
+        Selection { session, request, limit, skip, room, end: 0, answer: &mut result };
     let mut is_done = true;
     for address in &request.addresses {
         is_done = selection.add(address)?;
@@ -134,7 +134,7 @@ pub fn select(library: &DocumentCache<'_>, request: &SelectRequest) -> Result<Se
 
 /// A selection that is being executed.
 struct Selection<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     request: &'a SelectRequest,
     /// Maximum number of results.
     limit: usize,
@@ -158,7 +158,7 @@ impl Selection<'_> {
         loop {
             let take = self.limit - self.answer.results.len();
             let window = NodeRange { skip: self.skip + taken, take };
-            let resolution = resolve(self.library, address, window)?;
+            let resolution = resolve(self.session, address, window)?;
             for warning in resolution.warnings {
                 if !self.answer.page.warnings.contains(&warning) {
                     self.answer.page.warnings.push(warning);
@@ -173,7 +173,7 @@ impl Selection<'_> {
                     return Ok(false);
                 }
                 self.end += 1;
-                match answer(self.library, place, Extent::Words(self.request.max_words))? {
+                match answer(self.session, place, Extent::Words(self.request.max_words))? {
                     Ok(node) => {
                         has_result = true;
                         let bytes = node.content.as_ref().map_or(0, |content| content.bytes.len());
@@ -193,7 +193,7 @@ impl Selection<'_> {
                 let given_before = resolution.skipped.saturating_sub(taken);
                 self.skip -= given_before.min(self.skip);
                 if let Some((fault, whole)) = lacking.filter(|_| !has_result && given_before == 0) {
-                    let described = answer(self.library, &whole, Extent::Structure)?.ok();
+                    let described = answer(self.session, &whole, Extent::Structure)?.ok();
                     self.answer.fault(fault.of(address), described.into_iter().collect(), self.end);
                 }
                 return Ok(true);
@@ -212,7 +212,7 @@ impl Selection<'_> {
         }
         let mut described = Vec::new();
         for place in partial {
-            described.extend(answer(self.library, place, Extent::Structure)?.ok());
+            described.extend(answer(self.session, place, Extent::Structure)?.ok());
         }
         self.end += 1;
         self.answer.fault(fault, described, self.end);

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::library::DocumentCache;
 use super::resolved_node::{ResolvedNode, Target};
+use super::session::Session;
 use crate::address::{StepKind, StepScope, Tree};
 use crate::error::Result;
 use crate::limits;
@@ -52,7 +52,7 @@ pub fn paragraph(
     first(scope, usize::MAX)
 }
 
-impl DocumentCache<'_> {
+impl Session<'_> {
     /// Returns the summary of a place on one line. For a document this is the `summary` in front matter,
     /// if any, or else a paragraph.
     pub fn summary(

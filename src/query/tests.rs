@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{NodeRange, resolve, resolve_one};
 use super::resolved_node::ResolvedNode;
-use super::{DocumentCache, ask};
+use super::{Session, ask};
 use crate::address::AddressError;
 use crate::ingest::{self, NoProgress, OptionChanges, Paths};
 use crate::store::{Memory, Purpose, Store};
@@ -31,7 +31,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// Answers `question` from a store of `files`.
-fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> T) -> T {
+fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&Session<'_>) -> T) -> T {
     let folder = TempDir::new().unwrap();
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -51,13 +51,13 @@ fn over<T>(files: &[(&str, &str)], question: impl FnOnce(&DocumentCache<'_>) -> 
         wait: Duration::ZERO,
     };
     ingest::run(&request, &NoProgress).unwrap();
-    ask(&store, Purpose::Search, |library| Ok(question(library))).unwrap()
+    ask(&store, Purpose::Search, |session| Ok(question(session))).unwrap()
 }
 
 /// Returns the places of `address`, or the code of its fault and its candidates, and the codes of the
 /// warnings.
-fn resolved(library: &DocumentCache<'_>, address: &str) -> String {
-    let found = resolve(library, address, NodeRange { skip: 0, take: 9 }).unwrap();
+fn resolved(session: &Session<'_>, address: &str) -> String {
+    let found = resolve(session, address, NodeRange { skip: 0, take: 9 }).unwrap();
     let mut words: Vec<String> = found.places.iter().map(ResolvedNode::address).collect();
     if let Some(fault) = found.fault {
         words.push(fault.code.code().to_owned());
@@ -68,9 +68,9 @@ fn resolved(library: &DocumentCache<'_>, address: &str) -> String {
 }
 
 fn assert_resolved(table: &[(&str, &str)]) {
-    over(&FILES, |library| {
+    over(&FILES, |session| {
         for (address, expected) in table {
-            assert_eq!(resolved(library, address), *expected, "{address}");
+            assert_eq!(resolved(session, address), *expected, "{address}");
         }
     });
 }
@@ -138,26 +138,26 @@ fn places_that_a_document_does_not_have() {
 
 #[test]
 fn an_address_of_one_node_names_its_candidates() {
-    over(&FILES, |library| {
+    over(&FILES, |session| {
         let AddressError { candidates, .. } =
-            resolve_one(library, "guide::install").unwrap().unwrap_err();
+            resolve_one(session, "guide::install").unwrap().unwrap_err();
         for candidate in candidates {
-            let (place, _) = resolve_one(library, &candidate.selector).unwrap().unwrap();
+            let (place, _) = resolve_one(session, &candidate.selector).unwrap().unwrap();
             assert_eq!(place.address(), candidate.selector);
         }
-        assert!(resolve_one(library, "guide::use").unwrap().is_ok());
+        assert!(resolve_one(session, "guide::use").unwrap().is_ok());
     });
 }
 
 /// Returns the answer for the node at `address` with pages of `words` words.
-fn described(library: &DocumentCache<'_>, address: &str, words: usize) -> NodeAnswer {
-    let (place, _) = resolve_one(library, address).unwrap().unwrap();
-    answer(library, &place, Extent::Words(words)).unwrap().unwrap()
+fn described(session: &Session<'_>, address: &str, words: usize) -> NodeAnswer {
+    let (place, _) = resolve_one(session, address).unwrap().unwrap();
+    answer(session, &place, Extent::Words(words)).unwrap().unwrap()
 }
 
 #[test]
 fn a_node_has_its_bytes_lines_and_subsections() {
-    over(&FILES, |library| {
+    over(&FILES, |session| {
         for (address, text, lines, subsections) in [
             ("guide::guide?part=own", "# Guide\n\nFirst words.\n\n", (4, 7), 3),
             ("guide::guide?head=1", "# Guide\n", (4, 4), 3),
@@ -167,7 +167,7 @@ fn a_node_has_its_bytes_lines_and_subsections() {
             ("guide::@frontmatter", "---\ntitle: The guide\n---\n", (1, 3), 0),
             ("calls::ldmd:note", &API[API.find("<!--").unwrap()..], (7, 9), 0),
         ] {
-            let node = described(library, address, 0);
+            let node = described(session, address, 0);
             let content = node.content.unwrap().bytes;
             assert_eq!(String::from_utf8_lossy(&content), text, "{address}");
             assert_eq!((node.line_start, node.line_end), lines, "{address}");
@@ -179,14 +179,14 @@ fn a_node_has_its_bytes_lines_and_subsections() {
 
 #[test]
 fn the_pages_of_a_node_join_to_its_bytes() {
-    over(&FILES, |library| {
-        let whole = described(library, "guide.md", 0).content.unwrap().bytes;
+    over(&FILES, |session| {
+        let whole = described(session, "guide.md", 0).content.unwrap().bytes;
         assert_eq!(whole, GUIDE.as_bytes());
         for words in 1..12 {
             let mut address = "guide.md".to_owned();
             let mut joined = Vec::new();
             loop {
-                let page = described(library, &address, words);
+                let page = described(session, &address, words);
                 joined.extend(page.content.unwrap().bytes);
                 let Some(next) = page.pagination.and_then(|pagination| pagination.next) else {
                     break;

@@ -13,7 +13,7 @@ use super::groups::Group;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::resolve::NameMatch;
-use super::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page, documents, groups};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents, groups};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -175,17 +175,17 @@ impl List for TocAnswer {
 }
 
 /// Lists the section trees of documents.
-pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswer> {
-    let request = &of_sections(library, request)?;
-    let mut page = Page::beginning(request.after, library.reader.generation());
+pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
+    let request = &of_sections(session, request)?;
+    let mut page = Page::beginning(request.after, session.reader.generation());
     let ListedDocuments { documents, faults, is_single, filter } =
-        documents::listed(library, &request.documents, &request.filter)?;
+        documents::listed(session, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
     let files = if is_all {
-        on_all_cores(library, &documents.all()?, request, &filter)?
+        on_all_cores(session, &documents.all()?, request, &filter)?
     } else {
         let file = |stored: &StoredDocument| {
-            Ok(sections(library, &*library.open(stored)?, request, &filter))
+            Ok(sections(session, &*session.open(stored)?, request, &filter))
         };
         groups::within(
             documents,
@@ -205,17 +205,14 @@ pub fn toc(library: &DocumentCache<'_>, request: &TocRequest) -> Result<TocAnswe
 }
 
 /// Returns a request for sections as a request for their documents with a filter.
-fn of_sections<'a>(
-    library: &DocumentCache<'_>,
-    request: &'a TocRequest,
-) -> Result<Cow<'a, TocRequest>> {
+fn of_sections<'a>(session: &Session<'_>, request: &'a TocRequest) -> Result<Cow<'a, TocRequest>> {
     let mut of_documents = Cow::Borrowed(request);
     let mut documents = Vec::new();
     for name in &request.documents {
         let Some((document, place)) = name.split_once("::") else { return Ok(of_documents) };
         if ["", "*"].contains(&place)
-            || !matches!(documents::by_name(library, name)?, NameMatch::None)
-            || !matches!(documents::by_name(library, document)?, NameMatch::One(_))
+            || !matches!(documents::by_name(session, name)?, NameMatch::None)
+            || !matches!(documents::by_name(session, document)?, NameMatch::One(_))
         {
             return Ok(of_documents);
         }
@@ -232,18 +229,18 @@ fn of_sections<'a>(
 
 /// Returns the trees of all `documents`.
 fn on_all_cores(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     documents: &[StoredDocument],
     request: &TocRequest,
     filter: &Filter,
 ) -> Result<Vec<File>> {
-    let reader = library.reader;
+    let reader = session.reader;
     // Reading and passing on documents one by one would take longer than building their trees.
     let batches: Vec<&[StoredDocument]> = documents.chunks(BATCH).collect();
     let trees = parallel::map(&batches, |batch| -> Result<Vec<File>> {
-        let library = DocumentCache::new(reader);
-        let open = library.open_all(batch)?;
-        let files = open.iter().map(|document| sections(&library, document, request, filter));
+        let session = Session::new(reader);
+        let open = session.open_all(batch)?;
+        let files = open.iter().map(|document| sections(&session, document, request, filter));
         Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
     });
     let mut files = Vec::with_capacity(documents.len());
@@ -254,7 +251,7 @@ fn on_all_cores(
 }
 
 fn sections(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: &OpenDocument,
     request: &TocRequest,
     filter: &Filter,
@@ -342,6 +339,6 @@ fn sections(
                 - usize::from(outline.start() > 0),
         }),
         lossy: document.stored.is_lossy,
-        freshness: library.freshness(&document.stored),
+        freshness: session.freshness(&document.stored),
     }
 }

@@ -11,7 +11,7 @@ use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
 use crate::markdown::Dialect;
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::{Destination, Graph};
 use crate::query::open_document::OpenDocument;
@@ -42,7 +42,7 @@ fn same_places(old: &OpenDocument, new: &OpenDocument) -> MovedPlaces {
 /// Gives the document `stored` the path `path`.
 pub(super) fn moved(
     store: &Store,
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     stored: &StoredDocument,
     path: &str,
 ) -> Result<RelocationPlan> {
@@ -54,7 +54,7 @@ pub(super) fn moved(
         folder => format!("{folder}/{name}"),
     });
     let path = in_folder.as_deref().unwrap_or(path);
-    let reader = library.reader;
+    let reader = session.reader;
     let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);
     if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         let message = format!("{path:?} is not the path of a file below the root");
@@ -79,10 +79,10 @@ pub(super) fn moved(
         let hint = "choose another path; nothing is ever replaced by a move";
         return Err(refused(ErrorKind::EditRefused, message, hint).with_reason("EXISTS"));
     }
-    let old = library.open(stored)?;
-    let bytes = library.content(&old, old.span())?;
+    let old = session.open(stored)?;
+    let bytes = session.content(&old, old.span())?;
     let version = Version::read_as(bytes, Dialect::of(path));
-    let version = NewVersion::new(library, &old, path, version)?;
+    let version = NewVersion::new(session, &old, path, version)?;
     let (from, to) = (old.address("*"), version.document().address("*"));
     let moved = same_places(&old, version.document());
     let versions = vec![version];
@@ -93,16 +93,16 @@ pub(super) fn moved(
 /// Returns a warning about links that lead nowhere and end in the name of the document `stored`, if no other document
 /// has that name. They may be meant to lead to it, and a move leaves them as they are.
 pub(super) fn unresolved_links(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     stored: &StoredDocument,
 ) -> Result<Option<Warning>> {
     let (stem, _) = split_extension(&stored.path);
     let name = stem.rsplit('/').next().unwrap_or(stem);
-    if library.reader.all(&Lookup::Names(&[name]))?.len() > 1 {
+    if session.reader.all(&Lookup::Names(&[name]))?.len() > 1 {
         return Ok(None);
     }
     let keys = Outgoing::default().target_keys(&stored.path, &[]);
-    let graph = Graph::new(library, EdgeFilter::default());
+    let graph = Graph::new(session, EdgeFilter::default());
     let mut unresolved = Vec::new();
     graph.visit_links(&keys, None, |source, link| {
         let to = graph.follow(source, &link)?;

@@ -18,7 +18,7 @@ use crate::links::{
 use crate::markdown::outline::Section;
 use crate::markdown::slug::fold;
 use crate::percent::percent_decode;
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::query::links::graph::{Destination, Graph, block_id};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
@@ -38,7 +38,7 @@ struct LinkDocument<'a> {
 
 /// The links as the versions so far resolve them.
 pub(super) struct LinkComparison<'a> {
-    pub(super) library: &'a DocumentCache<'a>,
+    pub(super) session: &'a Session<'a>,
     pub(super) before: &'a Graph<'a>,
     pub(super) after: &'a Graph<'a>,
     pub(super) versions: &'a BTreeMap<i64, NewVersion>,
@@ -111,7 +111,7 @@ impl LinkComparison<'_> {
     /// Returns whether the path of a link in the document at `source` leads into another collection by its name, and
     /// elsewhere on disk. A link to what is missing does not lead out of a collection by name.
     fn is_by_name(&self, source: &str, link: &StoredLink, is_missing: bool) -> bool {
-        let roots = &self.library.roots;
+        let roots = &self.session.roots;
         let Some(path) = relative_path(link).map(|(path, _)| percent_decode(path)) else {
             return false;
         };
@@ -131,7 +131,7 @@ impl LinkComparison<'_> {
         link: &StoredLink,
         to: Option<&Destination>,
     ) -> (String, String) {
-        let roots = &self.library.roots;
+        let roots = &self.session.roots;
         let (from, folder) = (&source.old.stored.path, &source.new.stored.path);
         let is_missing = matches!(to, Some(Destination::Broken(_)));
         let is_by_name = self.is_by_name(from, link, is_missing);
@@ -259,7 +259,7 @@ impl LinkComparison<'_> {
         if let Some(title) = self.titles.borrow().get(&stored.id) {
             return Ok(title.clone());
         }
-        let title = self.library.reader.links(stored)?.title;
+        let title = self.session.reader.links(stored)?.title;
         self.titles.borrow_mut().insert(stored.id, title.clone());
         Ok(title)
     }
@@ -302,7 +302,7 @@ impl LinkComparison<'_> {
         };
         let (from, path) = (&source.new.stored.path, &document.stored.path);
         let is_by_name = self.is_by_name(&source.old.stored.path, before, false);
-        let on_disk = self.library.roots.apart_on_disk(from, path).filter(|_| !is_by_name);
+        let on_disk = self.session.roots.apart_on_disk(from, path).filter(|_| !is_by_name);
         let to = NewTarget {
             path,
             on_disk: on_disk.as_ref().map(|(from, path)| (folder_of(from), path.as_str())),
@@ -318,7 +318,7 @@ impl LinkComparison<'_> {
                 anchor: section.link_anchor(),
             }),
         };
-        Ok(candidates(link, folder_of(from), &to, &self.library.link_roots))
+        Ok(candidates(link, folder_of(from), &to, &self.session.link_roots))
     }
 }
 

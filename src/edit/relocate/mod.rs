@@ -33,7 +33,7 @@ use crate::markdown::outline::Section;
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
-use crate::query::{DocumentCache, documents, named, names_document};
+use crate::query::{Session, documents, named, names_document};
 use crate::store::{Lookup, Reader, Store};
 use document::{moved, unresolved_links};
 use link_comparison::MovedPlaces;
@@ -202,29 +202,29 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     };
     let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
     warnings.extend(recovered);
-    let library = DocumentCache::new(&*transaction.reader);
+    let session = Session::new(&*transaction.reader);
     let RelocationPlan { mut versions, moved, section, from, to, title, mut effects } =
-        match planned(request, &library)? {
+        match planned(request, &session)? {
             Ok(plan) => plan,
             Err(fault) => return Ok(Err(fault)),
         };
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {
-            warnings.extend(unresolved_links(&library, &version.old.stored)?);
+            warnings.extend(unresolved_links(&session, &version.old.stored)?);
         }
-        versions = relink(&library, versions, &moved)?;
+        versions = relink(&session, versions, &moved)?;
         if !request.is_refresh {
-            let documents = library.reader.all(&Lookup::All)?;
+            let documents = session.reader.all(&Lookup::All)?;
             let consequence = "pass --refresh to find links that were added";
-            warnings.extend(library.warning_of_changes(&documents, consequence));
+            warnings.extend(session.warning_of_changes(&documents, consequence));
         }
     }
     // The edited document comes first, and the sort keeps the order of the others.
     versions.sort_by_key(|version| (version.old.stored.id != first, version.path().to_owned()));
     let (mut files, mut changes) = (Vec::new(), Vec::new());
     for version in versions {
-        let (file, of_file) = change(library.reader, version)?;
+        let (file, of_file) = change(session.reader, version)?;
         files.push(file);
         changes.extend(of_file);
     }
@@ -237,7 +237,7 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     linked_first(&mut effects.renumbered, rewritten);
     let operation = request.relocation.name();
     let mut report = RelocateReport { operation, from, to, title, files, effects, warnings };
-    drop(library);
+    drop(session);
     let confirm = || (request.confirm)(&report);
     report.warnings.extend(transaction.finish(changes, request.is_dry_run, confirm)?);
     Ok(Ok(report))
@@ -246,23 +246,23 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
 /// Plans what is asked for. The inner error says why a place was not found.
 fn planned(
     request: &RelocateRequest<'_>,
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
 ) -> Result<AddressResult<RelocationPlan>> {
     Ok(match &request.relocation {
         Relocation::Rename { document, section, title, is_fuzzy } => {
-            match named(library, document.as_deref(), section, *is_fuzzy) {
-                Ok(Ok(place)) => renamed(library, &place, title, *is_fuzzy)?,
+            match named(session, document.as_deref(), section, *is_fuzzy) {
+                Ok(Ok(place)) => renamed(session, &place, title, *is_fuzzy)?,
                 Ok(Err(fault)) => Err(fault),
                 Err(error) => {
                     let hint = |document: &OpenDocument| Some(instead_of_title(document, title));
-                    return Err(of_whole_document(library, error, section, hint)?);
+                    return Err(of_whole_document(session, error, section, hint)?);
                 }
             }
         }
-        Relocation::Move { document, path } => match documents::one(library, document)? {
-            Ok(stored) => moved(request.store, library, &stored, path).map(Ok)?,
-            Err(fault) if names_document(library, document)? => {
-                let is_place = names_document(library, path)?;
+        Relocation::Move { document, path } => match documents::one(session, document)? {
+            Ok(stored) => moved(request.store, session, &stored, path).map(Ok)?,
+            Err(fault) if names_document(session, document)? => {
+                let is_place = names_document(session, path)?;
                 let to = if is_place { shell_path(path) } else { "ADDRESS".to_owned() };
                 let message = format!(
                     "a section has no path; `mdsel move {} --to {to}` moves it next to a place",
@@ -272,7 +272,7 @@ fn planned(
             }
             Err(fault) => Err(fault),
         },
-        Relocation::MoveSection(section) => moved_section(library, section)?,
+        Relocation::MoveSection(section) => moved_section(session, section)?,
     })
 }
 

@@ -10,7 +10,7 @@ use crate::edit::plan::Version;
 use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::position::LineSpan;
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::query::links::Changed;
 use crate::query::links::broken::names;
 use crate::query::open_document::OpenDocument;
@@ -64,13 +64,13 @@ pub(super) struct Written {
 impl NewVersion {
     /// Returns the document `old` as it is at `path` in `version`.
     pub(super) fn new(
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         old: &Rc<OpenDocument>,
         path: &str,
         version: Version,
     ) -> Result<Self> {
-        let bytes = library.content(old, old.span())?;
-        let old_names = names(old, &library.reader.links(&old.stored)?, &bytes);
+        let bytes = session.content(old, old.span())?;
+        let old_names = names(old, &session.reader.links(&old.stored)?, &bytes);
         Ok(Self::with_names(old, path, version, Rc::new(old_names)))
     }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::{Outgoing, StoredLink, link_keys};
 use crate::markdown::Dialect;
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::Graph;
 use crate::query::open_document::OpenDocument;
@@ -32,11 +32,11 @@ const CHUNK: usize = 64;
 /// Returns the documents of an edit with all documents whose links are rewritten. `versions` are those that
 /// the edit itself changes, and `moved` the places that are elsewhere then.
 pub(super) fn relink(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     versions: Vec<NewVersion>,
     moved: &MovedPlaces,
 ) -> Result<Vec<NewVersion>> {
-    let before = Graph::new(library, EdgeFilter::default());
+    let before = Graph::new(session, EdgeFilter::default());
     let mut versions: BTreeMap<i64, NewVersion> =
         versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
     let mut last = Vec::new();
@@ -44,9 +44,9 @@ pub(super) fn relink(
         // The others are found as before.
         let renamed = versions.values().filter(|version| version.is_renamed);
         let changed = renamed.map(NewVersion::changed).collect();
-        let after = Graph::new(library, EdgeFilter::default()).with(changed);
+        let after = Graph::new(session, EdgeFilter::default()).with(changed);
         let targets = LinkComparison {
-            library,
+            session,
             before: &before,
             after: &after,
             versions: &versions,
@@ -57,7 +57,7 @@ pub(super) fn relink(
         let keys = round.keys()?;
         let mut rewritten = Vec::new();
         for sources in round.sources(&keys)?.chunks(CHUNK) {
-            for (source, links) in sources.iter().zip(library.reader.all_links(sources)?) {
+            for (source, links) in sources.iter().zip(session.reader.all_links(sources)?) {
                 rewritten.extend(round.rewritten(source, &links, &keys)?);
             }
         }
@@ -104,8 +104,8 @@ struct Round<'a> {
 impl Round<'_> {
     /// Returns the keys of the links that may lead to a document with other names, before or after the edit.
     fn keys(&self) -> Result<Vec<i64>> {
-        let reader = self.targets.library.reader;
-        let sites = &self.targets.library.link_roots;
+        let reader = self.targets.session.reader;
+        let sites = &self.targets.session.link_roots;
         let mut keys = Vec::new();
         for version in self.targets.versions.values().filter(|version| version.is_renamed) {
             let old = &version.old.stored;
@@ -119,7 +119,7 @@ impl Round<'_> {
 
     /// Returns the documents with such links, and those that are renamed themselves.
     fn sources(&self, keys: &[i64]) -> Result<Vec<StoredDocument>> {
-        let mut sources = self.targets.library.reader.all(&Lookup::LinkKeys(keys))?;
+        let mut sources = self.targets.session.reader.all(&Lookup::LinkKeys(keys))?;
         let renamed = self.targets.versions.values().filter(|version| version.is_renamed);
         sources.extend(renamed.map(|version| version.old.stored.clone()));
         sources.sort_by(|one, other| one.path.cmp(&other.path));
@@ -141,11 +141,11 @@ impl Round<'_> {
                 if !links.links.iter().any(|link| may_lead_to(source, link, keys)) {
                     return Ok(None);
                 }
-                let old = self.targets.library.open(source)?;
+                let old = self.targets.session.open(source)?;
                 if !self.differs(&old, &links.links, keys)? {
                     return Ok(None);
                 }
-                let bytes = self.targets.library.content(&old, old.span())?;
+                let bytes = self.targets.session.content(&old, old.span())?;
                 let version = Version::read_as(bytes, Dialect::of(&source.path));
                 unchanged = NewVersion::unchanged(&old, links, version);
                 &unchanged

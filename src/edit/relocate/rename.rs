@@ -16,11 +16,11 @@ use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::query::resolved_node::{ResolvedNode, Target};
-use crate::query::{DocumentCache, NamedNode, locate_section_for_edit};
+use crate::query::{NamedNode, Session, locate_section_for_edit};
 
 /// Gives the section at `place` another title.
 pub(super) fn renamed(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     place: &NamedNode,
     title: &str,
     is_fuzzy: bool,
@@ -29,8 +29,8 @@ pub(super) fn renamed(
     if title.is_empty() || title.contains(['\n', '\r']) {
         return Err(Error::new(ErrorKind::Usage, "a title is one line of text"));
     }
-    let old = library.open(&place.stored)?;
-    let bytes = library.content(&old, old.span())?;
+    let old = session.open(&place.stored)?;
+    let bytes = session.content(&old, old.span())?;
     let found = match locate_section_for_edit(&old, place, is_fuzzy) {
         Ok(found) => found,
         Err(fault) => return Ok(Err(fault)),
@@ -94,8 +94,8 @@ pub(super) fn renamed(
     let others =
         others.flat_map(|other| renumbered(&before_edit, other.node, &version, other.node));
     let renumbered = others.collect();
-    let version = NewVersion::new(library, &old, &old.stored.path, version)?;
-    if version.links().links.len() > library.reader.links(&old.stored)?.links.len() {
+    let version = NewVersion::new(session, &old, &old.stored.path, version)?;
+    if version.links().links.len() > session.reader.links(&old.stored)?.links.len() {
         let message = format!("{address}: {title:?} has a link that the heading has not");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             format!(

@@ -20,21 +20,21 @@ use crate::markdown::Dialect;
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::Target;
-use crate::query::{DocumentCache, named};
+use crate::query::{Session, named};
 
 /// Moves a section next to another place.
 pub(super) fn moved_section(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     relocation: &SectionRelocation,
 ) -> Result<AddressResult<RelocationPlan>> {
     let SectionRelocation { section, to, position, relevel, allow, is_fuzzy } = relocation;
     let mut places = Vec::with_capacity(2);
     for address in [section, to] {
-        let place = match named(library, None, address, *is_fuzzy)? {
+        let place = match named(session, None, address, *is_fuzzy)? {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };
-        let document = library.open(&place.stored)?;
+        let document = session.open(&place.stored)?;
         match crate::query::locate_for_edit(&document, &place, *is_fuzzy) {
             Ok(found) => places.push(found),
             Err(fault) => return Ok(Err(fault)),
@@ -45,7 +45,7 @@ pub(super) fn moved_section(
         return Err(not_a_section(place));
     };
     let read = |document: &OpenDocument| {
-        let bytes = library.content(document, document.span())?;
+        let bytes = session.content(document, document.span())?;
         Ok::<_, Error>(Version::read_as(bytes, Dialect::of(&document.stored.path)))
     };
     let (left_document, entered_document) = (&place.document, &target.document);
@@ -88,7 +88,7 @@ pub(super) fn moved_section(
     };
     all.extend(moved.places.into_iter().map(|(old, new)| (key(old), Some(key(new)))));
     let version =
-        |old: &Rc<OpenDocument>, version| NewVersion::new(library, old, &old.stored.path, version);
+        |old: &Rc<OpenDocument>, version| NewVersion::new(session, old, &old.stored.path, version);
     let mut versions = vec![version(left_document, moved.left)?.with_moved(None)];
     if let Some(entered) = moved.entered {
         let lines = MovedLines { lines: moved.lines, document: Rc::clone(left_document) };

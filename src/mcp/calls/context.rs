@@ -58,9 +58,9 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         return Err(usage(&"give queries, addresses, tags or under"));
     }
     let answer = if is_question {
-        ask(store, form, Purpose::Search, |library| context::context(library, &request))?
+        ask(store, form, Purpose::Search, |session| context::context(session, &request))?
     } else {
-        ask(store, form, Purpose::Read, |library| context::context(library, &request))?
+        ask(store, form, Purpose::Read, |session| context::context(session, &request))?
     };
     form.reply(answer)
 }

@@ -47,6 +47,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after: Cursor::given(arguments.after.as_ref())?,
     };
     let purpose = if request.content.is_some() { Purpose::Search } else { Purpose::Read };
-    let answer = ask(store, form, purpose, |library| find::find(library, &request))?;
+    let answer = ask(store, form, purpose, |session| find::find(session, &request))?;
     form.reply(answer)
 }

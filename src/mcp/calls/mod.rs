@@ -21,7 +21,7 @@ use super::tools::ToolName;
 use crate::error::{ErrorKind, Result};
 use crate::output::Format;
 use crate::query::labels::read_labels;
-use crate::query::{DocumentCache, List};
+use crate::query::{List, Session};
 use crate::store::{Purpose, Store};
 
 /// Answers a question about the store in `form`. If an interrupted edit was finished first, the answer begins with a
@@ -30,12 +30,12 @@ fn ask<T: List>(
     store: &Store,
     form: ReplyOptions<'_>,
     purpose: Purpose,
-    question: impl FnOnce(&DocumentCache<'_>) -> Result<T>,
+    question: impl FnOnce(&Session<'_>) -> Result<T>,
 ) -> Result<T> {
-    let mut answer = crate::query::ask(store, purpose, |library| {
-        let mut answer = question(library)?;
+    let mut answer = crate::query::ask(store, purpose, |session| {
+        let mut answer = question(session)?;
         if form.format == Format::Records {
-            read_labels(library, &mut answer)?;
+            read_labels(session, &mut answer)?;
         }
         Ok(answer)
     })?;

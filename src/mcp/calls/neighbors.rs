@@ -43,8 +43,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let Neighbors { address, links, after } = parse(arguments)?;
     let after = Cursor::given(after.as_ref())?;
     let Some(direction) = links.map(Direction::from) else {
-        let answer = ask(store, form, Purpose::Read, |library| {
-            neighbors::neighbors(library, &address, after)
+        let answer = ask(store, form, Purpose::Read, |session| {
+            neighbors::neighbors(session, &address, after)
         })?;
         return form.reply(answer);
     };
@@ -53,6 +53,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let documents = FilterRequest::default();
     let request =
         list::LinkListRequest { address, direction, filter, documents, max_nodes: 0, limit, after };
-    let answer = ask(store, form, Purpose::Read, |library| list::list(library, &request))?;
+    let answer = ask(store, form, Purpose::Read, |session| list::list(session, &request))?;
     form.reply(answer)
 }

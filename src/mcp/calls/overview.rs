@@ -37,11 +37,11 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
         let answer =
-            ask(store, form, Purpose::Read, |library| ldmd::index::index(library, &request))?;
+            ask(store, form, Purpose::Read, |session| ldmd::index::index(session, &request))?;
         return form.reply(answer);
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let mut answer = ask(store, form, Purpose::Read, |library| prime::prime(library, after))?;
+        let mut answer = ask(store, form, Purpose::Read, |session| prime::prime(session, after))?;
         // The list of tools says the same.
         answer.commands.clear();
         return form.reply(answer);
@@ -56,6 +56,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         limit,
         after,
     };
-    let answer = ask(store, form, Purpose::Read, |library| toc::toc(library, &request))?;
+    let answer = ask(store, form, Purpose::Read, |session| toc::toc(session, &request))?;
     form.reply(answer)
 }

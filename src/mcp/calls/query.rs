@@ -70,7 +70,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             let containing = arguments.containing;
             let request = data::code::CodeRequest { languages: names, containing, common };
             let answer =
-                ask(store, form, Purpose::Search, |library| data::code::code(library, &request))?;
+                ask(store, form, Purpose::Search, |session| data::code::code(session, &request))?;
             form.reply(answer)
         }
         Kind::Tables => {
@@ -78,25 +78,25 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             let request =
                 data::tables::TableRequest { headers, condition: of_items, columns, common };
             let answer =
-                ask(store, form, Purpose::Read, |library| data::tables::tables(library, &request))?;
+                ask(store, form, Purpose::Read, |session| data::tables::tables(session, &request))?;
             form.reply(answer)
         }
         Kind::Tasks => {
             let request = data::tasks::TaskRequest { is_done: None, condition: of_items, common };
             let answer =
-                ask(store, form, Purpose::Read, |library| data::tasks::tasks(library, &request))?;
+                ask(store, form, Purpose::Read, |session| data::tasks::tasks(session, &request))?;
             form.reply(answer)
         }
         Kind::Meta => {
             let request = data::meta::MetaRequest { keys: names, common };
             let answer =
-                ask(store, form, Purpose::Read, |library| data::meta::meta(library, &request))?;
+                ask(store, form, Purpose::Read, |session| data::meta::meta(session, &request))?;
             form.reply(answer)
         }
         Kind::Keys => {
             let data::Common { filter, limit, after } = common;
-            let answer = ask(store, form, Purpose::Read, |library| {
-                data::meta::types(library, &filter, limit, after)
+            let answer = ask(store, form, Purpose::Read, |session| {
+                data::meta::types(session, &filter, limit, after)
             })?;
             form.reply(answer)
         }

@@ -31,6 +31,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after: Cursor::given(arguments.after.as_ref())?,
         room: Some(form.max_chars),
     };
-    let answer = ask(store, form, Purpose::Read, |library| select::select(library, &request))?;
+    let answer = ask(store, form, Purpose::Read, |session| select::select(session, &request))?;
     form.reply(answer)
 }

@@ -84,6 +84,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         after: Cursor::given(arguments.after.as_ref())?,
     };
     request.keep_to(None, Some(form.max_chars));
-    let answer = ask(store, form, Purpose::Search, |library| search(library, &request))?;
+    let answer = ask(store, form, Purpose::Search, |session| search(session, &request))?;
     form.reply(answer)
 }

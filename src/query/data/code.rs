@@ -7,7 +7,7 @@ use super::super::contained_text::ContainedText;
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
-use super::super::{DocumentCache, Page};
+use super::super::{Page, Session};
 use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
 use crate::error::Result;
@@ -94,7 +94,7 @@ list_of_items!(
 );
 
 struct Blocks<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     languages: Vec<String>,
     containing: Option<ContainedText>,
     /// The last document and its bytes. A document may have many blocks, so it is read once for all.
@@ -105,7 +105,7 @@ impl Blocks<'_> {
     fn text_of(&mut self, stored: &StoredDocument, item: &CodeItem) -> Result<Vec<u8>> {
         let bytes = match self.last.take() {
             Some((id, bytes)) if id == stored.id => bytes,
-            _ => self.library.reader.content(stored, ByteSpan::new(0, usize::MAX))?,
+            _ => self.session.reader.content(stored, ByteSpan::new(0, usize::MAX))?,
         };
         let ByteSpan { start, end } = item.block.code;
         let text = item.block.text(bytes.get(start..end).unwrap_or_default());
@@ -122,7 +122,7 @@ impl Source for Blocks<'_> {
         if self.containing.as_ref().is_some_and(|text| !text.may_be_in(stored.id)) {
             return Ok(Vec::new());
         }
-        let mut blocks = self.library.reader.code(stored)?;
+        let mut blocks = self.session.reader.code(stored)?;
         blocks.retain(|item| self.languages.is_empty() || self.languages.contains(&item.language));
         if self.containing.is_none() {
             return Ok(blocks);
@@ -152,7 +152,7 @@ impl Source for Blocks<'_> {
     const KEYS: &'static [Key<'static>] = &[Key::Code];
 
     fn all_names(&self, stored: &StoredDocument) -> Result<Vec<String>> {
-        let languages = self.library.reader.code(stored)?.into_iter().map(|item| item.language);
+        let languages = self.session.reader.code(stored)?.into_iter().map(|item| item.language);
         Ok(languages.filter(|language| !language.is_empty()).collect())
     }
 
@@ -175,13 +175,13 @@ impl Source for Blocks<'_> {
             code: Some(code.into_owned()),
             bytes,
             written: None,
-            freshness: self.library.freshness(&document.stored),
+            freshness: self.session.freshness(&document.stored),
         })
     }
 }
 
 /// Lists code blocks.
-pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAnswer> {
+pub fn code(session: &Session<'_>, request: &CodeRequest) -> Result<CodeAnswer> {
     let languages: Vec<String> =
         request.languages.iter().map(|name| language::folded(name)).collect();
     let keys = match languages.as_slice() {
@@ -189,8 +189,8 @@ pub fn code(library: &DocumentCache<'_>, request: &CodeRequest) -> Result<CodeAn
         languages => languages.iter().map(|name| Key::Language(name).hash()).collect(),
     };
     let containing = request.containing.as_ref();
-    let containing = containing.map(|text| ContainedText::new(library, text)).transpose()?;
-    let mut blocks = Blocks { library, languages, containing, last: None };
-    let (code, page) = list(library, &request.common, &[keys], &mut blocks)?;
+    let containing = containing.map(|text| ContainedText::new(session, text)).transpose()?;
+    let mut blocks = Blocks { session, languages, containing, last: None };
+    let (code, page) = list(session, &request.common, &[keys], &mut blocks)?;
     Ok(CodeAnswer { code, page })
 }

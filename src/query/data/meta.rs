@@ -10,7 +10,7 @@ use super::super::filter::{Filter, UNREADABLE, parsed_before, unreadable_within}
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
-use super::super::{Cursor, DocumentCache, FilterRequest, Page};
+use super::super::{Cursor, FilterRequest, Page, Session};
 use super::{Common, Source, list, list_of_items};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::Expression;
@@ -99,7 +99,7 @@ fn cut_value(value: &mut Value, most: usize) {
 }
 
 struct Values<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     keys: &'a [String],
     filter: &'a FilterRequest,
     /// The ids of the documents whose front matter could not be parsed, once they are needed.
@@ -111,7 +111,7 @@ impl Values<'_> {
     fn is_faulty(&mut self, stored: &StoredDocument) -> Result<bool> {
         let faulty = match self.faulty.take() {
             Some(faulty) => faulty,
-            None => self.library.reader.with_diagnostic(UNREADABLE)?,
+            None => self.session.reader.with_diagnostic(UNREADABLE)?,
         };
         Ok(self.faulty.insert(faulty).contains(&stored.id))
     }
@@ -122,7 +122,7 @@ impl Source for Values<'_> {
     type Item = Document;
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<Map<String, Value>>> {
-        let values = self.library.reader.front_matter(stored)?;
+        let values = self.session.reader.front_matter(stored)?;
         // Without values, either there is no front matter or it could not be parsed.
         if values.is_none() && self.is_faulty(stored)? {
             return Ok(Vec::new());
@@ -146,8 +146,8 @@ impl Source for Values<'_> {
 
     const ITEM: &'static str = "front matter";
 
-    fn has_items(&self, library: &DocumentCache<'_>, filter: &DocumentFilter) -> Result<bool> {
-        Ok(!library.reader.front_matter_keys(filter)?.is_empty())
+    fn has_items(&self, session: &Session<'_>, filter: &DocumentFilter) -> Result<bool> {
+        Ok(!session.reader.front_matter_keys(filter)?.is_empty())
     }
 
     fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {
@@ -155,7 +155,7 @@ impl Source for Values<'_> {
         if self.filter.has_condition() {
             return Ok(None);
         }
-        unreadable_within(self.library, &filter.documents)
+        unreadable_within(self.session, &filter.documents)
     }
 
     fn show(&mut self, document: &OpenDocument, meta: Map<String, Value>) -> Result<Document> {
@@ -164,19 +164,19 @@ impl Source for Values<'_> {
             selector: document.address(if has_front_matter { FRONT_MATTER_PLACE } else { "*" }),
             file: document.stored.path.clone(),
             meta,
-            freshness: self.library.freshness(&document.stored),
+            freshness: self.session.freshness(&document.stored),
         })
     }
 }
 
 /// Lists the front matter of documents.
-pub fn meta(library: &DocumentCache<'_>, request: &MetaRequest) -> Result<MetaAnswer> {
+pub fn meta(session: &Session<'_>, request: &MetaRequest) -> Result<MetaAnswer> {
     let mut common = request.common.clone();
     if !request.keys.is_empty() {
         common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
     }
-    let mut values = Values { library, keys: &request.keys, filter: &common.filter, faulty: None };
-    let (documents, page) = list(library, &common, &[], &mut values)?;
+    let mut values = Values { session, keys: &request.keys, filter: &common.filter, faulty: None };
+    let (documents, page) = list(session, &common, &[], &mut values)?;
     Ok(MetaAnswer { documents, page })
 }
 
@@ -225,24 +225,24 @@ list_of_items!(
 
 /// Lists the keys of front matter with the types of their values.
 pub fn types(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     filter: &FilterRequest,
     limit: usize,
     after: Option<Cursor>,
 ) -> Result<Types> {
-    let mut page = Page::beginning(after, library.reader.generation());
-    let filter_of_documents = Filter::new(library, filter)?;
+    let mut page = Page::beginning(after, session.reader.generation());
+    let filter_of_documents = Filter::new(session, filter)?;
     page.unresolved_selectors.clone_from(&filter_of_documents.faults);
     page.warnings.extend(filter_of_documents.warnings.iter().cloned());
     if filter.condition.is_none() {
-        page.warnings.extend(parsed_before(library));
+        page.warnings.extend(parsed_before(session));
     }
     if !filter.has_condition() {
-        page.warnings.extend(unreadable_within(library, &filter_of_documents.documents)?);
+        page.warnings.extend(unreadable_within(session, &filter_of_documents.documents)?);
     }
     let mut keys: Vec<Key> = Vec::new();
     for ((key, type_name), count) in
-        library.reader.front_matter_keys(&filter_of_documents.documents)?
+        session.reader.front_matter_keys(&filter_of_documents.documents)?
     {
         match keys.last_mut().filter(|last| last.key == key) {
             Some(last) => {
@@ -259,7 +259,7 @@ pub fn types(
     let start = page.part.start().min(keys.len());
     keys.drain(..start);
     if keys.is_empty() {
-        page.warnings.extend(filter_of_documents.empty(library)?);
+        page.warnings.extend(filter_of_documents.empty(session)?);
     }
     let limit = most(limit);
     if keys.len() > limit {

@@ -15,7 +15,7 @@ use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
 use super::filter::{Filter, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
 use super::open_document::OpenDocument;
-use super::{Cursor, DocumentCache, FilterRequest, Page};
+use super::{Cursor, FilterRequest, Page, Session};
 use crate::address::suggest::most_similar;
 use crate::data::expression::Reason;
 use crate::data::{Expression, Key};
@@ -127,8 +127,8 @@ trait Source {
     const ITEM: &'static str;
 
     /// Returns whether a document that `filter` admits has items.
-    fn has_items(&self, library: &DocumentCache<'_>, filter: &DocumentFilter) -> Result<bool> {
-        has_any(library, filter, &[Self::KEYS.iter().map(|key| key.hash()).collect()])
+    fn has_items(&self, session: &Session<'_>, filter: &DocumentFilter) -> Result<bool> {
+        has_any(session, filter, &[Self::KEYS.iter().map(|key| key.hash()).collect()])
     }
 
     /// What says that something has a name of [`Self::names`].
@@ -180,17 +180,17 @@ const FIRST_ITEMS: usize = 64;
 /// Lists the items of `source` in the documents that have a key of each set of `keys`. A set is the
 /// hashes of [`crate::data::Key`]s.
 fn list<S: Source>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     common: &Common,
     keys: &[Vec<i64>],
     source: &mut S,
 ) -> Result<(Vec<S::Item>, Page)> {
-    let mut page = Page::beginning(common.after, library.reader.generation());
-    let filter = Filter::new(library, &common.filter)?;
+    let mut page = Page::beginning(common.after, session.reader.generation());
+    let filter = Filter::new(session, &common.filter)?;
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
     if common.filter.condition.is_none() {
-        page.warnings.extend(parsed_before(library));
+        page.warnings.extend(parsed_before(session));
     }
     page.warnings.extend(source.warning(&filter)?);
     let limit = most(common.limit);
@@ -202,7 +202,7 @@ fn list<S: Source>(
     let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
     let order = common.filter.order();
     let candidates = Candidates::Keys(keys);
-    let documents = DocumentBatches::new(library, filter.documents.clone(), order, candidates)?;
+    let documents = DocumentBatches::new(session, filter.documents.clone(), order, candidates)?;
     'documents: for stored in documents {
         let stored = stored?;
         let found = source.find(&stored)?;
@@ -212,7 +212,7 @@ fn list<S: Source>(
         let mut open = None;
         for found in found {
             let is_taken = !filter.looks_inside() || {
-                let document = opened(library, &stored, &mut open)?;
+                let document = opened(session, &stored, &mut open)?;
                 filter.takes(document, S::start(&found, document.tree.outline()))
             };
             if !is_taken {
@@ -229,23 +229,23 @@ fn list<S: Source>(
             if items.len() < FIRST_ITEMS {
                 names.retain(|(name, _)| !S::has(&found, name));
             }
-            let document = opened(library, &stored, &mut open)?;
+            let document = opened(session, &stored, &mut open)?;
             items.push(source.show(document, found)?);
         }
     }
     if page.part.start() == 0 {
         let everywhere = DocumentFilter::default();
         for (name, hash) in &names {
-            if !has_any(library, &everywhere, &[vec![*hash]])? {
-                page.warnings.push(unknown(library, source, name, &everywhere)?);
+            if !has_any(session, &everywhere, &[vec![*hash]])? {
+                page.warnings.push(unknown(session, source, name, &everywhere)?);
             }
         }
         let is_known = !page.warnings.iter().any(|one| one.code == UNKNOWN_KEY);
         if items.is_empty() && is_known {
-            page.warnings.extend(reason(library, &filter, keys, names, source)?);
+            page.warnings.extend(reason(session, &filter, keys, names, source)?);
         }
         let is_unexplained = page.warnings.is_empty() && page.unresolved_selectors.is_empty();
-        if items.is_empty() && is_unexplained && !source.has_items(library, &filter.documents)? {
+        if items.is_empty() && is_unexplained && !source.has_items(session, &filter.documents)? {
             page.warnings.push(no_items(S::ITEM, &filter.documents));
         }
     }
@@ -264,27 +264,27 @@ fn no_items(item: &str, filter: &DocumentFilter) -> Warning {
 
 /// Returns the warning for an empty list of items whose names occur in the store.
 fn reason<S: Source>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     filter: &Filter,
     keys: &[Vec<i64>],
     names: Vec<(String, i64)>,
     source: &mut S,
 ) -> Result<Option<Warning>> {
-    let empty = filter.empty(library)?;
+    let empty = filter.empty(session)?;
     if empty.is_some() || filter.has_unknown() {
         return Ok(empty);
     }
     if !filter.documents.is_empty() {
         for (name, hash) in names {
-            if !has_any(library, &filter.documents, &[vec![hash]])? {
-                return unknown(library, source, &name, &filter.documents).map(Some);
+            if !has_any(session, &filter.documents, &[vec![hash]])? {
+                return unknown(session, source, &name, &filter.documents).map(Some);
             }
         }
     }
     let Some(condition) = source.condition().cloned() else { return Ok(None) };
     let mut reasons = Reason::of(&condition);
     let candidates = Candidates::Keys(keys);
-    for stored in DocumentBatches::new(library, filter.documents.clone(), None, candidates)? {
+    for stored in DocumentBatches::new(session, filter.documents.clone(), None, candidates)? {
         let stored = stored?;
         for reason in &mut reasons {
             source.add_values(&stored, reason)?;
@@ -296,12 +296,12 @@ fn reason<S: Source>(
 
 /// Returns the warning that no item in the documents that `filter` admits has the name `name`.
 fn unknown<S: Source>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     source: &S,
     name: &str,
     filter: &DocumentFilter,
 ) -> Result<Warning> {
-    let known = match known_names(library, source, name, filter)?.as_slice() {
+    let known = match known_names(session, source, name, filter)?.as_slice() {
         [] => String::new(),
         known => format!("; there are {}", known.join(", ")),
     };
@@ -311,13 +311,13 @@ fn unknown<S: Source>(
 
 /// Returns the names in the first documents with items of `source`, those similar to `name` first.
 fn known_names<S: Source>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     source: &S,
     name: &str,
     filter: &DocumentFilter,
 ) -> Result<Vec<String>> {
     let keys = [S::KEYS.iter().map(|key| key.hash()).collect()];
-    let documents = library.reader.documents(&Lookup::Data(filter, &keys), None, FIRST_ITEMS)?;
+    let documents = session.reader.documents(&Lookup::Data(filter, &keys), None, FIRST_ITEMS)?;
     let mut names = Vec::new();
     for stored in &documents {
         for found in source.all_names(stored)? {
@@ -337,22 +337,18 @@ fn known_names<S: Source>(
 }
 
 /// Returns whether a document that `filter` admits has a key of each set of `keys`.
-fn has_any(
-    library: &DocumentCache<'_>,
-    filter: &DocumentFilter,
-    keys: &[Vec<i64>],
-) -> Result<bool> {
-    Ok(!library.reader.documents(&Lookup::Data(filter, keys), None, 1)?.is_empty())
+fn has_any(session: &Session<'_>, filter: &DocumentFilter, keys: &[Vec<i64>]) -> Result<bool> {
+    Ok(!session.reader.documents(&Lookup::Data(filter, keys), None, 1)?.is_empty())
 }
 
 fn opened<'a>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     stored: &StoredDocument,
     open: &'a mut Option<std::rc::Rc<OpenDocument>>,
 ) -> Result<&'a OpenDocument> {
     let document = match open.take() {
         Some(document) => document,
-        None => library.open(stored)?,
+        None => session.open(stored)?,
     };
     Ok(&*open.insert(document))
 }

@@ -12,7 +12,7 @@ use super::super::filter::{Filter, diagnosed_within};
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
-use super::super::{DocumentCache, Page};
+use super::super::{Session, Page};
 use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
@@ -161,7 +161,7 @@ struct FoundRow {
 }
 
 struct Rows<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     headers: &'a [String],
     columns: &'a [&'a String],
     /// Whether all columns are shown.
@@ -175,7 +175,7 @@ impl Source for Rows<'_> {
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<FoundRow>> {
         let mut found = Vec::new();
-        for table in self.library.reader.tables(stored)? {
+        for table in self.session.reader.tables(stored)? {
             let names = columns::names(&table);
             let has = |name: &&String| columns::index_of(&names, name).is_some();
             if !self.headers.iter().all(|name| has(&name))
@@ -224,7 +224,7 @@ impl Source for Rows<'_> {
     const KEYS: &'static [Key<'static>] = &[Key::Table];
 
     fn all_names(&self, stored: &StoredDocument) -> Result<Vec<String>> {
-        let tables = self.library.reader.tables(stored)?;
+        let tables = self.session.reader.tables(stored)?;
         Ok(tables.iter().flat_map(columns::names).collect())
     }
 
@@ -235,7 +235,7 @@ impl Source for Rows<'_> {
     fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {
         let message =
             "the visible text of a cell is too long, so it is cut; only the source has all of it";
-        diagnosed_within(self.library, &filter.documents, CELL_CUT, message)
+        diagnosed_within(self.session, &filter.documents, CELL_CUT, message)
     }
 
     fn condition(&self) -> Option<&Expression> {
@@ -243,7 +243,7 @@ impl Source for Rows<'_> {
     }
 
     fn add_values(&self, stored: &StoredDocument, reason: &mut Reason<'_>) -> Result<()> {
-        for table in self.library.reader.tables(stored)? {
+        for table in self.session.reader.tables(stored)? {
             let Some(column) = columns::index_of(&columns::names(&table), reason.key()) else {
                 continue;
             };
@@ -284,13 +284,13 @@ impl Source for Rows<'_> {
             }),
             row: values,
             source,
-            freshness: self.library.freshness(&document.stored),
+            freshness: self.session.freshness(&document.stored),
         })
     }
 }
 
 /// Lists the rows of tables.
-pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<TableAnswer> {
+pub fn tables(session: &Session<'_>, request: &TableRequest) -> Result<TableAnswer> {
     let condition = expression(request.condition.as_ref())?;
     let mut keys = vec![vec![Key::Table.hash()]];
     keys.extend(request.headers.iter().map(|name| vec![Key::Column(name).hash()]));
@@ -305,7 +305,7 @@ pub fn tables(library: &DocumentCache<'_>, request: &TableRequest) -> Result<Tab
         keys.remove(0);
     }
     let (headers, is_all) = (&request.headers, request.columns.is_empty());
-    let mut rows = Rows { library, headers, columns: &columns, is_all, condition };
-    let (rows, page) = list(library, &request.common, &keys, &mut rows)?;
+    let mut rows = Rows { session, headers, columns: &columns, is_all, condition };
+    let (rows, page) = list(session, &request.common, &keys, &mut rows)?;
     Ok(TableAnswer { rows, asked: request.columns.clone(), page })
 }

@@ -10,7 +10,7 @@ use super::super::filter::{Filter, diagnosed_within};
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
-use super::super::{DocumentCache, Page};
+use super::super::{Page, Session};
 use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::{Reason, value_at};
 use crate::data::{Datum, Expression, Key, TaskEntry};
@@ -155,7 +155,7 @@ fn is_match(condition: &Expression, task: &TaskEntry, document: Option<&OpenDocu
 }
 
 struct Tasks<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     is_done: Option<bool>,
     condition: Option<Expression>,
 }
@@ -165,11 +165,11 @@ impl Source for Tasks<'_> {
     type Item = Task;
 
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<TaskEntry>> {
-        let mut tasks = self.library.reader.tasks(stored)?;
+        let mut tasks = self.session.reader.tasks(stored)?;
         let keys = self.condition.iter().flat_map(Expression::keys);
         let is_placed = keys.into_iter().any(|key| matches!(key, "line" | "section"));
         let document =
-            if is_placed && !tasks.is_empty() { Some(self.library.open(stored)?) } else { None };
+            if is_placed && !tasks.is_empty() { Some(self.session.open(stored)?) } else { None };
         tasks.retain(|task| {
             let matches = |condition| is_match(condition, task, document.as_deref());
             self.is_done.is_none_or(|is_done| task.item.is_done == is_done)
@@ -196,7 +196,7 @@ impl Source for Tasks<'_> {
         &[Key::Task { is_done: false }, Key::Task { is_done: true }];
 
     fn all_names(&self, stored: &StoredDocument) -> Result<Vec<String>> {
-        let tasks = self.library.reader.tasks(stored)?;
+        let tasks = self.session.reader.tasks(stored)?;
         let fields = tasks.into_iter().flat_map(|task| task.fields).map(|(name, _)| name);
         Ok(OWN_KEYS.iter().map(ToString::to_string).chain(fields).collect())
     }
@@ -208,7 +208,7 @@ impl Source for Tasks<'_> {
 
     fn warning(&self, filter: &Filter) -> Result<Option<Warning>> {
         let message = "a task is too long, so the fields in the rest of it are not known";
-        diagnosed_within(self.library, &filter.documents, FIELDS_CUT, message)
+        diagnosed_within(self.session, &filter.documents, FIELDS_CUT, message)
     }
 
     fn condition(&self) -> Option<&Expression> {
@@ -216,7 +216,7 @@ impl Source for Tasks<'_> {
     }
 
     fn add_values(&self, stored: &StoredDocument, reason: &mut Reason<'_>) -> Result<()> {
-        for task in self.library.reader.tasks(stored)? {
+        for task in self.session.reader.tasks(stored)? {
             match reason.key() {
                 "text" => reason.add(&Datum::Text(&task.item.text)),
                 "state" => reason.add(&Datum::Text(state_of(&task).name())),
@@ -243,13 +243,13 @@ impl Source for Tasks<'_> {
             fields: fields_of(&found),
             lossy: is_lossy(document, &found.item.text),
             text: found.item.text,
-            freshness: self.library.freshness(&document.stored),
+            freshness: self.session.freshness(&document.stored),
         })
     }
 }
 
 /// Lists tasks.
-pub fn tasks(library: &DocumentCache<'_>, request: &TaskRequest) -> Result<TaskAnswer> {
+pub fn tasks(session: &Session<'_>, request: &TaskRequest) -> Result<TaskAnswer> {
     let condition = expression(request.condition.as_ref())?;
     let states = match request.is_done {
         Some(is_done) => vec![is_done],
@@ -263,11 +263,11 @@ pub fn tasks(library: &DocumentCache<'_>, request: &TaskRequest) -> Result<TaskA
     }
     // The rarest key first: fields are rarer than states.
     keys.reverse();
-    let mut tasks = Tasks { library, is_done: request.is_done, condition };
-    let (tasks, mut page) = list(library, &request.common, &keys, &mut tasks)?;
+    let mut tasks = Tasks { session, is_done: request.is_done, condition };
+    let (tasks, mut page) = list(session, &request.common, &keys, &mut tasks)?;
     let order = request.common.filter.order();
     if let Some(key) = order.and_then(|order| order.front_matter_key())
-        && has_any(library, &DocumentFilter::default(), &[vec![Key::Field(key).hash()]])?
+        && has_any(session, &DocumentFilter::default(), &[vec![Key::Field(key).hash()]])?
     {
         let message = format!(
             "{key} is also a field of tasks; --sort orders documents by their front matter, and \

@@ -2,18 +2,14 @@
 
 use crate::error::Result;
 use crate::query::finding::{Finding, Findings};
-use crate::query::{Cursor, DocumentCache, documents};
+use crate::query::{Cursor, Session, documents};
 
 /// Lists the problems in the markers of the named documents, or of all documents if `names` is empty.
-pub fn check(
-    library: &DocumentCache<'_>,
-    names: &[String],
-    after: Option<Cursor>,
-) -> Result<Findings> {
-    let found = documents::named(library, names)?;
+pub fn check(session: &Session<'_>, names: &[String], after: Option<Cursor>) -> Result<Findings> {
+    let found = documents::named(session, names)?;
     let mut findings = Vec::new();
     for stored in found.documents.iter().filter(|stored| stored.has_ldmd) {
-        let markup = library.reader.markup(stored)?;
+        let markup = session.reader.markup(stored)?;
         findings.extend(markup.faults.into_iter().map(|fault| Finding {
             code: fault.kind.code(),
             message: fault.message,
@@ -22,11 +18,11 @@ pub fn check(
             hint: None,
         }));
     }
-    let generation = library.reader.generation();
+    let generation = session.reader.generation();
     let mut findings = Findings::new(findings, found.faults, after, generation);
     findings
         .page
         .warnings
-        .extend(library.warning_of_changes(&found.documents, DocumentCache::INGEST_UPDATES));
+        .extend(session.warning_of_changes(&found.documents, Session::INGEST_UPDATES));
     Ok(findings)
 }

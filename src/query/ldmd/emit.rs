@@ -22,7 +22,7 @@ use crate::position::ByteSpan;
 use crate::query::cursor::ListPart;
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
-use crate::query::{Cursor, DocumentCache, summary};
+use crate::query::{Cursor, Session, summary};
 
 /// A section of the output.
 #[derive(Clone, Debug)]
@@ -282,16 +282,16 @@ impl Markers<'_> {
 
 /// Adds markers to a document, from the byte offset of `after` on.
 pub fn emit(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: &str,
     after: Option<Cursor>,
 ) -> Result<LdmdAnswer<Emission>> {
-    in_document(library, document, after, |document, part| {
-        let plan = plan(library, document, library.content(document, document.span())?)?;
+    in_document(session, document, after, |document, part| {
+        let plan = plan(session, document, session.content(document, document.span())?)?;
         let end = plan.bytes.len();
         Ok(Ok(Emission {
             file: document.stored.path.clone(),
-            freshness: library.freshness(&document.stored),
+            freshness: session.freshness(&document.stored),
             next: None,
             given: ByteSpan::new(part.start().min(end), end),
             plan: Rc::new(plan),
@@ -300,11 +300,7 @@ pub fn emit(
     })
 }
 
-fn plan(
-    library: &DocumentCache<'_>,
-    document: &OpenDocument,
-    bytes: Vec<u8>,
-) -> Result<EmissionPlan> {
+fn plan(session: &Session<'_>, document: &OpenDocument, bytes: Vec<u8>) -> Result<EmissionPlan> {
     let units = units(document, &bytes);
     let tree = &document.tree;
     let mut summaries = BTreeMap::new();
@@ -318,7 +314,7 @@ fn plan(
             sections.push(index);
         }
     }
-    let blocks = library.reader.code(&document.stored)?;
+    let blocks = session.reader.code(&document.stored)?;
     let whole = whole(document, &blocks);
     Ok(EmissionPlan {
         cuts: cuts(document, &bytes, &whole),

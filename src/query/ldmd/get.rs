@@ -10,7 +10,7 @@ use crate::markdown::words::{measure, page};
 use crate::query::freshness::Freshness;
 use crate::query::node::Content;
 use crate::query::open_document::OpenDocument;
-use crate::query::{Cursor, DocumentCache};
+use crate::query::{Cursor, Session};
 
 /// A request for a section.
 #[derive(Clone, Debug)]
@@ -84,18 +84,15 @@ impl Items for SectionContent {
 }
 
 /// Returns a section of a document.
-pub fn get(
-    library: &DocumentCache<'_>,
-    request: &LdmdGetRequest,
-) -> Result<LdmdAnswer<SectionContent>> {
+pub fn get(session: &Session<'_>, request: &LdmdGetRequest) -> Result<LdmdAnswer<SectionContent>> {
     let mut limited = None;
-    let mut answer = in_document(library, &request.document, request.after, |document, part| {
+    let mut answer = in_document(session, &request.document, request.after, |document, part| {
         let index = match section(document, &request.id) {
             Ok(index) => index,
             Err(fault) => return Ok(Err(fault)),
         };
         let slice = document.markup.slice(index, &request.slice);
-        let (bytes, is_cut) = read(library, document, &slice, part.start())?;
+        let (bytes, is_cut) = read(session, document, &slice, part.start())?;
         if is_cut && bytes.is_empty() {
             let limit = slice.limit_bytes;
             let message = format!("the next character does not fit in {limit} bytes");
@@ -112,7 +109,7 @@ pub fn get(
             file: document.stored.path.clone(),
             selector: document.address_of_ldmd(slice.section),
             lossy: false,
-            freshness: library.freshness(&document.stored),
+            freshness: session.freshness(&document.stored),
         };
         limited = is_cut.then_some(result.content.bytes.len());
         result.lossy = std::str::from_utf8(&result.content.bytes).is_err();
@@ -135,7 +132,7 @@ fn mode_name(mode: Mode) -> &'static str {
 /// Reads the bytes of a slice from offset `from` up to its limit. Returns them, and whether the limit
 /// cut them.
 fn read(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: &OpenDocument,
     slice: &Slice,
     from: usize,
@@ -143,7 +140,7 @@ fn read(
     let (spans, is_cut) = slice.limited(from);
     let mut bytes = Vec::new();
     for span in spans {
-        bytes.extend(library.content(document, span)?);
+        bytes.extend(session.content(document, span)?);
     }
     if is_cut {
         bytes.truncate(whole_scalars(&bytes).len());

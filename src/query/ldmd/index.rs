@@ -11,7 +11,7 @@ use crate::query::cursor::most;
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
 use crate::query::page::{self, shorten};
-use crate::query::{Cursor, DocumentCache, List as _};
+use crate::query::{Cursor, List as _, Session};
 
 /// A request for the sections of a document.
 #[derive(Clone, Debug)]
@@ -93,8 +93,8 @@ impl Items for Index {
 }
 
 /// Lists the sections of a document.
-pub fn index(library: &DocumentCache<'_>, request: &LdmdIndexRequest) -> Result<LdmdAnswer<Index>> {
-    let answer = in_document(library, &request.document, request.after, |document, part| {
+pub fn index(session: &Session<'_>, request: &LdmdIndexRequest) -> Result<LdmdAnswer<Index>> {
+    let answer = in_document(session, &request.document, request.after, |document, part| {
         let markup = &document.markup;
         let from = part.start().min(markup.sections.len());
         Ok(Ok(Index {
@@ -104,7 +104,7 @@ pub fn index(library: &DocumentCache<'_>, request: &LdmdIndexRequest) -> Result<
                 .collect(),
             total_bytes: document.span().len(),
             version: markup.version.clone(),
-            freshness: library.freshness(&document.stored),
+            freshness: session.freshness(&document.stored),
         }))
     })?;
     Ok(answer.first(most(request.limit)))

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use super::open_document::OpenDocument;
 use super::resolve::{ldmd_section, missing_ldmd_section};
-use super::{DocumentCache, List, Outcome, Page, documents};
+use super::{List, Outcome, Page, Session, documents};
 use crate::address::AddressResult;
 use crate::count::counted;
 use crate::error::{Result, Warning, shell_path};
@@ -110,16 +110,16 @@ impl<Body: Items> List for LdmdAnswer<Body> {
 
 /// Answers a request about the one document called `name`.
 fn in_document<Body>(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     name: &str,
     after: Option<Cursor>,
     answer: impl FnOnce(&Rc<OpenDocument>, ListPart) -> Result<AddressResult<Body>>,
 ) -> Result<LdmdAnswer<Body>> {
-    let mut page = Page::beginning(after, library.reader.generation());
-    let named = documents::one(library, name)?;
+    let mut page = Page::beginning(after, session.reader.generation());
+    let named = documents::one(session, name)?;
     let result = match named {
         Ok(stored) => {
-            let document = library.open(&stored)?;
+            let document = session.open(&stored)?;
             let problems = document.markup.faults.len();
             if problems > 0 {
                 let message = format!(

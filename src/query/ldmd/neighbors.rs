@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::Result;
 use crate::query::freshness::Freshness;
-use crate::query::{Cursor, DocumentCache};
+use crate::query::{Cursor, Session};
 
 /// The sections around a section.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -57,12 +57,12 @@ impl Items for Neighbors {
 
 /// Returns the sections around the section `id`, with its children from `after` on.
 pub fn neighbors(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: &str,
     id: &str,
     after: Option<Cursor>,
 ) -> Result<LdmdAnswer<Neighbors>> {
-    in_document(library, document, after, |document, part| {
+    in_document(session, document, after, |document, part| {
         let markup = &document.markup;
         Ok(section(document, id).map(|index| {
             let around = markup.neighbors(index);
@@ -77,7 +77,7 @@ pub fn neighbors(
                 next_in_order: around.next_in_order.map(name),
                 file: document.stored.path.clone(),
                 selector: document.address_of_ldmd(index),
-                freshness: library.freshness(&document.stored),
+                freshness: session.freshness(&document.stored),
             }
         }))
     })

@@ -12,7 +12,7 @@ use crate::query::cursor::most;
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
 use crate::query::page::{self, shorten};
-use crate::query::{Cursor, DocumentCache, List as _};
+use crate::query::{Cursor, List as _, Session};
 
 /// A request for lines.
 #[derive(Clone, Debug)]
@@ -93,17 +93,14 @@ impl Items for Matches {
 }
 
 /// Finds the lines in sections of a document that contain the text.
-pub fn search(
-    library: &DocumentCache<'_>,
-    request: &LdmdSearchRequest,
-) -> Result<LdmdAnswer<Matches>> {
+pub fn search(session: &Session<'_>, request: &LdmdSearchRequest) -> Result<LdmdAnswer<Matches>> {
     if request.query.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "the query is empty")
             .with_hint("pass the text to find with --query"));
     }
-    let answer = in_document(library, &request.document, request.after, |document, part| {
+    let answer = in_document(session, &request.document, request.after, |document, part| {
         let markup = &document.markup;
-        let bytes = library.content(document, document.span())?;
+        let bytes = session.content(document, document.span())?;
         let found = ldmd::search(markup, &bytes, &request.query);
         Ok(Ok(Matches {
             file: document.stored.path.clone(),
@@ -119,7 +116,7 @@ pub fn search(
                     section: found.section,
                 })
                 .collect(),
-            freshness: library.freshness(&document.stored),
+            freshness: session.freshness(&document.stored),
         }))
     })?;
     Ok(answer.first(most(request.limit)))

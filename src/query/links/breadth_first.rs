@@ -9,7 +9,7 @@ use super::graph::{EdgeKey, Graph};
 use super::{Direction, Edge, EdgeFilter, contains};
 use crate::error::Result;
 use crate::limits;
-use crate::query::DocumentCache;
+use crate::query::Session;
 use crate::query::resolved_node::ResolvedNode;
 
 /// An edge between two nodes of a walk.
@@ -42,14 +42,14 @@ impl WalkedEdge {
 /// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
 /// distance. The roots are not included.
 pub fn reachable(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     roots: Vec<ResolvedNode>,
     direction: Direction,
     filter: EdgeFilter,
     max_hops: usize,
 ) -> Result<Vec<(ResolvedNode, usize)>> {
     let count = roots.len();
-    let mut walk = BreadthFirstWalk::new(library, filter, direction, roots);
+    let mut walk = BreadthFirstWalk::new(session, filter, direction, roots);
     walk.run(max_hops, usize::MAX, None)?;
     Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
 }
@@ -77,7 +77,7 @@ pub(super) struct BreadthFirstWalk<'a> {
 
 impl<'a> BreadthFirstWalk<'a> {
     pub(super) fn new(
-        library: &'a DocumentCache<'a>,
+        session: &'a Session<'a>,
         filter: EdgeFilter,
         direction: Direction,
         roots: Vec<ResolvedNode>,
@@ -85,7 +85,7 @@ impl<'a> BreadthFirstWalk<'a> {
         let seen = roots.iter().enumerate().map(|(index, root)| (root.address(), index)).collect();
         let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
         let places = roots.into_iter().map(visited).collect();
-        let graph = Graph::new(library, filter);
+        let graph = Graph::new(session, filter);
         Self { graph, direction, seen, places, edges: HashSet::new() }
     }
 

@@ -16,9 +16,9 @@ use super::targets::Changed;
 use crate::error::Result;
 use crate::links::{Outgoing, StoredLink};
 use crate::markdown::outline::Section;
-use crate::query::library::DocumentCache;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::session::Session;
 
 /// A link that an edit of its target affects.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -54,22 +54,22 @@ pub(crate) struct AffectedLinks {
 
 /// Returns the links that an edit of `documents` affects.
 pub(crate) fn affected_by(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     documents: &[EditedVersions<'_>],
 ) -> Result<AffectedLinks> {
     let mut affected = AffectedLinks::default();
     let mut is_named_as_before = true;
     for EditedVersions { old, bytes, changed, anchors } in documents {
-        let links = library.reader.links(&old.stored)?;
+        let links = session.reader.links(&old.stored)?;
         let now = names(&changed.document, changed.links, changed.bytes);
         is_named_as_before &= anchors.is_empty() && names(old, &links, bytes).is_subset(&now);
     }
     if is_named_as_before {
         return Ok(affected);
     }
-    let before = Graph::new(library, EdgeFilter::default());
+    let before = Graph::new(session, EdgeFilter::default());
     let changed = documents.iter().map(|edited| edited.changed.clone());
-    let after = Graph::new(library, EdgeFilter::default()).with(changed.collect());
+    let after = Graph::new(session, EdgeFilter::default()).with(changed.collect());
     let edited = |id| documents.iter().find(|edited| edited.old.stored.id == id);
     let is_redirected = |was: Option<&Destination>, now: Option<&Destination>| {
         let Some((id, was)) = section(was) else { return false };
@@ -101,7 +101,7 @@ pub(crate) fn affected_by(
                 check(&edge.from.document, &edge.link, Some(&edge.to), true)?;
             }
         }
-        let links = library.reader.links(&old.stored)?.links;
+        let links = session.reader.links(&old.stored)?.links;
         let targets: HashSet<&str> = links.iter().map(|link| link.target.as_str()).collect();
         for link in &changed.links.links {
             let was = before.follow(old, link)?;

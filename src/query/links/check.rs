@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::graph::{Destination, Graph, visit_sources};
-use super::{DocumentCache, EdgeFilter};
+use super::{EdgeFilter, Session};
 use crate::address::suggest::most_similar;
 use crate::error::{Result, shell_word};
 use crate::limits;
@@ -21,17 +21,17 @@ use crate::store::Lookup;
 /// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
 /// must admit the document and the line of the link.
 pub fn check(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     names: &[String],
     filter: &FilterRequest,
     after: Option<Cursor>,
 ) -> Result<Findings> {
     let ListedDocuments { documents, faults, filter, .. } =
-        documents::listed(library, names, filter)?;
+        documents::listed(session, names, filter)?;
     let documents = documents.all()?;
-    let graph = Graph::new(library, EdgeFilter::default());
+    let graph = Graph::new(session, EdgeFilter::default());
     let mut hints = Hints {
-        library,
+        session,
         graph: &graph,
         files: HashMap::new(),
         anchors: HashMap::new(),
@@ -39,12 +39,12 @@ pub fn check(
     };
     let mut findings = Vec::new();
     visit_sources(
-        library,
+        session,
         &documents,
         |_, _| true,
         |document, links| {
             let index = if filter.looks_inside() {
-                Some(LineIndex::new(&library.content(document, document.span())?))
+                Some(LineIndex::new(&session.content(document, document.span())?))
             } else {
                 None
             };
@@ -60,7 +60,7 @@ pub fn check(
                     continue;
                 }
                 let Some(to) = graph.follow(document, link)? else { continue };
-                if let Some((code, message)) = problem(library, link, &to) {
+                if let Some((code, message)) = problem(session, link, &to) {
                     findings.push(Finding {
                         code,
                         message: format!("{:?}: {message}", link.shown_target()),
@@ -73,33 +73,30 @@ pub fn check(
             Ok(())
         },
     )?;
-    let generation = library.reader.generation();
+    let generation = session.reader.generation();
     let mut findings = Findings::new(findings, faults, after, generation);
     findings.page.warnings.extend(filter.warnings);
-    findings
-        .page
-        .warnings
-        .extend(library.warning_of_changes(&documents, DocumentCache::INGEST_UPDATES));
+    findings.page.warnings.extend(session.warning_of_changes(&documents, Session::INGEST_UPDATES));
     Ok(findings)
 }
 
 /// Returns the code and the description of the problem with a link to `to`, or `None` if the link works.
 fn problem(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     link: &StoredLink,
     to: &Destination,
 ) -> Option<(&'static str, String)> {
     let reason = match to {
         Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => return None,
         Destination::Attachment { path, .. } => {
-            let why = match library.disk().at(&library.roots.of(path).0.name) {
+            let why = match session.disk().at(&session.roots.of(path).0.name) {
                 OnDisk::Folder => "its path has a symbolic link or cannot be read",
                 _ => "the root of the store is not on this disk",
             };
             return Some(("UNCHECKED", format!("{path} was not checked: {why}")));
         }
         Destination::NotInStore(path) => {
-            let why = why_left_out(library, path);
+            let why = why_left_out(session, path);
             let why = why.unwrap_or_else(|| "it has not been ingested yet".to_owned());
             return Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}")));
         }
@@ -123,13 +120,13 @@ fn problem(
 }
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
-fn why_left_out(library: &DocumentCache<'_>, path: &str) -> Option<String> {
-    library.roots.left_out(&library.reader.facts().own_files, path)
+fn why_left_out(session: &Session<'_>, path: &str) -> Option<String> {
+    session.roots.left_out(&session.reader.facts().own_files, path)
 }
 
 /// Finds the targets that may have been meant.
 struct Hints<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     graph: &'a Graph<'a>,
     /// Hints by collection and file name without extension, so a target that many links get wrong is looked up once.
     files: HashMap<(String, String), Option<String>>,
@@ -161,7 +158,7 @@ impl Hints<'_> {
                     )
                 }))
             }
-            Destination::NotInStore(path) => why_left_out(self.library, path)
+            Destination::NotInStore(path) => why_left_out(self.session, path)
                 .is_none()
                 .then(|| "`mdsel ingest` adds it".to_owned()),
             _ => None,
@@ -170,7 +167,7 @@ impl Hints<'_> {
 
     /// Returns the name of the collection of a document; empty if it is below the root.
     fn collection_of(&self, document: &OpenDocument) -> &str {
-        &self.library.roots.of(&document.stored.path).0.name
+        &self.session.roots.of(&document.stored.path).0.name
     }
 
     /// Returns the only document of the same collection that has the file name of the target, if there is exactly
@@ -183,8 +180,8 @@ impl Hints<'_> {
         if let Some(known) = self.files.get(&key) {
             return Ok(known.clone());
         }
-        let mut named = self.library.reader.all(&Lookup::Names(&[stem]))?;
-        named.retain(|found| self.library.roots.of(&found.path).0.name == key.0);
+        let mut named = self.session.reader.all(&Lookup::Names(&[stem]))?;
+        named.retain(|found| self.session.roots.of(&found.path).0.name == key.0);
         let hint = match named.as_slice() {
             [only] if !stem.is_empty() => Some(format!("did you mean {}?", only.path)),
             _ => None,

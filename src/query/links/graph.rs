@@ -13,9 +13,9 @@ use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
-use crate::query::library::{DocumentCache, MAX_OPEN};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::session::{MAX_OPEN, Session};
 use crate::store::{Lookup, StoredDocument};
 
 /// The direction of edges, as seen from a node.
@@ -142,7 +142,7 @@ impl Destination {
 
 /// The links between the documents of a snapshot.
 pub struct Graph<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     targets: Targets<'a>,
     filter: EdgeFilter,
     /// The types of all links seen so far, recorded only if the filter names types.
@@ -193,10 +193,10 @@ impl<T: Clone> LastDocument<T> {
 
 impl<'a> Graph<'a> {
     /// Returns the graph of the edges that `filter` accepts.
-    pub fn new(library: &'a DocumentCache<'a>, filter: EdgeFilter) -> Self {
+    pub fn new(session: &'a Session<'a>, filter: EdgeFilter) -> Self {
         Self {
-            library,
-            targets: Targets::new(library),
+            session,
+            targets: Targets::new(session),
             filter,
             types_seen: RefCell::default(),
             blocks: RefCell::default(),
@@ -258,7 +258,7 @@ impl<'a> Graph<'a> {
     pub(in crate::query) fn all_out_of(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let document = &place.document;
         let all = || {
-            let links = self.library.reader.links(&document.stored)?.links.into_iter();
+            let links = self.session.reader.links(&document.stored)?.links.into_iter();
             Ok(links.map(|link| (from(document, &link), link)).collect())
         };
         let mut edges = Vec::new();
@@ -285,8 +285,8 @@ impl<'a> Graph<'a> {
         &self,
         stored: &StoredDocument,
     ) -> Result<Vec<(ResolvedNode, (ResolvedNode, StoredLink))>> {
-        let sites = &self.library.link_roots;
-        let keys = self.library.reader.links(stored)?.target_keys(&stored.path, sites);
+        let sites = &self.session.link_roots;
+        let keys = self.session.reader.links(stored)?.target_keys(&stored.path, sites);
         let mut found = Vec::new();
         self.visit_links(&keys, Some(stored), |source, link| {
             if let Some(to) = self.follow_to_document(source, &link)?
@@ -308,7 +308,7 @@ impl<'a> Graph<'a> {
         mut visit: impl FnMut(&Rc<OpenDocument>, StoredLink) -> Result<()>,
     ) -> Result<()> {
         let is_own = |source: &StoredDocument| own.is_some_and(|own| own.id == source.id);
-        let mut sources = self.library.reader.all(&Lookup::LinkKeys(keys))?;
+        let mut sources = self.session.reader.all(&Lookup::LinkKeys(keys))?;
         if let Some(own) = own
             && !sources.iter().any(is_own)
         {
@@ -320,7 +320,7 @@ impl<'a> Graph<'a> {
             let has_key = || link_keys(&source.path, link).iter().any(|key| keys.contains(key));
             self.takes(&link.kind) && (is_own(source) || has_key())
         };
-        visit_sources(self.library, &sources, takes, |document, links| {
+        visit_sources(self.session, &sources, takes, |document, links| {
             links.into_iter().try_for_each(|link| visit(document, link))
         })
     }
@@ -342,7 +342,7 @@ impl<'a> Graph<'a> {
         }
         let bytes = match self.targets.changed(key) {
             Some(changed) => changed.bytes.to_vec(),
-            None => self.library.content(document, document.span())?,
+            None => self.session.content(document, document.span())?,
         };
         let mut known = HashMap::new();
         for (id, offset) in block_ids(&bytes) {
@@ -441,21 +441,21 @@ impl<'a> Graph<'a> {
 /// Calls `visit` with each of `documents` that has a link which `takes` accepts, and with these links. Opens no other
 /// document.
 pub(super) fn visit_sources(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     documents: &[StoredDocument],
     takes: impl Fn(&StoredDocument, &StoredLink) -> bool,
     mut visit: impl FnMut(&Rc<OpenDocument>, Vec<StoredLink>) -> Result<()>,
 ) -> Result<()> {
     for chunk in documents.chunks(MAX_OPEN) {
         let mut sources = Vec::new();
-        for (stored, outgoing) in chunk.iter().zip(library.reader.all_links(chunk)?) {
+        for (stored, outgoing) in chunk.iter().zip(session.reader.all_links(chunk)?) {
             let mut links = outgoing.links;
             links.retain(|link| takes(stored, link));
             if !links.is_empty() {
                 sources.push((stored, links));
             }
         }
-        let opened = library.open_together(sources.iter().map(|(stored, _)| *stored))?;
+        let opened = session.open_together(sources.iter().map(|(stored, _)| *stored))?;
         opened.iter().zip(sources).try_for_each(|(document, (_, links))| visit(document, links))?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
-use crate::query::{Cursor, DocumentCache, FilterRequest, List, Outcome, Page};
+use crate::query::{Cursor, FilterRequest, List, Outcome, Page, Session};
 use crate::store::StoredDocument;
 
 /// A request for links.
@@ -106,12 +106,12 @@ impl List for LinkListAnswer {
 }
 
 /// Lists the links of a node.
-pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<LinkListAnswer> {
-    let page = Page::beginning(request.after, library.reader.generation());
+pub fn list(session: &Session<'_>, request: &LinkListRequest) -> Result<LinkListAnswer> {
+    let page = Page::beginning(request.after, session.reader.generation());
     let mut answer =
         LinkListAnswer { nodes: Vec::new(), edges: Vec::new(), page, needs: Vec::new() };
     let part = answer.page.part;
-    let place = match resolve_one(library, &request.address)? {
+    let place = match resolve_one(session, &request.address)? {
         Ok((place, warnings)) => {
             answer.page.warnings.extend(warnings);
             place
@@ -121,15 +121,15 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
             return Ok(answer);
         }
     };
-    let graph = Graph::new(library, request.filter.clone());
+    let graph = Graph::new(session, request.filter.clone());
     let mut edges = graph.edges(&place, request.direction)?;
     answer.page.warnings.extend(graph.unknown_types());
     if !request.documents.is_empty() || request.documents.sort.is_some() {
-        let filter = Filter::new(library, &request.documents)?;
+        let filter = Filter::new(session, &request.documents)?;
         let mut taken = Vec::with_capacity(edges.len());
         for edge in edges {
             let is_taken = match other_end(&edge, &place) {
-                Some(end) if !request.documents.is_empty() => is_taken(library, &filter, end)?,
+                Some(end) if !request.documents.is_empty() => is_taken(session, &filter, end)?,
                 _ => request.documents.is_empty(),
             };
             if is_taken {
@@ -138,10 +138,10 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
         }
         edges = taken;
         if let Some(order) = request.documents.order() {
-            sort(library, &order, &place, &mut edges)?;
+            sort(session, &order, &place, &mut edges)?;
         }
         if edges.is_empty() {
-            answer.page.warnings.extend(filter.empty(library)?);
+            answer.page.warnings.extend(filter.empty(session)?);
         }
         answer.page.unresolved_selectors.extend(filter.faults);
         answer.page.warnings.extend(filter.warnings);
@@ -149,12 +149,12 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
     edges.drain(..part.start().min(edges.len()));
     let has_more = edges.len() > most(request.limit);
     edges.truncate(most(request.limit));
-    answer.nodes.push(LinkNode::of(library, &place)?);
+    answer.nodes.push(LinkNode::of(session, &place)?);
     let mut known = HashSet::from([place.address()]);
     for edge in &edges {
         for end in std::iter::once(&edge.from).chain(edge.target()) {
             if known.insert(ResolvedNode::address(end)) {
-                answer.nodes.push(LinkNode::of(library, end)?);
+                answer.nodes.push(LinkNode::of(session, end)?);
             }
         }
         answer.needs.push(answer.nodes.len());
@@ -170,7 +170,7 @@ pub fn list(library: &DocumentCache<'_>, request: &LinkListRequest) -> Result<Li
 
 /// Sorts edges by the documents at their other ends, those that lead nowhere last.
 fn sort(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     order: &DocumentOrder<'_>,
     place: &ResolvedNode,
     edges: &mut [Edge],
@@ -180,7 +180,7 @@ fn sort(
         documents.entry(end.document.stored.id).or_insert_with(|| end.document.stored.clone());
     }
     let mut sorted: Vec<StoredDocument> = documents.into_values().collect();
-    order.sort(library, &mut sorted)?;
+    order.sort(session, &mut sorted)?;
     let ranks: HashMap<i64, usize> =
         sorted.iter().enumerate().map(|(rank, document)| (document.id, rank)).collect();
     edges.sort_by_key(|edge| {
@@ -197,9 +197,9 @@ fn other_end<'a>(edge: &'a Edge, place: &ResolvedNode) -> Option<&'a ResolvedNod
     if is_out { edge.target() } else { Some(&edge.from) }
 }
 
-fn is_taken(library: &DocumentCache<'_>, filter: &Filter, end: &ResolvedNode) -> Result<bool> {
+fn is_taken(session: &Session<'_>, filter: &Filter, end: &ResolvedNode) -> Result<bool> {
     let mut document = vec![end.document.stored.clone()];
-    filter.retain(library, &mut document)?;
+    filter.retain(session, &mut document)?;
     Ok(!document.is_empty()
         && (!filter.looks_inside() || filter.takes(&end.document, end.part_span())))
 }

@@ -21,9 +21,9 @@ use serde::Serialize;
 
 use super::freshness::Freshness;
 use super::labels::Labels;
-use super::library::DocumentCache;
 use super::page::shorten;
 use super::resolved_node::{ResolvedNode, Target};
+use super::session::Session;
 use crate::error::Result;
 use crate::links::split_extension;
 
@@ -53,14 +53,14 @@ pub struct LinkNode {
 
 impl LinkNode {
     /// Returns the description of a node.
-    pub(super) fn of(library: &DocumentCache<'_>, place: &ResolvedNode) -> Result<Self> {
+    pub(super) fn of(session: &Session<'_>, place: &ResolvedNode) -> Result<Self> {
         let stored = &place.document.stored;
-        let front_matter = library.reader.front_matter(stored)?;
-        let summary = library.summary(place, front_matter.as_ref())?;
-        let labels = Labels::new(&front_matter, library.reader.tags(stored)?);
+        let front_matter = session.reader.front_matter(stored)?;
+        let summary = session.summary(place, front_matter.as_ref())?;
+        let labels = Labels::new(&front_matter, session.reader.tags(stored)?);
         let title = match place.title() {
             Some(title) => Some(title),
-            None => library.reader.links(stored)?.title,
+            None => session.reader.links(stored)?.title,
         };
         Ok(Self {
             selector: place.address(),
@@ -70,7 +70,7 @@ impl LinkNode {
             file: stored.path.clone(),
             hop: None,
             summary,
-            freshness: library.freshness(stored),
+            freshness: session.freshness(stored),
         })
     }
 }

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::links::sections::AnchorIndex;
 use crate::links::{self, DocumentId, NameKind, OnDisk, Outgoing, SiteRoot, sections};
-use crate::query::library::DocumentCache;
 use crate::query::open_document::OpenDocument;
+use crate::query::session::Session;
 use crate::store::{Lookup, StoredDocument};
 
 /// A document as it is after an edit.
@@ -29,7 +29,7 @@ pub(crate) struct Changed<'a> {
 
 /// The link targets of a snapshot.
 pub(super) struct Targets<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     /// The documents that an edit changes, as they are after it.
     pub(super) changed: Vec<Changed<'a>>,
     /// The anchors of the last documents.
@@ -49,9 +49,9 @@ struct Anchors {
 }
 
 impl<'a> Targets<'a> {
-    pub(super) fn new(library: &'a DocumentCache<'a>) -> Self {
+    pub(super) fn new(session: &'a Session<'a>) -> Self {
         Self {
-            library,
+            session,
             changed: Vec::new(),
             anchors: RefCell::default(),
             error: RefCell::default(),
@@ -80,7 +80,7 @@ impl<'a> Targets<'a> {
         if let Some(changed) = self.changed(id) {
             return Ok(Some(Rc::clone(&changed.document)));
         }
-        self.library.open_by_id(id)
+        self.session.open_by_id(id)
     }
 
     /// Returns whether the edit moves the document away from `path`.
@@ -111,7 +111,7 @@ impl<'a> Targets<'a> {
         match self.changed(document.stored.id) {
             Some(changed) => AnchorIndex::of_html(&changed.links.html_anchors),
             None => {
-                let links = self.or_keep_error(self.library.reader.links(&document.stored));
+                let links = self.or_keep_error(self.session.reader.links(&document.stored));
                 AnchorIndex::of_html(&links.html_anchors)
             }
         }
@@ -119,7 +119,7 @@ impl<'a> Targets<'a> {
 
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
         let key = links::name_key(kind, name);
-        let mut documents = ids(self.or_keep_error(self.library.reader.all(&Lookup::NameKey(key))));
+        let mut documents = ids(self.or_keep_error(self.session.reader.all(&Lookup::NameKey(key))));
         documents.retain(|document| self.changed(*document).is_none());
         for changed in &self.changed {
             if changed.links.names().any(|(kind, name)| links::name_key(kind, name) == key) {
@@ -141,12 +141,12 @@ impl links::LinkTargets for Targets<'_> {
         if let Some(stored) = changed.find(|stored| stored.path == path) {
             return Some(stored.id);
         }
-        let document = self.or_keep_error(self.library.reader.document_at(path));
+        let document = self.or_keep_error(self.session.reader.document_at(path));
         document.map(|document| document.id).filter(|id| self.changed(*id).is_none())
     }
 
     fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
-        let mut documents = self.or_keep_error(self.library.reader.all(&Lookup::Names(&[name])));
+        let mut documents = self.or_keep_error(self.session.reader.all(&Lookup::Names(&[name])));
         documents.retain(|document| self.changed(document.id).is_none());
         let changed = self.changed.iter().map(|changed| &changed.document.stored);
         let is_named = |stored: &&StoredDocument| links::is_named(&stored.path, name);
@@ -167,7 +167,7 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn documents_unordered(&self, path: &str) -> Vec<DocumentId> {
-        let mut documents = self.or_keep_error(self.library.unordered(path));
+        let mut documents = self.or_keep_error(self.session.unordered(path));
         documents.retain(|document| self.changed(*document).is_none());
         let changed = self.changed.iter().map(|changed| &changed.document.stored);
         let is_meant = |stored: &&StoredDocument| links::unordered(&stored.path) == path;
@@ -195,25 +195,25 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {
-        if self.is_left(path) { OnDisk::Missing } else { self.library.disk().at(path) }
+        if self.is_left(path) { OnDisk::Missing } else { self.session.disk().at(path) }
     }
 
     fn files_ending_in(&self, path: &str) -> Option<Vec<String>> {
-        let mut files = self.library.disk().ending_in(path)?;
+        let mut files = self.session.disk().ending_in(path)?;
         files.retain(|file| !self.is_left(file));
         Some(files)
     }
 
     fn site_roots(&self) -> &[SiteRoot] {
-        &self.library.sites
+        &self.session.sites
     }
 
     fn collections(&self) -> &[String] {
-        &self.library.collections
+        &self.session.collections
     }
 
     fn across(&self, source: &str, link: &str) -> Option<String> {
-        self.library.roots.across(source, link)
+        self.session.roots.across(source, link)
     }
 
     fn path_of(&self, document: DocumentId) -> Option<String> {

@@ -19,7 +19,7 @@ use crate::query::cursor::most;
 use crate::query::page::longest;
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
-use crate::query::{Cursor, DocumentCache, List, Outcome, Page};
+use crate::query::{Cursor, List, Outcome, Page, Session};
 
 /// A request for a walk.
 #[derive(Clone, Debug)]
@@ -158,10 +158,10 @@ impl List for LinkWalkAnswer {
 }
 
 /// Follows links from a node.
-pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<LinkWalkAnswer> {
+pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalkAnswer> {
     let mut answer = LinkWalkAnswer {
         steps: Vec::new(),
-        page: Page::beginning(request.after, library.reader.generation()),
+        page: Page::beginning(request.after, session.reader.generation()),
         no_path: None,
         is_path: request.to.is_some(),
         max_hops: request.max_hops,
@@ -169,7 +169,7 @@ pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<Li
     };
     let mut ends = Vec::new();
     for address in std::iter::once(&request.from).chain(&request.to) {
-        match resolve_one(library, address)? {
+        match resolve_one(session, address)? {
             Ok((place, warnings)) => {
                 answer.page.warnings.extend(warnings);
                 ends.push(ResolvedNode::new(place.document, place.target, Params::default()));
@@ -185,7 +185,7 @@ pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<Li
     let start = answer.page.part.start();
     let from = root.address();
     let mut walk =
-        BreadthFirstWalk::new(library, request.filter.clone(), request.direction, vec![root]);
+        BreadthFirstWalk::new(session, request.filter.clone(), request.direction, vec![root]);
     // A path may lead through any node, so the limit does not apply to the search for it.
     let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
     let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
@@ -193,7 +193,7 @@ pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<Li
     let mut visited = match (&to, found) {
         (None, _) => walk.places,
         (Some(to), None) => {
-            answer.no_path = Some(no_path(library, request, &walk, from, to)?);
+            answer.no_path = Some(no_path(session, request, &walk, from, to)?);
             return Ok(answer);
         }
         (Some(_), Some(last)) => walk.path_to(last),
@@ -208,7 +208,7 @@ pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<Li
         on_page(&mut numbered, |(index, visited)| (*index, &mut visited.edges), start, end);
     for (index, Visited { place, hop, edges, .. }) in numbered {
         if index >= start || needed.contains(&index) {
-            let node = LinkNode { hop: Some(hop), ..LinkNode::of(library, &place)? };
+            let node = LinkNode { hop: Some(hop), ..LinkNode::of(session, &place)? };
             answer.steps.push(WalkedNode { node, edges, index });
         }
     }
@@ -217,7 +217,7 @@ pub fn walk(library: &DocumentCache<'_>, request: &LinkWalkRequest) -> Result<Li
 
 /// Explains why a walk did not reach `to`: how far it got, and which nodes lead to `to`.
 fn no_path(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     request: &LinkWalkRequest,
     walk: &BreadthFirstWalk<'_>,
     from: String,
@@ -229,7 +229,7 @@ fn no_path(
         Direction::Both => Direction::Both,
     };
     let mut back =
-        BreadthFirstWalk::new(library, request.filter.clone(), direction, vec![to.clone()]);
+        BreadthFirstWalk::new(session, request.filter.clone(), direction, vec![to.clone()]);
     back.run(request.max_hops, limits::MAX_NODES_BACKWARD, None)?;
     Ok(NoPath {
         from,

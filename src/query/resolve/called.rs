@@ -39,7 +39,7 @@ impl Resolver<'_> {
     fn in_called(&self, name: &str, places: &[ParsedPlace]) -> Result<Option<Located>> {
         let decoded = namespace::decode(name);
         for kind in KINDS {
-            let documents = self.library.reader.all(&Lookup::NameKey(name_key(kind, &decoded)))?;
+            let documents = self.session.reader.all(&Lookup::NameKey(name_key(kind, &decoded)))?;
             let [stored] = documents.as_slice() else {
                 if documents.is_empty() {
                     continue;
@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 let fault = self.ambiguous_document(name, places, &paths, documents.len())?;
                 return Ok(Some(Located::fault(fault)));
             };
-            let located = locate_first(&self.library.open(stored)?, places);
+            let located = locate_first(&self.session.open(stored)?, places);
             return Ok(Some(located.warn([read_as(&decoded, kind, stored)])));
         }
         Ok(None)

@@ -15,9 +15,9 @@ use crate::address::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::documents;
-use crate::query::library::DocumentCache;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::session::Session;
 use crate::store::{Lookup, StoredDocument};
 
 /// A node as an edit names it, before its document is read.
@@ -63,7 +63,7 @@ pub(super) fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> 
 /// Resolves `text` to a document and a location in it. `text` is a location in `document`, or a whole
 /// address if `document` is `None`.
 pub(crate) fn named(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     document: Option<&str>,
     text: &str,
     is_fuzzy: bool,
@@ -74,9 +74,9 @@ pub(crate) fn named(
     let split = cells::split(text);
     let text = split.as_ref().map_or(text, |(table, _)| table);
     let answer = match document {
-        None => over_store(library, text, is_fuzzy)?,
-        Some(document) => match documents::one(library, document)? {
-            Ok(stored) => in_document(library, stored, text)?,
+        None => over_store(session, text, is_fuzzy)?,
+        Some(document) => match documents::one(session, document)? {
+            Ok(stored) => in_document(session, stored, text)?,
             Err(fault) => Err(fault),
         },
     };
@@ -85,18 +85,18 @@ pub(crate) fn named(
 
 /// Returns whether `text` is an address that includes a document: `DOC::PLACE`, or `DOC#ANCHOR` or `DOC:LINE` of a
 /// document in the store.
-pub(crate) fn names_document(library: &DocumentCache<'_>, text: &str) -> Result<bool> {
+pub(crate) fn names_document(session: &Session<'_>, text: &str) -> Result<bool> {
     for interpretation in interpretations(text) {
         let is_named = match &interpretation {
             Interpretation::Namespaced { .. } => true,
             // A whole document may look like a place in another one, as `./a#b.md` does.
             Interpretation::ExactPath { path, place }
-                if place.steps.is_empty() && library.reader.document_at(path)?.is_some() =>
+                if place.steps.is_empty() && session.reader.document_at(path)?.is_some() =>
             {
                 return Ok(false);
             }
             Interpretation::PathAnchor { name, .. } | Interpretation::PathLine { name, .. } => {
-                !matches!(documents::by_name(library, name)?, NameMatch::None)
+                !matches!(documents::by_name(session, name)?, NameMatch::None)
             }
             _ => false,
         };
@@ -136,7 +136,7 @@ fn split<'a>(
 }
 
 /// Resolves a location in a known document; the location may repeat the document.
-fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
+fn in_document(session: &Session<'_>, stored: StoredDocument, text: &str) -> Result<Answer> {
     let named = |stored, places, is_address| {
         Ok(Ok(NamedNode { stored, text: text.to_owned(), places, is_address, cells: None }))
     };
@@ -144,7 +144,7 @@ fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) 
     let interpretations = interpretations(text);
     for interpretation in &interpretations {
         let Some((name, places)) = split(interpretation, &interpretations) else { continue };
-        match documents::by_name(library, name)? {
+        match documents::by_name(session, name)? {
             NameMatch::One(other) if other.id == stored.id => {
                 return named(stored, places, true);
             }
@@ -159,7 +159,7 @@ fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) 
             _ => {}
         }
     }
-    let document = library.open(&stored)?;
+    let document = session.open(&stored)?;
     if let Some(other) = elsewhere
         && exact_sections(&document, text).is_empty()
     {
@@ -172,14 +172,14 @@ fn in_document(library: &DocumentCache<'_>, stored: StoredDocument, text: &str) 
 }
 
 /// Resolves a location without a document, or an address.
-fn over_store(library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+fn over_store(session: &Session<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
     let interpretations = interpretations(text);
-    if let Some(answer) = in_named_document(library, text, &interpretations)? {
+    if let Some(answer) = in_named_document(session, text, &interpretations)? {
         return Ok(answer);
     }
     let mut meanings = Meanings::default();
     for interpretation in &interpretations {
-        meanings.add(library, text, interpretation)?;
+        meanings.add(session, text, interpretation)?;
     }
     if !interpretations
         .iter()
@@ -188,22 +188,22 @@ fn over_store(library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result
         // A text of another kind may also be the title of a section.
         let (bare, params) = without_params(text);
         let titled = ParsedPlace::new(Locator::SectionPath(bare.to_owned()), params);
-        meanings.places.extend(Resolver { library }.section_places(&titled)?);
+        meanings.places.extend(Resolver { session }.section_places(&titled)?);
     }
-    meanings.decide(library, text, is_fuzzy)
+    meanings.decide(session, text, is_fuzzy)
 }
 
 /// Resolves a text that names a document and a location in it. Returns `None` for the path of a
 /// document.
 fn in_named_document(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     text: &str,
     interpretations: &[Interpretation],
 ) -> Result<Option<Answer>> {
     for interpretation in interpretations {
         match interpretation {
             Interpretation::ExactPath { path, place }
-                if place.steps.is_empty() && library.reader.document_at(path)?.is_some() =>
+                if place.steps.is_empty() && session.reader.document_at(path)?.is_some() =>
             {
                 return Ok(None);
             }
@@ -211,7 +211,7 @@ fn in_named_document(
             | Interpretation::PathLine { .. }
             | Interpretation::PathAnchor { .. } => {
                 let Some((name, places)) = split(interpretation, interpretations) else { continue };
-                match documents::by_name(library, name)? {
+                match documents::by_name(session, name)? {
                     NameMatch::One(stored) => {
                         let text = text.to_owned();
                         return Ok(Some(Ok(NamedNode {
@@ -223,7 +223,7 @@ fn in_named_document(
                         })));
                     }
                     NameMatch::Many(paths, total) => {
-                        let (resolver, places) = (Resolver { library }, places.unwrap_or_default());
+                        let (resolver, places) = (Resolver { session }, places.unwrap_or_default());
                         let fault = resolver.ambiguous_document(name, &places, &paths, total)?;
                         return Ok(Some(Err(fault.of(text))));
                     }
@@ -253,24 +253,24 @@ impl Meanings {
     /// Adds what an interpretation names.
     fn add(
         &mut self,
-        library: &DocumentCache<'_>,
+        session: &Session<'_>,
         text: &str,
         interpretation: &Interpretation,
     ) -> Result<()> {
-        let resolver = Resolver { library };
+        let resolver = Resolver { session };
         match interpretation {
             Interpretation::ExactPath { path: name, place }
             | Interpretation::DocumentName { name, place } => {
                 let found = match interpretation {
                     Interpretation::ExactPath { .. } => {
-                        let stored = library.reader.document_at(name)?;
+                        let stored = session.reader.document_at(name)?;
                         stored.map_or(NameMatch::None, NameMatch::One)
                     }
-                    _ => documents::by_name(library, name)?,
+                    _ => documents::by_name(session, name)?,
                 };
                 let (paths, count) = match found {
                     NameMatch::One(stored) if !place.steps.is_empty() => {
-                        let located = locate(&library.open(&stored)?, place);
+                        let located = locate(&session.open(&stored)?, place);
                         self.places.extend(located.into_iter().flat_map(|located| located.places));
                         return Ok(());
                     }
@@ -293,7 +293,7 @@ impl Meanings {
             | Interpretation::OnlyDocument(place)
                 if self.other.is_none() =>
             {
-                self.other = Some(elsewhere(library, text, place)?);
+                self.other = Some(elsewhere(session, text, place)?);
             }
             _ => {}
         }
@@ -301,12 +301,12 @@ impl Meanings {
     }
 
     /// Returns the only meaning, or an ambiguity error.
-    fn decide(mut self, library: &DocumentCache<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
+    fn decide(mut self, session: &Session<'_>, text: &str, is_fuzzy: bool) -> Result<Answer> {
         if self.wholes.is_empty() && self.places.is_empty() {
             if let Some(other) = self.other {
                 return Ok(other);
             }
-            return Ok(match resolve_one(library, text)? {
+            return Ok(match resolve_one(session, text)? {
                 Ok((place, _)) if place.target == Target::Document => {
                     return Err(whole_document(text, &place.address()));
                 }
@@ -316,7 +316,7 @@ impl Meanings {
             });
         }
         if let Some(Ok(other)) = self.other {
-            let document = library.open(&other.stored)?;
+            let document = session.open(&other.stored)?;
             let located = locate_first(&document, other.places.as_deref().unwrap_or_default());
             self.places.extend(located.places);
         }
@@ -343,13 +343,13 @@ fn whole_document(text: &str, address: &str) -> Error {
 }
 
 /// Resolves a node that is named neither as a section nor as a document, if only one document has it.
-fn elsewhere(library: &DocumentCache<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
-    if let [stored] = library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
+fn elsewhere(session: &Session<'_>, text: &str, place: &ParsedPlace) -> Result<Answer> {
+    if let [stored] = session.reader.documents(&Lookup::All, None, 2)?.as_slice() {
         let (stored, places) = (stored.clone(), Ok(vec![place.clone()]));
         let text = text.to_owned();
         return Ok(Ok(NamedNode { stored, text, places, is_address: false, cells: None }));
     }
-    Ok(match resolve_one(library, text)? {
+    Ok(match resolve_one(session, text)? {
         Ok((place, _)) => Ok(of_place(&place, text)),
         Err(fault) => Err(fault),
     })

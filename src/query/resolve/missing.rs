@@ -30,7 +30,7 @@ impl Resolver<'_> {
         }
         let mut in_range = None;
         let documents =
-            self.library.reader.documents(&Lookup::All, None, limits::MAX_DOCUMENTS_TRIED)?;
+            self.session.reader.documents(&Lookup::All, None, limits::MAX_DOCUMENTS_TRIED)?;
         for text in corrected {
             let interpretations = interpretations(text);
             let Some(Interpretation::Selector(place)) = interpretations.last() else {
@@ -40,7 +40,7 @@ impl Resolver<'_> {
                 continue;
             };
             for stored in &documents {
-                match locate(&self.library.open(stored)?, place) {
+                match locate(&self.session.open(stored)?, place) {
                     Some(Located { fault: None, .. }) => {
                         suggestions.push(text.to_owned().into());
                         break;
@@ -93,9 +93,9 @@ impl Resolver<'_> {
         let mut found = Vec::new();
         if let Some((name, lines)) = address.rsplit_once(':')
             && lines_in_other_notation(lines).is_some()
-            && let NameMatch::One(stored) = documents::by_name(self.library, name)?
+            && let NameMatch::One(stored) = documents::by_name(self.session, name)?
         {
-            found.extend(lines_in(&*self.library.open(&stored)?, lines));
+            found.extend(lines_in(&*self.session.open(&stored)?, lines));
         }
         for text in other_notations(address) {
             let located = self.first_of(&interpretations(&text))?;
@@ -122,7 +122,7 @@ impl Resolver<'_> {
                     return self.no_document(name, places.as_deref().unwrap_or_default());
                 }
                 Interpretation::PathAnchor { name, place } => {
-                    if let NameMatch::One(stored) = documents::by_name(self.library, name)? {
+                    if let NameMatch::One(stored) = documents::by_name(self.session, name)? {
                         anchors.push((stored, place.clone()));
                     }
                     names.push(name);
@@ -145,35 +145,35 @@ impl Resolver<'_> {
         }
         // An existing document with a missing node gives a more precise error than a missing document.
         if let Some((stored, _)) = anchors.last() {
-            let document = self.library.open(stored)?;
+            let document = self.session.open(stored)?;
             let of_it = anchors.iter().filter(|(other, _)| other.id == stored.id);
             let places: Vec<ParsedPlace> = of_it.map(|(_, place)| place.clone()).collect();
             return Ok(locate::missing(&document, &places));
         }
         for name in &names {
-            if let Some(fault) = documents::not_ingested(self.library, name)? {
+            if let Some(fault) = documents::not_ingested(self.session, name)? {
                 return Ok(fault);
             }
         }
         if text.starts_with("./") {
-            return documents::not_found(self.library, text);
+            return documents::not_found(self.session, text);
         }
         if let Some(fault) = wrong_params(text) {
             return Ok(fault);
         }
         let mut suggestions = self.corrected(corrections(text).iter().map(String::as_str))?;
-        suggestions.extend(similar_documents(self.library, text)?.into_iter().map(Into::into));
+        suggestions.extend(similar_documents(self.session, text)?.into_iter().map(Into::into));
         suggestions.truncate(limits::MAX_SUGGESTIONS);
         let message = format!("no document and no section is named {text:?}");
         let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
-        let next = documents::next_command(self.library, text)?;
+        let next = documents::next_command(self.session, text)?;
         Ok(fault.or_else(|| next))
     }
 
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the
     /// first of `places` in each.
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
-        let mut fault = documents::not_found(self.library, name)?.at(0);
+        let mut fault = documents::not_found(self.session, name)?.at(0);
         let paths: Vec<String> = fault
             .suggested()
             .map(|address| namespace::decode(address.trim_end_matches("::*")))

@@ -40,9 +40,9 @@ use crate::error::{Result, Warning, shell_path};
 use crate::limits;
 use crate::markdown::contents::Table;
 use crate::query::documents;
-use crate::query::library::DocumentCache;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
+use crate::query::session::Session;
 use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.
@@ -98,19 +98,15 @@ pub(super) fn too_long(address: &str) -> Option<AddressError> {
 }
 
 /// Resolves `address`, and returns the nodes within `window`.
-pub fn resolve(
-    library: &DocumentCache<'_>,
-    address: &str,
-    window: NodeRange,
-) -> Result<Resolution> {
+pub fn resolve(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
     let Some((table, steps)) = address::cells::split(address) else {
-        return resolve_node(library, address, window);
+        return resolve_node(session, address, window);
     };
     let all = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
-    let found = resolve_node(library, &table, all)?;
+    let found = resolve_node(session, &table, all)?;
     if let Some(fault) = found.fault {
         // The whole may be the path of a section.
-        let whole = resolve_node(library, address, window)?;
+        let whole = resolve_node(session, address, window)?;
         let fault = Some(fault.of(address));
         return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
     }
@@ -125,10 +121,10 @@ pub fn resolve(
         let stored = &place.document.stored;
         let (_, tables) = match known.take_if(|(id, _)| *id == stored.id) {
             Some(same) => known.insert(same),
-            None => known.insert((stored.id, library.reader.tables(stored)?)),
+            None => known.insert((stored.id, session.reader.tables(stored)?)),
         };
         // If the bytes cannot be read, reading the place fails too.
-        let bytes = |span| library.content(&place.document, span).unwrap_or_default();
+        let bytes = |span| session.content(&place.document, span).unwrap_or_default();
         match narrow(place, &steps, tables, &bytes, &mut warnings) {
             Ok(found) => places.extend(found),
             Err(fault) => {
@@ -148,15 +144,11 @@ pub fn resolve(
 }
 
 /// Resolves the address of nodes, without rows and cells.
-fn resolve_node(
-    library: &DocumentCache<'_>,
-    address: &str,
-    window: NodeRange,
-) -> Result<Resolution> {
+fn resolve_node(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
     if let Some(fault) = too_long(address) {
         return Ok(Resolution::of(Located::fault(fault), window));
     }
-    let resolver = Resolver { library };
+    let resolver = Resolver { session };
     let interpretations = interpretations(address);
     if let Some(Interpretation::Selector(place)) = interpretations.last()
         && let Locator::Selector(_, text) = &place.locator
@@ -210,11 +202,11 @@ fn explained(mut located: Located, address: &str) -> Located {
 
 /// Resolves an address that must name exactly one node.
 pub fn resolve_one(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     address: &str,
 ) -> Result<AddressResult<(ResolvedNode, Vec<Warning>)>> {
     let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
-    let resolution = resolve(library, address, window)?;
+    let resolution = resolve(session, address, window)?;
     if let Some(fault) = resolution.fault {
         return Ok(Err(fault));
     }
@@ -241,7 +233,7 @@ pub(super) fn several_places(address: &str, places: &[ResolvedNode], least: &str
 pub(super) type ResolvedSections = Vec<(Rc<OpenDocument>, usize)>;
 
 pub(super) struct Resolver<'a> {
-    pub(super) library: &'a DocumentCache<'a>,
+    pub(super) session: &'a Session<'a>,
 }
 
 impl Resolver<'_> {
@@ -269,8 +261,8 @@ impl Resolver<'_> {
     fn located(&self, interpretation: &Interpretation) -> Result<Option<Located>> {
         match interpretation {
             Interpretation::ExactPath { path, place } => {
-                match self.library.reader.document_at(path)? {
-                    Some(stored) => Ok(locate(&self.library.open(&stored)?, place)),
+                match self.session.reader.document_at(path)? {
+                    Some(stored) => Ok(locate(&self.session.open(&stored)?, place)),
                     None => Ok(None),
                 }
             }
@@ -309,9 +301,9 @@ impl Resolver<'_> {
         name: &str,
         places: &AddressResult<Vec<ParsedPlace>>,
     ) -> Result<Option<Located>> {
-        let document = match documents::by_name(self.library, name)? {
+        let document = match documents::by_name(self.session, name)? {
             NameMatch::None => return Ok(None),
-            NameMatch::One(stored) => self.library.open(&stored)?,
+            NameMatch::One(stored) => self.session.open(&stored)?,
             NameMatch::Many(paths, total) => {
                 let places = places.as_deref().unwrap_or_default();
                 let fault = self.ambiguous_document(name, places, &paths, total)?;
@@ -330,9 +322,9 @@ impl Resolver<'_> {
 
     /// Returns `place` in the document called `name`, or `None` if there is no such document or place.
     fn in_document(&self, name: &str, place: &ParsedPlace) -> Result<Option<Located>> {
-        match documents::by_name(self.library, name)? {
+        match documents::by_name(self.session, name)? {
             NameMatch::None => Ok(None),
-            NameMatch::One(stored) => Ok(locate(&self.library.open(&stored)?, place)),
+            NameMatch::One(stored) => Ok(locate(&self.session.open(&stored)?, place)),
             NameMatch::Many(paths, total) => {
                 let places = std::slice::from_ref(place);
                 let fault = self.ambiguous_document(name, places, &paths, total)?;
@@ -343,8 +335,8 @@ impl Resolver<'_> {
 
     /// Returns a place that every document has, if the store has only one document.
     fn in_only_document(&self, place: &ParsedPlace) -> Result<Located> {
-        match self.library.reader.documents(&Lookup::All, None, 2)?.as_slice() {
-            [stored] => Ok(locate_first(&self.library.open(stored)?, std::slice::from_ref(place))),
+        match self.session.reader.documents(&Lookup::All, None, 2)?.as_slice() {
+            [stored] => Ok(locate_first(&self.session.open(stored)?, std::slice::from_ref(place))),
             _ => {
                 let message = "write the document before the place, as in `guide.md::*`; `mdsel toc --depth 0` lists \
                                the documents";
@@ -407,12 +399,12 @@ impl Resolver<'_> {
         if text.is_empty() || text.contains(':') {
             return Ok(Vec::new());
         }
-        let reader = self.library.reader;
+        let reader = self.session.reader;
         let mut warnings = Vec::new();
         if !reader.documents(&Lookup::Titles(&[text]), None, 1)?.is_empty() {
             warnings.push(locate::shadows(text));
         }
-        if let NameMatch::One(stored) = documents::by_name(self.library, text)? {
+        if let NameMatch::One(stored) = documents::by_name(self.session, text)? {
             let whole = namespace::whole(&stored.path);
             let message =
                 format!("{text} is read as a selector; the document with that name is {whole}");
@@ -441,12 +433,12 @@ impl Resolver<'_> {
         paths: &[String],
         places: &[ParsedPlace],
     ) -> Result<Vec<Candidate>> {
-        let library = self.library;
+        let session = self.session;
         let by_path: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let mut documents = library.reader.all(&Lookup::Paths(&by_path))?;
+        let mut documents = session.reader.all(&Lookup::Paths(&by_path))?;
         documents.sort_by_key(|stored| by_path.iter().position(|path| *path == stored.path));
-        let titles = library.reader.all_links(&documents)?.into_iter().map(|links| links.title);
-        let opened = library.open_together(documents.iter())?;
+        let titles = session.reader.all_links(&documents)?.into_iter().map(|links| links.title);
+        let opened = session.open_together(documents.iter())?;
         let candidates = opened.into_iter().zip(titles).map(|(document, title)| {
             let located = places.iter().find_map(|place| locate(&document, place));
             let place = located.and_then(|located| located.places.into_iter().next());

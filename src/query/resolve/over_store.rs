@@ -50,7 +50,7 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let most = limits::MAX_TITLE_DOCUMENTS;
-        let documents = self.library.reader.documents(&Lookup::TitleParts(&texts), None, most)?;
+        let documents = self.session.reader.documents(&Lookup::TitleParts(&texts), None, most)?;
         let hits = self.sections_of(&documents, &path, Tier::Substring)?;
         let is_cut = documents.len() >= most;
         Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
@@ -64,7 +64,7 @@ impl Resolver<'_> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let documents = self.library.reader.documents(&Lookup::Titles(&keys), None, most)?;
+        let documents = self.session.reader.documents(&Lookup::Titles(&keys), None, most)?;
         for tier in path.exact_tiers() {
             let hits = self.sections_of(&documents, &path, tier)?;
             if !hits.is_empty() {
@@ -82,7 +82,7 @@ impl Resolver<'_> {
     ) -> Result<ResolvedSections> {
         let mut hits = Vec::new();
         for stored in documents {
-            let document = self.library.open(stored)?;
+            let document = self.session.open(stored)?;
             let nodes = path.hits(&document.tree, tier);
             hits.extend(nodes.into_iter().map(|node| (Rc::clone(&document), node)));
         }
@@ -100,7 +100,7 @@ impl Resolver<'_> {
             .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
             .map(|(slug, _)| slug);
         let keys: Vec<&str> = [anchor, decoded.as_str()].into_iter().chain(unnumbered).collect();
-        let documents = self.library.reader.all(&Lookup::Titles(&keys))?;
+        let documents = self.session.reader.all(&Lookup::Titles(&keys))?;
         self.only_of(&documents, place)
     }
 
@@ -111,7 +111,7 @@ impl Resolver<'_> {
         // `id@LINE` names the section with that id that begins at the line.
         let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
         let ids: Vec<&str> = [id, decoded.as_str()].into_iter().chain(unnumbered).collect();
-        let documents = self.library.reader.all(&Lookup::LdmdSections(&ids))?;
+        let documents = self.session.reader.all(&Lookup::LdmdSections(&ids))?;
         self.only_of(&documents, place)
     }
 
@@ -123,7 +123,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Located>> {
         let mut all = Vec::new();
         for stored in documents {
-            all.extend(locate(&self.library.open(stored)?, place));
+            all.extend(locate(&self.session.open(stored)?, place));
         }
         if all.len() < 2 {
             return Ok(all.pop());
@@ -151,9 +151,9 @@ impl Resolver<'_> {
         resolution.warnings.extend(self.shadowed(text)?);
         loop {
             let documents =
-                self.library.reader.documents(&Lookup::All, after.as_deref(), DOCUMENTS_AT_ONCE)?;
+                self.session.reader.documents(&Lookup::All, after.as_deref(), DOCUMENTS_AT_ONCE)?;
             for stored in &documents {
-                let Some(located) = locate(&self.library.open(stored)?, place) else { continue };
+                let Some(located) = locate(&self.session.open(stored)?, place) else { continue };
                 if let Some(fault) = &located.fault {
                     without += 1;
                     let is_near = fault.code == FaultCode::IndexOutOfRange;

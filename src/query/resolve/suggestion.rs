@@ -20,9 +20,9 @@ use crate::store::{Lookup, StoredDocument};
 
 use super::locate::locate;
 use super::steps::joined;
-use crate::query::library::DocumentCache;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::ResolvedNode;
+use crate::query::session::Session;
 
 /// Returns the fault for the step of `steps` that named nothing, with similar steps that exist.
 pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd) -> AddressError {
@@ -208,15 +208,15 @@ pub(super) fn similar_ldmd_sections(document: &OpenDocument, id: &str) -> Vec<St
 /// Returns the addresses of the documents whose names are similar to `name`, with or without the numbers that order
 /// them.
 pub(in crate::query) fn similar_documents(
-    library: &DocumentCache<'_>,
+    session: &Session<'_>,
     name: &str,
 ) -> Result<Vec<String>> {
     let components = name.split('/').count();
     let file = name.rsplit('/').next().unwrap_or(name);
     let has_extension = file.contains('.');
-    let mut documents = library.reader.all(&Lookup::LikeName(name))?;
+    let mut documents = session.reader.all(&Lookup::LikeName(name))?;
     if !file.starts_with(|first: char| first.is_ascii_digit()) {
-        documents.extend(library.reader.all(&Lookup::LikeName("0"))?);
+        documents.extend(session.reader.all(&Lookup::LikeName("0"))?);
     }
     let mut shortened: Vec<(String, String)> = Vec::with_capacity(documents.len());
     for StoredDocument { path, .. } in documents {

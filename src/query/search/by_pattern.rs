@@ -41,11 +41,11 @@ impl Search<'_> {
         if needs_all || self.request.explain {
             let documents = batches.all()?;
             explanation.candidates = documents.len();
-            batches = DocumentBatches::of(self.library, documents);
+            batches = DocumentBatches::of(self.session, documents);
         }
         let mut collector = Collector::new(self.request, self.part);
         let scan = PatternScan {
-            reader: self.library.reader,
+            reader: self.session.reader,
             pattern: &pattern,
             filter: self.filter,
             mode: match self.request.form {
@@ -64,7 +64,7 @@ impl Search<'_> {
             scan.run(&documents, |found| {
                 let Some(document) = documents.get(found.document) else { return true };
                 let goes_on = if self.request.form == OutputMode::Hits {
-                    let freshness = self.library.freshness(document);
+                    let freshness = self.session.freshness(document);
                     found.hits.into_iter().all(|mut hit| {
                         hit.freshness = freshness;
                         collector.take_hit(hit)
@@ -87,10 +87,10 @@ impl Search<'_> {
 
     /// Returns the documents that may match `plan` and that the filter admits, in the requested order.
     fn candidates(&self, plan: &TrigramQuery) -> Result<DocumentBatches<'_>> {
-        let ids = self.library.reader.candidates(plan)?;
+        let ids = self.session.reader.candidates(plan)?;
         let candidates = ids.map_or(Candidates::All, Candidates::Ids);
         let order = self.request.filter.order();
-        DocumentBatches::new(self.library, self.filter.documents.clone(), order, candidates)
+        DocumentBatches::new(self.session, self.filter.documents.clone(), order, candidates)
     }
 
     /// Adds a warning if the list was cut at the limit of the program.

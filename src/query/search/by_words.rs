@@ -259,7 +259,7 @@ impl Search<'_> {
         }
         let HitTaker { is_full, collector, .. } = taker;
         twins.retain(|(index, _)| *index < collector.hits.len());
-        self.library.open_together(twins.iter().map(|(_, twin)| &*twin.document))?;
+        self.session.open_together(twins.iter().map(|(_, twin)| &*twin.document))?;
         for (index, twin) in twins {
             if let Some(hit) = collector.hits.get_mut(index) {
                 hit.duplicates.extend(self.section(twin)?.map(|section| section.address()));
@@ -287,7 +287,7 @@ impl Search<'_> {
             0 => Vec::new(),
             most => pieces.windows(question, bytes, maker.lines(), most, shown),
         };
-        let freshness = self.library.freshness(&candidate.document);
+        let freshness = self.session.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
         Hit { score, passage, freshness, ..maker.hit(*span) }
     }

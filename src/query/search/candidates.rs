@@ -135,7 +135,7 @@ impl Search<'_> {
         let mut count = needed.saturating_add(needed / 2).clamp(64, MOST_RANKED);
         loop {
             let Ranking { sections, weights, is_complete } =
-                self.library.reader.ranked(query, filter, count)?;
+                self.session.reader.ranked(query, filter, count)?;
             // The index chooses arbitrarily among the sections with the lowest score, so they are
             // dropped.
             let last = sections.last().map(|last| last.ranked.score).filter(|_| !is_complete);

@@ -33,7 +33,7 @@ use self::language::Language;
 use super::cursor::{ListPart, most};
 use super::filter::Filter;
 use super::page::fitting;
-use super::{Cursor, DocumentCache, FilterRequest, List as _, Outcome, Page};
+use super::{Cursor, FilterRequest, List as _, Outcome, Page, Session};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::store::StoredDocument;
@@ -141,7 +141,7 @@ impl PassageChars {
 }
 
 /// Searches the store.
-pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
+pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
     let ContextLines { before, after, .. } = request.surroundings;
     if before.max(after) > limits::MAX_CONTEXT_LINES {
         return Err(limits::exceeded("context-lines"));
@@ -153,15 +153,15 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
         )
         .with_hint("remove --sort, or search for a pattern with -e or -F"));
     }
-    let Page { part, warnings, .. } = Page::beginning(request.after, library.reader.generation());
-    let filter = Filter::new(library, &request.filter)?;
-    let mut search = Search { library, request, filter: &filter, part, warnings, language: None };
+    let Page { part, warnings, .. } = Page::beginning(request.after, session.reader.generation());
+    let filter = Filter::new(session, &request.filter)?;
+    let mut search = Search { session, request, filter: &filter, part, warnings, language: None };
     let (found, explanation) = match &request.query {
         Query::Words(texts) => search.words(texts)?,
         Query::Patterns(patterns, options) => search.patterns(patterns, *options)?,
     };
     let mut warnings = search.warnings;
-    warnings.splice(0..0, library.reader.take_warnings());
+    warnings.splice(0..0, session.reader.take_warnings());
     let mut page = Page { warnings, part, ..Page::default() };
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
@@ -172,9 +172,9 @@ pub fn search(library: &DocumentCache<'_>, request: &SearchRequest) -> Result<Se
     // A filter that is not understood is the reason why nothing was found.
     let is_first = request.after.is_none();
     if is_first && answer.outcome() == Outcome::None && !filter.has_unknown() {
-        let empty = filter.empty(library)?;
+        let empty = filter.empty(session)?;
         if empty.is_none() && request.form == OutputMode::Hits {
-            let sections = library.reader.totals()?.sections;
+            let sections = session.reader.totals()?.sections;
             answer.advice = Some(advice(request, sections));
         }
         answer.page.warnings.extend(empty);
@@ -214,7 +214,7 @@ fn has_wildcard(text: &str) -> bool {
 
 /// A search that is being executed.
 struct Search<'a> {
-    library: &'a DocumentCache<'a>,
+    session: &'a Session<'a>,
     request: &'a SearchRequest,
     filter: &'a Filter,
     part: ListPart,
@@ -226,7 +226,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Returns the number of documents in the store, or 0 unless an explanation is requested.
     fn documents_in_store(&self) -> Result<usize> {
-        Ok(if self.request.explain { self.library.reader.totals()?.documents } else { 0 })
+        Ok(if self.request.explain { self.session.reader.totals()?.documents } else { 0 })
     }
 
     fn warn(&mut self, code: &'static str, message: impl std::fmt::Display) {
@@ -237,8 +237,7 @@ impl Search<'_> {
     /// its own.
     fn warn_of_changes<'d>(&mut self, listed: impl IntoIterator<Item = &'d StoredDocument>) {
         if matches!(self.request.form, OutputMode::Counts | OutputMode::Files) {
-            self.warnings
-                .extend(self.library.warning_of_changes(listed, DocumentCache::INGEST_UPDATES));
+            self.warnings.extend(self.session.warning_of_changes(listed, Session::INGEST_UPDATES));
         }
     }
 }

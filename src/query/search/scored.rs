@@ -79,7 +79,7 @@ impl Search<'_> {
         for (index, candidate) in candidates.iter().enumerate() {
             if has_types && index % REORDERED == 0 {
                 let next = candidates.iter().skip(index).take(REORDERED);
-                self.library.open_together(next.map(|candidate| &*candidate.document))?;
+                self.session.open_together(next.map(|candidate| &*candidate.document))?;
             }
             let is_twin = |group: &Group<'_>| {
                 group.first().is_some_and(|first| first.found.is_near_duplicate(&candidate.found))
@@ -106,7 +106,7 @@ impl Search<'_> {
         texts: &mut DocumentTexts<'_>,
     ) -> Result<Vec<ScoredSection<'a>>> {
         let members = groups.iter().flatten().map(|candidate| &*candidate.document);
-        self.library.open_together(members)?;
+        self.session.open_together(members)?;
         let heads = groups.iter().filter_map(|group| group.first());
         texts.read_together(heads.map(|candidate| &*candidate.document))?;
         let mut all = Vec::with_capacity(groups.len());
@@ -209,7 +209,7 @@ impl Search<'_> {
 
     /// Returns the section of a candidate, or `None` if the document does not contain it.
     fn text(&self, candidate: &RankedCandidate) -> Result<Option<ScoredText>> {
-        let document = self.library.open(&candidate.document)?;
+        let document = self.session.open(&candidate.document)?;
         let outline = document.tree.outline();
         let place = candidate.found.place;
         if place.is_front_matter() {
@@ -317,7 +317,7 @@ impl DocumentTexts<'_> {
                 missing.push((document, ByteSpan::new(0, length)));
             }
         }
-        let texts = self.search.library.reader.contents(&missing)?;
+        let texts = self.search.session.reader.contents(&missing)?;
         let read = missing.into_iter().map(|(document, _)| document.id);
         self.cache.extend(read.zip(texts.into_iter().map(Rc::new)));
         self.size = size;
@@ -328,7 +328,7 @@ impl DocumentTexts<'_> {
         if let Some(bytes) = self.cache.get(&document.stored.id) {
             return Ok(Rc::clone(bytes));
         }
-        let bytes = Rc::new(self.search.library.content(document, document.span())?);
+        let bytes = Rc::new(self.search.session.content(document, document.span())?);
         if self.size + bytes.len() > CACHE_BYTES {
             self.cache.clear();
             self.size = 0;

@@ -1,4 +1,4 @@
-//! The documents of one reader: their outlines, their bytes, and whether their files have changed.
+//! The documents of one reader while it answers: their outlines, their bytes, and the state of their files.
 //!
 //! Invariant: bytes come from the store and never from the file, so offsets and bytes belong to the same
 //! version. The file is only compared with that version.
@@ -23,15 +23,15 @@ pub(super) const MAX_OPEN: usize = 64;
 pub fn ask<T>(
     store: &Store,
     purpose: Purpose,
-    question: impl FnOnce(&DocumentCache<'_>) -> Result<T>,
+    question: impl FnOnce(&Session<'_>) -> Result<T>,
 ) -> Result<T> {
     let reader = store.reader(purpose)?;
-    question(&DocumentCache::new(&*reader))
+    question(&Session::new(&*reader))
 }
 
-/// Opens the documents of one reader, and caches the documents that are open.
+/// One reader, with the documents that are open and the folders of their files.
 #[derive(Debug)]
-pub struct DocumentCache<'a> {
+pub struct Session<'a> {
     /// The state of the store that all documents belong to.
     pub reader: &'a dyn Reader,
     open: RefCell<HashMap<i64, Rc<OpenDocument>>>,
@@ -50,8 +50,8 @@ pub struct DocumentCache<'a> {
     cancellation: Cancellation,
 }
 
-impl<'a> DocumentCache<'a> {
-    /// Returns a cache without open documents.
+impl<'a> Session<'a> {
+    /// Returns a session without open documents.
     pub fn new(reader: &'a dyn Reader) -> Self {
         let roots = reader.roots();
         Self {
