@@ -12,7 +12,7 @@ use super::super::filter::{Filter, diagnosed_within};
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
-use super::super::{Session, Page};
+use super::super::{Page, Session};
 use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
