@@ -1046,18 +1046,15 @@ fn a_key_without_a_value_matches_only_null() {
 }
 
 #[test]
-fn a_text_is_contained_in_any_case_as_in_a_search() {
+fn a_text_is_contained_in_code_in_any_case_as_in_a_search() {
     let place = Place::ingested(&[
-        ("a.md", "# Maße\n\nGROẞ\n\n```\nclass\n```\n"),
-        ("b.md", "# Class\n\ngross\n\n> ```\n> größe (1)\n> 2\n> ```\n"),
+        ("a.md", "```\nclass\n```\n"),
+        ("b.md", "> ```\n> größe (1)\n> 2\n> ```\n"),
     ]);
     let codes = |text| all(&place, &["code", "--containing", text], "code", "code");
     assert_eq!(codes("ẞ"), [json!("größe (1)\n2\n")]);
     assert_eq!(codes("ss"), [json!("class\n")]);
     assert_eq!(codes("E (1)\n2"), [json!("größe (1)\n2\n")]);
-    let found = |text| all(&place, &["find", "*", "--content", text], "matches", "title");
-    assert_eq!(found("groß"), [json!("Maße")]);
-    assert_eq!(found("OSS"), [json!("Class")]);
 }
 
 #[test]
@@ -1095,22 +1092,17 @@ fn cells_and_tasks_that_are_too_long_are_reported() {
 #[test]
 fn an_empty_list_says_that_no_document_has_such_items() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b/b.md", "---\nk: 1\n---\n# B\n")]);
-    for (arguments, message) in [
-        (&["code"][..], "no document has a code block; "),
-        (&["tables"], "no document has a table; "),
-        (&["tasks", "--done"], "no document has a task; "),
-        (&["meta", "-g", "a.md"], "no document that passes the filters has front matter; leave"),
-        (
-            &["code", "--containing", "x", "--under", "b"],
-            "no document that passes the filters has a code",
-        ),
+    for (arguments, item) in [
+        (&["code"][..], "a code block"),
+        (&["tables"], "a table"),
+        (&["tasks", "--done"], "a task"),
+        (&["meta", "-g", "a.md"], "front matter"),
+        (&["code", "--containing", "x", "--under", "b"], "a code block"),
     ] {
         let answer = place.run(arguments).ends(1).json();
         assert_eq!(answer["warnings"][0]["code"], "NO_ITEMS", "{answer}");
-        assert!(
-            answer["warnings"][0]["message"].as_str().unwrap().starts_with(message),
-            "{answer}"
-        );
+        let message = answer["warnings"][0]["message"].as_str().unwrap();
+        assert!(message.contains(&format!(" asked about has {item}; ")), "{message}");
     }
 }
 

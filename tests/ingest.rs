@@ -6,6 +6,9 @@ use crate::harness::{Place, age, tampered};
 use crate::stores::as_nobody;
 
 /// Every row of the store except ids, file times and the inode of the folder, by path.
+/// Makes the store one of another parser version, which writes no checksum of the settings.
+const OTHER_PARSER: &str = "UPDATE meta SET value = 99 WHERE key = 'parser_version'; DELETE FROM meta WHERE key = 'seal'";
+
 fn contents(place: &Place) -> Vec<String> {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     let mut rows = Vec::new();
@@ -489,7 +492,8 @@ fn documents_of_another_parser_version_are_parsed_again() {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     store
         .execute_batch(
-            "UPDATE meta SET value = 0 WHERE key = 'parser_version'; UPDATE outline SET packed = x'00'",
+            "UPDATE meta SET value = 0 WHERE key = 'parser_version'; DELETE FROM meta WHERE key = 'seal'; \
+             UPDATE outline SET packed = x'00'",
         )
         .unwrap();
     drop(store);
@@ -502,7 +506,7 @@ fn documents_of_another_parser_version_are_parsed_again() {
 fn an_ingest_of_one_folder_parses_all_documents_of_another_parser_version_once() {
     let place = Place::ingested(&[("a/a.md", "# A\n"), ("b.md", "# B\n"), ("gone.md", "# C\n")]);
     place.remove("gone.md");
-    tampered(&place, "UPDATE meta SET value = 99 WHERE key = 'parser_version'");
+    tampered(&place, OTHER_PARSER);
     let generation = || place.run(&["status"]).success().json()["generation"].clone();
     // A refresh does not wait for documents that it was not asked for.
     place.run(&["select", "b.md", "--refresh"]).success();
@@ -525,8 +529,7 @@ fn documents_of_several_parser_versions_are_parsed_again() {
         store.query_row(statement, [], |row| row.get(0)).unwrap()
     };
     let current = version(".mdsel.db");
-    let set = "UPDATE meta SET value = 99 WHERE key = 'parser_version'";
-    tampered(&place, set);
+    tampered(&place, OTHER_PARSER);
     place.run(&["replace", "a.md", "A", "--content", "text"]).success();
     assert_eq!(version(".mdsel.db"), 0);
     place.run(&["verify"]).success();
@@ -538,7 +541,7 @@ fn documents_of_several_parser_versions_are_parsed_again() {
     place.run(&["copy", ".mdsel.db", "copy.db"]).success();
     assert_eq!(version("copy.db"), current);
     // Documents that are not named are parsed from their bytes in the store.
-    tampered(&place, set);
+    tampered(&place, OTHER_PARSER);
     place.remove("b.md");
     place.run(&["ingest", "b.md"]).success();
     assert_eq!(version(".mdsel.db"), current);

@@ -189,7 +189,7 @@ pub fn code(session: &Session<'_>, request: &CodeRequest) -> Result<CodeAnswer> 
         languages => languages.iter().map(|name| Key::Language(name).hash()).collect(),
     };
     let containing = request.containing.as_ref();
-    let containing = containing.map(|text| ContainedText::new(session, text)).transpose()?;
+    let containing = containing.map(|text| ContainedText::in_code(session, text)).transpose()?;
     let mut blocks = Blocks { session, languages, containing, last: None };
     let (code, page) = list(session, &request.common, &[keys], &mut blocks)?;
     Ok(CodeAnswer { code, page })

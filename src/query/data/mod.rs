@@ -246,20 +246,14 @@ fn list<S: Source>(
         }
         let is_unexplained = page.warnings.is_empty() && page.unresolved_selectors.is_empty();
         if items.is_empty() && is_unexplained && !source.has_items(session, &filter.documents)? {
-            page.warnings.push(no_items(S::ITEM, &filter.documents));
+            let message = format!(
+                "none of the documents asked about has {}; `mdsel toc --depth 0` lists all documents",
+                S::ITEM
+            );
+            page.warnings.push(Warning::new("NO_ITEMS", message));
         }
     }
     Ok((items, page))
-}
-
-/// Returns the warning that no document that `filter` admits has an item.
-fn no_items(item: &str, filter: &DocumentFilter) -> Warning {
-    let message = if filter.is_empty() {
-        format!("no document has {item}; `mdsel toc --depth 0` lists the documents")
-    } else {
-        format!("no document that passes the filters has {item}; leave out a filter")
-    };
-    Warning::new("NO_ITEMS", message)
 }
 
 /// Returns the warning for an empty list of items whose names occur in the store.
