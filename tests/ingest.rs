@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use crate::harness::{Place, age, tampered};
 use crate::stores::as_nobody;
 
-/// Every row of the store except ids, file times and the inode of the folder, by path.
 /// Makes the store one of another parser version, which writes no checksum of the settings.
-const OTHER_PARSER: &str = "UPDATE meta SET value = 99 WHERE key = 'parser_version'; DELETE FROM meta WHERE key = 'seal'";
+const OTHER_PARSER: &str =
+    "UPDATE meta SET value = 99 WHERE key = 'parser_version'; DELETE FROM meta WHERE key = 'seal'";
 
+/// Every row of the store except ids, file times and the inode of the folder, by path.
 fn contents(place: &Place) -> Vec<String> {
     let store = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     let mut rows = Vec::new();
