@@ -100,6 +100,51 @@ impl Schema {
         client.batch_execute(&statements).unwrap();
     }
 
+    /// The address of the schema on a server that holds a partition.
+    pub(crate) fn url_of_node(&self, node: usize) -> String {
+        url_of(&self.nodes[node], &self.name)
+    }
+
+    /// The address of the store for another user.
+    pub(crate) fn url_as(&self, user: &str) -> String {
+        self.url().replacen("postgres@", &format!("{user}@"), 1)
+    }
+
+    /// The address of the store on a pooler that leaves out the schema that a connection asks for.
+    pub(crate) fn url_of_pooler(&self) -> String {
+        let url = self.url();
+        let (start, rest) = url.split_once('@').unwrap();
+        let (server, rest) = rest.split_once('/').unwrap();
+        let server = server.to_owned();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let mut client = client.unwrap();
+                let mut server = std::net::TcpStream::connect(&server).unwrap();
+                let (mut to_client, mut from_server) =
+                    (client.try_clone().unwrap(), server.try_clone().unwrap());
+                std::thread::spawn(move || std::io::copy(&mut from_server, &mut to_client));
+                std::thread::spawn(move || {
+                    let mut bytes = [0; 1 << 16];
+                    while let Ok(length @ 1..) = std::io::Read::read(&mut client, &mut bytes) {
+                        let asked = b"search_path=";
+                        if let Some(at) =
+                            bytes[..length].windows(asked.len()).position(|part| part == asked)
+                        {
+                            bytes[at..at + asked.len()].copy_from_slice(b"test.ignore=");
+                        }
+                        if std::io::Write::write_all(&mut server, &bytes[..length]).is_err() {
+                            break;
+                        }
+                    }
+                    drop(server.shutdown(std::net::Shutdown::Both));
+                });
+            }
+        });
+        format!("{start}@127.0.0.1:{port}/{rest}")
+    }
+
     /// A connection to the server, outside of mdsel.
     pub(crate) fn client(&self) -> postgres::Client {
         postgres::Client::connect(&self.base, postgres::NoTls).unwrap()
@@ -136,7 +181,7 @@ pub(crate) fn move_partition(first: &str, schema: &str, partition: usize, second
         ("5432", port),
         ("notes", "mdsel"),
         ("second", &format!("{schema}_{partition}")),
-        ("mdsel.%", &format!("{schema}.%")),
+        ("mdsel.", &format!("{schema}.")),
         ("ann", "postgres"),
         ("ARRAY[2]", &format!("ARRAY[{partition}]")),
     ] {

@@ -512,6 +512,98 @@ fn a_part_does_not_take_back_what_was_loaded_meanwhile() {
     assert_eq!(found["files"].as_array().unwrap().len(), 4, "{found}");
 }
 
+/// The code and the message of the error of a command.
+fn error_of(place: &Place, command: &[&str], url: &str) -> (String, String) {
+    let error = place.run(&[command, &["--db", url]].concat()).ends(2).json()["error"].clone();
+    (error["code"].as_str().unwrap().to_owned(), error["message"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_schema_that_holds_a_partition_is_not_a_store() {
+    let Some(schema) = Schema::on_several() else { return };
+    let place = Place::new();
+    copy(&fixtures(), place.path());
+    place.run(&["ingest", "--db", &schema.url(), "--root", "."]).success();
+    let before = dump(&place, &schema.url());
+    let other = Place::with(&FILES);
+    for command in [&["ingest", "--root", "."][..], &["status"], &["search", "one"]] {
+        let (code, message) = error_of(&other, command, &schema.url_of_node(0));
+        assert_eq!(code, "STORE_FOREIGN", "{command:?} {message}");
+        assert!(message.contains("partitions of a store on another server"), "{message}");
+    }
+    assert!(dump(&place, &schema.url()) == before);
+}
+
+#[test]
+fn a_pooler_that_leaves_out_the_schema_is_an_error() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let url = schema.url_of_pooler();
+    for _ in 0..2 {
+        for command in [&["status"][..], &["search", "one"], &["ingest", "--root", "."]] {
+            let (code, message) = error_of(&place, command, &url);
+            assert_eq!(code, "STORE_UNREACHABLE", "{command:?} {message}");
+            assert!(message.contains("search_path"), "{message}");
+        }
+        place.run(&["ingest", "--db", &schema.url(), "--root", "."]).success();
+    }
+}
+
+#[test]
+fn a_user_without_rights_on_the_schema_gets_an_error_of_rights() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let user = schema.name();
+    schema.client().batch_execute(&format!("CREATE ROLE {user} LOGIN")).unwrap();
+    place.run(&["ingest", "--db", &schema.url(), "--root", "."]).success();
+    let url = schema.url_as(user);
+    for command in [&["status"][..], &["ingest"]] {
+        let (code, message) = error_of(&place, command, &url);
+        assert_eq!(code, "READ_ONLY", "{command:?} {message}");
+        assert!(message.contains("permission denied for schema"), "{message}");
+    }
+    let grant = format!(
+        "GRANT USAGE ON SCHEMA {user} TO {user}; GRANT SELECT ON ALL TABLES IN SCHEMA {user} TO {user}"
+    );
+    schema.client().batch_execute(&grant).unwrap();
+    place.run(&["search", "one", "--db", &url]).success();
+    schema.client().batch_execute(&format!("DROP OWNED BY {user}; DROP ROLE {user}")).unwrap();
+}
+
+#[test]
+fn a_schema_with_other_tables_is_not_a_store() {
+    let place = Place::with(&FILES);
+    for (table, reading) in [("store", "STORE_FOREIGN"), ("document", "STORE_NOT_FOUND")] {
+        let Some(schema) = Schema::new() else { return };
+        let name = schema.name();
+        let statements = format!("CREATE SCHEMA {name}; CREATE TABLE {name}.{table} (x text)");
+        schema.client().batch_execute(&statements).unwrap();
+        for (command, expected) in [
+            (&["status"][..], reading),
+            (&["ingest", "--root", "."], "STORE_FOREIGN"),
+            (&["verify"], reading),
+        ] {
+            let (code, message) = error_of(&place, command, &schema.url());
+            assert_eq!(code, expected, "{table} {command:?} {message}");
+        }
+    }
+}
+
+#[test]
+fn a_database_of_another_encoding_gets_no_store() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let name = schema.name();
+    let mut client = schema.client();
+    let create = format!("CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    client.batch_execute(&create).unwrap();
+    let url = schema.url().replacen("/mdsel?", &format!("/{name}?"), 1);
+    let (code, message) = error_of(&place, &["ingest", "--root", "."], &url);
+    client.batch_execute(&format!("DROP DATABASE {name}")).unwrap();
+    assert_eq!(code, "USAGE", "{message}");
+    assert!(message.contains("LATIN1"), "{message}");
+}
+
 #[test]
 fn an_interrupted_edit_in_another_folder_is_reported() {
     let Some(schema) = Schema::new() else { return };

@@ -16,7 +16,7 @@ use postgres::types::{ToSql, Type};
 use postgres::{Client, Row};
 
 use super::address::Address;
-use super::tls;
+use super::{schema, tls};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
@@ -281,6 +281,12 @@ fn named(
             ErrorKind::StoreCorrupt,
             "copy the store to a new schema with `mdsel copy`, or ingest the files again",
         ),
+        // Only tables that are created can exist already.
+        SqlState::DUPLICATE_TABLE | SqlState::DUPLICATE_OBJECT => {
+            (ErrorKind::StoreForeign, schema::FOREIGN_HINT)
+        }
+        // A pooler that knows the parameter `options` and does not take it.
+        SqlState::PROTOCOL_VIOLATION => (ErrorKind::StoreUnreachable, schema::POOLER_HINT),
         SqlState::DISK_FULL => (ErrorKind::Io, "make room on the disk of the server"),
         _ if is_lost => {
             (ErrorKind::StoreUnreachable, "check the address and the server, and try again")

@@ -17,12 +17,13 @@ use super::lookup;
 use super::owner::{folder_of, is_owned};
 use super::question::Question;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, partition_of};
+use super::schema;
 use super::store_row::StoreRow;
 use crate::codec::content::{PackedSpan, UnpackedSpan, chunks_of};
 use crate::codec::data::{self, Packable};
 use crate::codec::{markup, outline};
 use crate::data::{CodeItem, TaskEntry};
-use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::error::{ErrorKind, Result, Warning};
 use crate::ldmd::Markup;
 use crate::limits::CONTENT_CHUNK_BYTES;
 use crate::links::Outgoing;
@@ -90,25 +91,20 @@ impl DerefMut for Held<'_> {
 impl State {
     /// Pins the newest generation.
     pub(super) fn open(mut connection: Connection) -> Result<Self> {
-        let absent = |connection: &Connection| {
-            let message = format!("{}: there is no store", connection.address());
-            Error::new(ErrorKind::StoreNotFound, message)
-                .with_hint("create one with `mdsel ingest FOLDER`, or name another one with --db")
-        };
         let columns = StoreRow::COLUMNS;
         let statements = format!("{BEGIN}; SELECT {columns}, {EDITS}, {HAS_FOREIGN} FROM store");
         let rows = match connection.texts(&statements) {
             Ok(rows) => rows,
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-                return Err(absent(&connection));
+                return Err(schema::obstacle(&mut connection).unwrap_or(error));
             }
             Err(error) => return Err(error),
         };
         let row = rows.into_iter().next().unwrap_or_default();
-        let (store, others) = StoreRow::parse(&row)?;
+        let (store, others) = StoreRow::parse(&row, connection.address())?;
         let [editing, has_foreign] = others else { return Err(damaged("its metadata is missing")) };
         connection.set_has_foreign_partitions(has_foreign.as_deref() == Some("t"));
-        let Some(root) = store.root else { return Err(absent(&connection)) };
+        let Some(root) = store.root else { return Err(schema::absent(connection.address())) };
         let editing = editing.as_ref().map(|edits| serde_json::from_str(edits)).transpose();
         let facts = Facts {
             path: None,

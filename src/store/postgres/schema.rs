@@ -2,6 +2,7 @@
 //!
 //! Invariant: a schema has all tables of one version of mdsel, or none.
 
+use super::address::Address;
 use super::connection::Connection;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PARSER_VERSION;
@@ -19,12 +20,84 @@ const TABLES: &str = include_str!("../../../migrations/postgres/0001_tables.sql"
 /// The tables of one partition. `{part}` stands for its number.
 const PARTITION: &str = include_str!("../../../migrations/postgres/0001_partition.sql");
 
-/// Creates the tables if the schema has none. The caller holds the lock of the store.
-pub(super) fn create(connection: &mut Connection) -> Result<()> {
-    if exists(connection)? {
+/// What a schema has.
+struct Contents {
+    has_store: bool,
+    /// Whether there is a table `store` that is not one of mdsel.
+    has_other: bool,
+    encoding: String,
+}
+
+/// Looks at the schema. Fails if the connection uses another one, or if the user may not use it.
+fn contents(connection: &mut Connection) -> Result<Contents> {
+    let name = format!("'{}.store'", connection.address().schema);
+    let rows = connection.texts(&format!(
+        "SELECT current_setting('search_path'), to_regclass({name}) IS NOT NULL, EXISTS (SELECT 1 FROM pg_attribute \
+         WHERE attrelid = to_regclass({name}) AND attname = 'identity'), \
+         current_setting('server_encoding')"
+    ))?;
+    let row = rows.into_iter().next().unwrap_or_default();
+    let value = |index: usize| row.get(index).cloned().flatten().unwrap_or_default();
+    check_search_path(connection.address(), &value(0))?;
+    let (has_table, has_store) = (value(1) == "t", value(2) == "t");
+    Ok(Contents { has_store, has_other: has_table && !has_store, encoding: value(3) })
+}
+
+/// Fails if statements use another schema than that of the address, because a pooler left out the parameters of the
+/// connection.
+pub(super) fn check_search_path(address: &Address, used: &str) -> Result<()> {
+    if used == address.schema {
         return Ok(());
     }
-    let schema = connection.address().schema.clone();
+    let message = format!("{address}: the connection has the search_path {used:?}");
+    Err(Error::new(ErrorKind::StoreUnreachable, message).with_hint(POOLER_HINT))
+}
+
+/// What to do about a pooler that does not pass on the parameters of a connection.
+pub(super) const POOLER_HINT: &str = "connect to the server itself, or let the pooler pass on the \
+    parameter `options`; see `mdsel help servers`";
+
+/// Returns why the table `store` could not be read; `None` if it is damaged.
+pub(super) fn obstacle(connection: &mut Connection) -> Option<Error> {
+    let contents = match connection.batch("ROLLBACK").and_then(|()| contents(connection)) {
+        Ok(contents) => contents,
+        Err(error) => return Some(error),
+    };
+    if contents.has_other {
+        return Some(foreign(connection.address(), "the table `store` is not one of mdsel"));
+    }
+    (!contents.has_store).then(|| absent(connection.address()))
+}
+
+pub(super) fn absent(address: &Address) -> Error {
+    Error::new(ErrorKind::StoreNotFound, format!("{address}: there is no store"))
+        .with_hint("create one with `mdsel ingest FOLDER`, or name another one with --db")
+}
+
+/// Returns the error for a schema that is not a store.
+pub(super) fn foreign(address: &Address, reason: &str) -> Error {
+    Error::new(ErrorKind::StoreForeign, format!("{address}: {reason}")).with_hint(FOREIGN_HINT)
+}
+
+/// What to do about a schema that is not a store.
+pub(super) const FOREIGN_HINT: &str = "name another schema in the URL, such as ?schema=NAME";
+
+/// Creates the tables if the schema has none. The caller holds the lock of the store.
+pub(super) fn create(connection: &mut Connection) -> Result<()> {
+    let Contents { has_store, has_other, encoding } = contents(connection)?;
+    if has_store {
+        return Ok(());
+    }
+    let address = connection.address();
+    if has_other {
+        return Err(foreign(address, "the table `store` is not one of mdsel"));
+    }
+    if encoding != "UTF8" {
+        let message = format!("{address}: the encoding of the database is {encoding}");
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("name a database with the encoding UTF8, as `createdb -E UTF8` makes"));
+    }
+    let schema = address.schema.clone();
     let mut statements = format!("BEGIN; CREATE SCHEMA IF NOT EXISTS {schema};\n{TABLES}");
     for partition in 0..PARTITIONS {
         statements.push_str(&PARTITION.replace("{part}", &partition.to_string()));
@@ -47,14 +120,6 @@ pub(super) fn upgrade(connection: &mut Connection, format: i64) -> Result<()> {
          ALTER TABLE ingest ADD COLUMN IF NOT EXISTS options text, \
          ADD COLUMN IF NOT EXISTS options_before text; UPDATE store SET format = {FORMAT}"
     ))
-}
-
-/// Returns whether the schema has a store.
-fn exists(connection: &mut Connection) -> Result<bool> {
-    let name = format!("{}.store", connection.address().schema);
-    let statement = format!("SELECT to_regclass('{name}')");
-    let rows = connection.texts(&statement)?;
-    Ok(rows.into_iter().flatten().any(|name| name.is_some()))
 }
 
 /// Fails if a newer version of mdsel wrote the store.

@@ -2,6 +2,7 @@
 
 use postgres::types::Type;
 
+use super::address::Address;
 use super::connection::Connection;
 use super::rows::damaged;
 use super::schema;
@@ -12,7 +13,7 @@ use crate::error::Result;
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoreRow {
     pub(super) format: i64,
-    /// The number of partitions.
+    /// The number of partitions; 0 in a schema that only holds partitions of a store on another server.
     pub(super) partitions: i64,
     /// The root; `None` before the first ingest.
     pub(super) root: Option<String>,
@@ -25,31 +26,44 @@ pub(super) struct StoreRow {
 
 impl StoreRow {
     /// The columns that [`Self::parse`] reads.
-    pub(super) const COLUMNS: &str = "format, parts, root, options, parser, generation";
+    pub(super) const COLUMNS: &str =
+        "current_setting('search_path'), format, parts, root, options, parser, generation";
 
     /// Reads the row.
     pub(super) fn read(connection: &mut Connection) -> Result<Self> {
         let rows = connection.texts(&format!("SELECT {} FROM store", Self::COLUMNS))?;
-        Ok(Self::parse(&rows.into_iter().next().unwrap_or_default())?.0)
+        let row = rows.into_iter().next().unwrap_or_default();
+        Ok(Self::parse(&row, connection.address())?.0)
     }
 
-    /// Parses a row that begins with [`Self::COLUMNS`], and returns the other values, too. Fails if a newer version of
-    /// mdsel wrote the store.
-    pub(super) fn parse(row: &[Option<String>]) -> Result<(Self, &[Option<String>])> {
-        let [format, partitions, root, options, parser, generation, others @ ..] = row else {
+    /// Parses a row that begins with [`Self::COLUMNS`], and returns the other values, too. Fails if the row is of
+    /// another schema, if the schema holds partitions of a store on another server, and if a newer version of mdsel wrote
+    /// the store.
+    pub(super) fn parse<'a>(
+        row: &'a [Option<String>],
+        address: &Address,
+    ) -> Result<(Self, &'a [Option<String>])> {
+        let [search_path, format, partitions, root, options, parser, generation, others @ ..] = row
+        else {
             return Err(damaged("its metadata is missing"));
         };
         let number = |text: &Option<String>| {
             let number = text.as_ref().and_then(|text| text.parse::<i64>().ok());
             number.ok_or_else(|| damaged("its metadata cannot be read"))
         };
+        schema::check_search_path(address, search_path.as_deref().unwrap_or_default())?;
+        let partitions = number(partitions)?;
+        if partitions == 0 {
+            let reason = "the schema holds partitions of a store on another server";
+            return Err(schema::foreign(address, reason));
+        }
         let format = number(format)?;
         schema::check(format)?;
         let parsed: Option<IngestOptions> =
             options.as_ref().and_then(|options| serde_json::from_str(options).ok());
         let row = Self {
             format,
-            partitions: number(partitions)?,
+            partitions,
             root: root.clone(),
             has_lost_options: options.is_some() && parsed.is_none(),
             options: parsed.map(IngestOptions::within_limits),
