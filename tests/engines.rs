@@ -142,6 +142,41 @@ fn words_and_patterns_find_the_same() {
 }
 
 #[test]
+fn words_in_front_matter_score_the_same() {
+    let place = Place::new();
+    place.write("a.md", "---\ndescription: how to install\n---\n# A\n\ntext\n");
+    place.write("b.md", "---\ntitle: none\ndescription: other\n---\n# B\n\ninstall it\n");
+    place.write("c.md", "# Install\n\ndescription of the install\n\n## Description\n");
+    let engines = Engines::with(&place);
+    for text in ["meta:description", "meta:description install", "meta:inst*", "meta:\"how to\""] {
+        let of = |store: &Store| -> Vec<(String, f64)> {
+            let request = search_request(Query::Words(vec![text.to_owned()]), 0);
+            let ranked = |session: &Session<'_>| search::search(session, &request);
+            let answer = ask(store, Purpose::Search, ranked).unwrap();
+            let rows = mdsel::output::Answer::rows(&answer).into_iter();
+            let hit = |row: Value| {
+                (row["selector"].as_str().unwrap().to_owned(), row["score"].as_f64().unwrap())
+            };
+            rows.map(hit).collect()
+        };
+        let (file, others) = engines.stores.split_first().unwrap();
+        let expected = of(file);
+        assert!(expected[0].0.ends_with("@frontmatter"), "{text}: {expected:?}");
+        for other in others {
+            let found = of(other);
+            assert_eq!(found.len(), expected.len(), "{text} {other:?}: {found:?} {expected:?}");
+            for (found, expected) in found.iter().zip(&expected) {
+                let is_near = (found.1 - expected.1).abs() < 0.002;
+                assert!(
+                    found.0 == expected.0 && is_near,
+                    "{text} {other:?}: {found:?} {expected:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn every_address_and_link_leads_to_the_same_place() {
     let place = Place::with_fixtures();
     let engines = Engines::with(&place);

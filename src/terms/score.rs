@@ -23,6 +23,9 @@ pub(crate) const PARTS_WEIGHT: f32 = 0.3;
 /// match.
 pub(crate) const PATH_WEIGHT: f32 = 1.0;
 
+/// The weight of a word in front matter if the query asks for it there.
+pub(crate) const META_WEIGHT: f32 = 3.0;
+
 /// The influence of the length of a text, from 0 to 1: `b` of BM25.
 pub(crate) const LENGTH: f32 = 0.75;
 /// The influence of the length of a title.

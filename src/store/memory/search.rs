@@ -1,7 +1,7 @@
 //! Ranking the sections of a store in memory: every section is compared with the query.
 //!
 //! Invariant: the sections that match are those that the full-text index of a store file finds, and their
-//! scores are the same, except those of front matter and of several words in a path.
+//! scores are the same, except those of several words in a path.
 
 use std::sync::Arc;
 
@@ -172,9 +172,9 @@ impl<'a> AllSections<'a> {
         (ranked, weights)
     }
 
-    /// Returns the largest number, over title, body and code, of pairs of a section and a word in it that
-    /// `is_it` accepts.
-    fn most(&self, term: &QueryTerm, is_it: impl Fn(&str) -> bool) -> u64 {
+    /// Returns the largest number, over the texts of title, body and code that `takes` accepts, of pairs of a section
+    /// and a word in it that `is_it` accepts.
+    fn most(&self, takes: impl Fn(usize) -> bool, is_it: impl Fn(&str) -> bool) -> u64 {
         let count = |index: usize| {
             let words = |section: &SectionWords<'_>| {
                 let text = section.texts.get(index).into_iter().flatten();
@@ -186,17 +186,20 @@ impl<'a> AllSections<'a> {
             };
             self.sections.iter().map(words).sum::<u64>()
         };
-        (0..TEXTS).filter(|index| term.takes_text(*index)).map(count).max().unwrap_or(0)
+        (0..TEXTS).filter(|index| takes(*index)).map(count).max().unwrap_or(0)
     }
 
     fn rarity(&self, term: &QueryTerm) -> Rarity {
         let all = self.sections.len() as u64;
         if let Some(word) = term.single_word() {
             let count = |is_stemmed: bool| {
-                self.most(term, |found| {
-                    let (is_exact, is_like) = is_like(term, word, found);
-                    if is_stemmed { is_like } else { is_exact }
-                })
+                self.most(
+                    |index| term.takes_text(index),
+                    |found| {
+                        let (is_exact, is_like) = is_like(term, word, found);
+                        if is_stemmed { is_like } else { is_exact }
+                    },
+                )
             };
             let (exact, stemmed) = (count(false), count(true));
             return Rarity {
@@ -213,9 +216,10 @@ impl<'a> AllSections<'a> {
             let last = term.words.len().saturating_sub(1);
             let words = term.words.iter().enumerate().map(|(index, (_, word))| {
                 let is_prefix = term.is_prefix && index == last;
-                let having = self.most(term, |found| {
-                    found == word || (is_prefix && found.starts_with(word.as_str()))
-                });
+                let having = self.most(
+                    |_| true,
+                    |found| found == word || (is_prefix && found.starts_with(word.as_str())),
+                );
                 score::rarity(all, having)
             });
             words.sum()
@@ -341,7 +345,7 @@ impl<'a> AllSections<'a> {
             Some(TextField::Meta) => {
                 let score = self.of_text(term, section, 1).filter(|_| section.is_front_matter);
                 found.is_match = score.is_some();
-                found.score = score.unwrap_or(0.0) + leaf.rarity.exact;
+                found.score = score::META_WEIGHT * score.unwrap_or(0.0);
             }
             _ => {
                 let texts = (0..TEXTS).filter(|index| term.takes_text(*index));

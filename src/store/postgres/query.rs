@@ -253,7 +253,7 @@ impl Lists {
                 let within = places.into_iter().filter(|(place, _)| place.is_front_matter());
                 let scored = within.filter_map(|(place, entries)| {
                     let score = self.of_text(term, &entries, 1, rarities)?;
-                    Some((place, found(score + rarity.exact)))
+                    Some((place, found(score::META_WEIGHT * score)))
                 });
                 scored.collect()
             }

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::query::{
-    BooleanQuery, EnableScoring, InvertedIndexRangeQuery, PhrasePrefixQuery, PhraseQuery, Query,
-    Scorer, TermQuery, Weight,
+    BooleanQuery, ConstScoreQuery, EnableScoring, InvertedIndexRangeQuery, PhrasePrefixQuery,
+    PhraseQuery, Query, Scorer, TermQuery, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Score, Searcher, SegmentReader, Term};
@@ -20,8 +20,8 @@ use tantivy::{Score, Searcher, SegmentReader, Term};
 use super::Usable;
 use super::schema::Fields;
 use crate::terms::score::{
-    self, CODE_WEIGHT, LENGTH, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH, TITLE_WEIGHT,
-    by_length, number,
+    self, CODE_WEIGHT, LENGTH, META_WEIGHT, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH,
+    TITLE_WEIGHT, by_length, number,
 };
 use crate::terms::{FRONT_MATTER, QueryTerm, StemClass, TextField};
 
@@ -350,8 +350,10 @@ impl FieldTable {
             }
             Some(TextField::Meta) => {
                 let text = sequence(body, term).unwrap_or_else(|| words(body));
-                let within = vec![term_in(scope, FRONT_MATTER), text];
-                vec![(Box::new(BooleanQuery::intersection(within)), 1.0)]
+                // Only the text scores.
+                let scope = ConstScoreQuery::new(term_in(scope, FRONT_MATTER), 0.0);
+                let within = vec![Box::new(scope) as Box<dyn Query>, text];
+                vec![(Box::new(BooleanQuery::intersection(within)), META_WEIGHT)]
             }
             // The path is indexed without positions.
             Some(TextField::Path) if term.words.len() > 1 => vec![(words(path), 1.0)],
