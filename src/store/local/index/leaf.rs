@@ -210,24 +210,23 @@ impl QueryTermState {
                 }
             }
         }
-        let state = |word: WordLookup<'_>| Self {
-            found: word.found,
-            queries: Vec::new(),
-            rarity: Rarity {
-                exact: table.rarity(FieldTable::most(&word.exact_counts)),
-                stemmed: table.rarity(FieldTable::most(&word.counts)),
-            },
+        let state = |word: WordLookup<'_>| {
+            Ok(Self {
+                // The words of a compound are also searched next to each other.
+                queries: table.weights(searcher, word.term)?,
+                rarity: Rarity {
+                    exact: table.rarity(FieldTable::most(&word.exact_counts)),
+                    stemmed: table.rarity(FieldTable::most(&word.counts)),
+                },
+                found: word.found,
+            })
         };
-        Ok(words.into_iter().map(state).collect())
+        words.into_iter().map(state).collect()
     }
 
     /// Returns the state of a term that tantivy matches.
     fn of_query(searcher: &Searcher, table: &FieldTable, term: &QueryTerm) -> Usable<Self> {
-        let mut queries = Vec::new();
-        for (query, weight) in table.queries(term) {
-            let query = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
-            queries.push((query, weight));
-        }
+        let queries = table.weights(searcher, term)?;
         let of_query = table.rarity_of_query(searcher, term)?;
         let rarity = Rarity { exact: of_query, stemmed: of_query };
         Ok(Self { found: Vec::new(), queries, rarity })
@@ -369,6 +368,18 @@ impl FieldTable {
                     .collect()
             }
         }
+    }
+
+    /// Prepares the queries with which tantivy matches `term`.
+    fn weights(
+        &self,
+        searcher: &Searcher,
+        term: &QueryTerm,
+    ) -> Usable<Vec<(Box<dyn Weight>, Score)>> {
+        let weight = |(query, weight): (Box<dyn Query>, Score)| {
+            Ok((query.weight(EnableScoring::enabled_from_searcher(searcher))?, weight))
+        };
+        self.queries(term).into_iter().map(weight).collect()
     }
 
     /// Returns the sum of the inverse document frequencies of the words of a phrase. For a prefix,
