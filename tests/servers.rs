@@ -239,6 +239,54 @@ fn a_check_finds_what_was_changed_on_the_server() {
 }
 
 #[test]
+fn a_check_finds_that_a_document_is_gone_from_the_server() {
+    let Some(schema) = Schema::new() else { return };
+    let (url, name) = (schema.url(), schema.name());
+    let place = Place::with(&FILES);
+    place.run(&["ingest", "--db", &url, "--root", "."]).success();
+    // Documents that a change replaced or removed are not missing.
+    for round in 0..10 {
+        place.write("a.md", format!("# A {round}\n"));
+        place.run(&["ingest", "--db", &url]).success();
+        place.run(&["verify", "--db", &url]).success();
+    }
+    let statement = format!("DELETE FROM {name}.document WHERE path = 'b/c.md'");
+    schema.client().batch_execute(&statement).unwrap();
+    let findings = place.run(&["verify", "--db", &url]).ends(1).json()["findings"].clone();
+    assert_eq!(findings[0]["code"], "INDEX_DIFFERS", "{findings}");
+    assert!(findings[0]["message"].as_str().unwrap().contains("1 document"), "{findings}");
+    place.run(&["ingest", "--db", &url]).success();
+    let Some(new) = Schema::new() else { return };
+    place.run(&["copy", &url, &new.url()]).success();
+    place.run(&["verify", "--db", &new.url()]).success();
+    assert_eq!(dump(&place, &url), dump(&place, &new.url()));
+}
+
+#[test]
+fn a_damaged_document_without_a_file_can_be_loaded_again() {
+    let Some(schema) = Schema::new() else { return };
+    let (url, name) = (schema.url(), schema.name());
+    let (place, machine) = (Place::with(&FILES), Place::new());
+    place.run(&["ingest"]).success();
+    let pack = place.run(&["dump"]).success();
+    std::fs::write(machine.join("pack"), &pack.stdout).unwrap();
+    machine.run(&["load", "pack", "--db", &url]).success();
+    let statement = format!(
+        "UPDATE {name}.content c SET bytes = '\\x61ff' FROM {name}.document d \
+         WHERE c.place / 4096 = d.id AND d.path = 'a.md'"
+    );
+    schema.client().batch_execute(&statement).unwrap();
+    machine.run(&["ingest", "--force", "--db", &url, "--root", "."]).success();
+    let finding = machine.run(&["verify", "--db", &url]).ends(1).json()["findings"][0].clone();
+    assert_eq!(finding["code"], "BYTES_DAMAGED", "{finding}");
+    assert!(finding["hint"].as_str().unwrap().contains("if it has no file"), "{finding}");
+    machine.run(&["ingest", "--db", &url, "--root", ".", "a.md"]).success();
+    machine.run(&["load", "pack", "--db", &url]).success();
+    machine.run(&["verify", "--db", &url]).success();
+    assert!(dump(&machine, &url).as_bytes() == pack.stdout);
+}
+
+#[test]
 fn a_server_with_damaged_settings_says_so_and_keeps_its_documents() {
     let Some(schema) = Schema::new() else { return };
     let cut = format!("UPDATE {}.store SET options = left(options, 20)", schema.name());

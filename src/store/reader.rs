@@ -227,6 +227,12 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the ids of the documents that the parser reported with this code.
     fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>>;
 
+    /// Returns the number of documents that the index for searches has and the store lacks, if the store is not a file. A
+    /// file has totals.
+    fn missing_documents(&self) -> Result<usize> {
+        Ok(0)
+    }
+
     /// Returns all that is stored of documents except their bytes and what they are found by.
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>>;
 

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use crate::count::counted;
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::parallel::batches;
@@ -35,6 +36,11 @@ pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<
     if reader.facts().has_lost_options {
         let message = "its options differ from what was written";
         checked.faults.push(StoreProblem::new(FaultKind::Meta, message));
+    }
+    let missing = reader.missing_documents()?;
+    if missing > 0 {
+        let message = format!("the store lacks {} of its index", counted(missing, "document"));
+        checked.faults.push(StoreProblem::new(FaultKind::IndexDiffers, message));
     }
     let documents = reader.all(&Lookup::All)?;
     let size = |document: &StoredDocument| document.state.size;

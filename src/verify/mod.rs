@@ -135,6 +135,13 @@ fn finding(fault: StoreProblem, is_file: bool) -> Finding {
         (FaultKind::Meta, _) if !is_file => {
             Some("`mdsel ingest --ext md`, with all options of the store")
         }
+        (FaultKind::IndexDiffers, _) if !is_file => {
+            Some("`mdsel ingest`, then `mdsel copy` to a new schema")
+        }
+        (FaultKind::Bytes, _) if !is_file => Some(
+            "`mdsel ingest --force`; if it has no file, `mdsel ingest PATH`, which removes it, then \
+             `mdsel load` or `mdsel copy`",
+        ),
         _ if !is_file => Some("mdsel ingest --force"),
         (FaultKind::IndexOutOfDate | FaultKind::IndexMissing, _) => {
             Some("`mdsel ingest`, any search, or `mdsel verify --repair`")

@@ -23,7 +23,7 @@ use crate::terms::score::{self, Rarity};
 use crate::terms::{Clause, QueryLeaf, QueryTerm, TermMatch, TrigramQuery, WordQuery};
 
 /// The condition that a segment `s` belongs to the generation `$1`.
-const IS_IN_USE: &str = "s.gen_from <= $1 AND (s.gen_to IS NULL OR s.gen_to > $1)";
+pub(super) const IS_IN_USE: &str = "s.gen_from <= $1 AND (s.gen_to IS NULL OR s.gen_to > $1)";
 
 /// A term of a query, its effect, and the sections that contain it.
 struct Leaf<'a> {

@@ -15,7 +15,9 @@ use postgres::types::Type;
 use super::connection::{Connection, HAS_FOREIGN, Idle};
 use super::lookup;
 use super::owner::{folder_of, is_owned};
+use super::packed_ids::unpack;
 use super::question::Question;
+use super::ranking::IS_IN_USE;
 use super::rows::{self, KeyKind, column, damaged, damaged_part, length, partition_of};
 use super::schema;
 use super::store_row::StoreRow;
@@ -428,6 +430,25 @@ impl Reader for PostgresReader {
 
     fn with_diagnostic(&self, code: &str) -> Result<HashSet<i64>> {
         self.state()?.with_diagnostic(code)
+    }
+
+    fn missing_documents(&self) -> Result<usize> {
+        let state = self.state()?;
+        let mut question =
+            Question::new(format!("SELECT s.documents FROM segment s WHERE {IS_IN_USE}"));
+        question.bind(state.generation, Type::INT8);
+        let segments = question.run(&mut state.connection())?;
+        // Also of documents that were replaced and are not deleted yet.
+        let known = "SELECT d.id FROM document d UNION ALL SELECT e.document FROM dead e";
+        let known = Question::new(known).run(&mut state.connection())?;
+        let known = known.iter().map(|row| column(row, 0)).collect::<Result<HashSet<i64>>>()?;
+        let mut missing = 0;
+        for segment in &segments {
+            let documents = unpack(column(segment, 0)?);
+            let documents = documents.ok_or_else(|| damaged("a segment of its index"))?;
+            missing += documents.iter().filter(|id| !known.contains(id)).count();
+        }
+        Ok(missing)
     }
 
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {

@@ -46,9 +46,16 @@ pub(super) fn damaged(what: &str) -> Error {
         .with_hint("run `mdsel ingest --force`, which parses all files again")
 }
 
+/// What to do about a damaged document.
+const DOCUMENT_HINT: &str = "run `mdsel ingest --force`, which reads its file again; if it has no file, remove it \
+    with `mdsel ingest PATH`, then load or copy it again";
+
 /// Returns the error about a part of a document that differs from what was written.
 pub(super) fn damaged_part(document: &StoredDocument, part: &str) -> Error {
-    damaged(&format!("the {part} of {} differ from what was written", document.path))
+    let path = &document.path;
+    let message =
+        format!("the store is damaged: the {part} of {path} differ from what was written");
+    Error::new(ErrorKind::StoreCorrupt, message).with_hint(DOCUMENT_HINT)
 }
 
 /// Reads a column. Fails if its type is another one.
