@@ -263,6 +263,34 @@ fn a_check_finds_that_a_document_is_gone_from_the_server() {
 }
 
 #[test]
+fn an_ingest_of_a_folder_without_files_keeps_the_documents() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let (place, empty) = (Place::with(&FILES), Place::new());
+    place.run(&["ingest", "--db", &url, "--root", "."]).success();
+    let before = dump(&place, &url);
+    let shards = ["1/2", "2/2"].map(|shard| vec!["--shard", shard, "--ingest-id", "x"]);
+    for more in [Vec::new()].into_iter().chain(shards) {
+        let command = [&["ingest", "--db", &url, "--root", "."][..], &more].concat();
+        let report = empty.run(&command).success().json();
+        let warnings = report["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|warning| warning["code"] == "NO_FILE"), "{more:?} {report}");
+        assert_eq!(report["removed"], 0, "{report}");
+    }
+    assert!(dump(&place, &url) == before);
+    // A part of an ingest may have no files.
+    place.remove("a.md");
+    for shard in 1..=5 {
+        let shard = format!("{shard}/5");
+        let command =
+            ["ingest", "--db", &url, "--root", ".", "--shard", &shard, "--ingest-id", "y"];
+        place.run(&command).success();
+    }
+    let status = place.run(&["status", "--db", &url]).success().json();
+    assert_eq!(status["documents"], 1, "{status}");
+}
+
+#[test]
 fn a_damaged_document_without_a_file_can_be_loaded_again() {
     let Some(schema) = Schema::new() else { return };
     let (url, name) = (schema.url(), schema.name());

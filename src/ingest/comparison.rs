@@ -91,7 +91,7 @@ pub(super) fn compare_all<'a>(
         report.warnings.extend(warning_of_kept(&without_file));
     }
     for (scopes, comparison) in others {
-        report.warnings.push(warning_of_other_folder(scopes, comparison.without_file.len()));
+        report.warnings.push(warning_of_other_folder(plan, scopes, comparison.without_file.len()));
     }
     for (name, documents) in plan.missing.iter().zip(known.in_missing) {
         let reason = "the folder of the collection does not exist; its documents stay".to_owned();
@@ -128,14 +128,14 @@ fn warning_of_kept(documents: &[&StoredDocument]) -> Option<Warning> {
     Some(no_file(&format!("{what} because no ingest has seen any")))
 }
 
-/// Returns the warning about the documents that stay although their folder is another one than before.
-fn warning_of_other_folder(scopes: &Scopes, documents: usize) -> Warning {
+/// Returns the warning about the documents that stay although their folder is another one than before, or may be.
+fn warning_of_other_folder(plan: &IngestPlan, scopes: &Scopes, documents: usize) -> Warning {
     let stay =
         if documents == 1 { "1 document stays" } else { &format!("{documents} documents stay") };
     let folder = scopes.root.folder.display();
-    no_file(&format!(
-        "{folder} has no files to ingest and is not the folder that was ingested before; {stay}"
-    ))
+    let other =
+        if plan.knows_folders { " and is not the folder that was ingested before" } else { "" };
+    no_file(&format!("{folder} has no files to ingest{other}; {stay}"))
 }
 
 fn no_file(what: &str) -> Warning {
@@ -152,7 +152,7 @@ fn compare<'a>(
     report: &mut IngestReport,
 ) -> FileComparison<'a> {
     let is_in_other_folder =
-        walked.found.is_empty() && !known.is_empty() && scopes.is_other_folder();
+        !walked.has_files && !known.is_empty() && plan.may_be_other_folder(scopes);
     let mut candidates = Vec::new();
     for found in walked.found {
         let stored = known.remove(found.path.as_str());

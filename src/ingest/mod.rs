@@ -394,8 +394,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         }
     }
     let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
-    // Users of a server have folders of their own.
-    if request.store.path().is_some() {
+    if plan.knows_folders {
         note_folders(&mut plan, &comparisons);
     }
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.

@@ -30,6 +30,9 @@ pub(super) struct IngestPlan {
     pub(super) missing: Vec<String>,
     /// Whether the options are unknown, so that no document is added or removed.
     pub(super) has_lost_options: bool,
+    /// Whether the options note which folders were ingested, so that another one is recognized. Users of a server have
+    /// folders of their own.
+    pub(super) knows_folders: bool,
 }
 
 /// A folder of documents, and the paths below it that an ingest covers.
@@ -141,6 +144,7 @@ impl IngestPlan {
             missing: Vec::new(),
             options,
             has_lost_options: false,
+            knows_folders: request.store.path().is_some(),
         })
     }
 
@@ -219,6 +223,7 @@ impl IngestPlan {
             scopes,
             missing: Vec::new(),
             has_lost_options: false,
+            knows_folders: request.store.path().is_some(),
         })
     }
 
@@ -314,6 +319,17 @@ fn no_folder(root: &Root) -> Error {
     .with_hint(format!("drop its documents with `mdsel ingest --forget {}`", shell_word(name)))
 }
 
+impl IngestPlan {
+    /// Whether the documents of `scopes` may be those of another folder.
+    pub(super) fn may_be_other_folder(&self, scopes: &Scopes) -> bool {
+        if self.knows_folders {
+            return scopes.is_other_folder();
+        }
+        // The folders of collections are given relative to the root.
+        scopes.is_whole() && scopes.root.name.is_empty()
+    }
+}
+
 impl Scopes {
     fn whole(root: Root, options: &IngestOptions) -> Self {
         Self::new(root, options, vec![String::new()], false)
@@ -387,6 +403,7 @@ impl Scopes {
                 *path = self.root.path_of(path);
             }
         }
+        walked.has_files = !walked.found.is_empty();
         walked
     }
 
