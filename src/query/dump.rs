@@ -15,8 +15,12 @@ use super::resolved_node::ResolvedNode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_safe_path};
+use crate::parallel::batches;
 use crate::position::ByteSpan;
-use crate::store::{Lookup, StoredDocument};
+use crate::store::{Lookup, Reader, StoredDocument};
+
+/// The number of documents that are read at once.
+const TOGETHER: usize = 64;
 
 /// Writes the pack of a store. `with_attachments` adds the linked files that are not documents, except for those that
 /// an ingest would leave out as hidden or ignored. Returns a line for each linked file that exists and could not be
@@ -36,26 +40,30 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     };
     let unwritten = |error| Error::io(Path::new("standard output"), error);
     let mut writer = PackWriter::new(out, &header).map_err(unwritten)?;
-    for stored in &documents {
-        writer.document(&document(session, stored)?).map_err(unwritten)?;
+    let size = |document: &StoredDocument| document.state.size;
+    for batch in batches(&documents, TOGETHER, limits::LARGE_DOCUMENT_BYTES as u64, size) {
+        for document in packed(session.reader, batch)? {
+            writer.document(&document).map_err(unwritten)?;
+        }
     }
     let graph = Graph::new(session, EdgeFilter::default());
     let mut attachments = BTreeSet::new();
-    for stored in &documents {
-        let whole = ResolvedNode::whole(session.open(stored)?);
-        for edge in graph.all_out_of(&whole)? {
-            let kind = &edge.link.kind;
-            match &edge.to {
-                Destination::Place(to) => writer
-                    .link(&PackLink {
-                        from: edge.from.address(),
-                        to: to.address(),
-                        kind: kind.relation().to_owned(),
-                        is_inline: source_word(kind) == "inline",
-                    })
-                    .map_err(unwritten)?,
-                Destination::Attachment { path, .. } => drop(attachments.insert(path.clone())),
-                Destination::NotInStore(_) | Destination::Broken(_) => {}
+    for batch in documents.chunks(TOGETHER) {
+        for document in session.open_together(batch.iter())? {
+            for edge in graph.all_out_of(&ResolvedNode::whole(document))? {
+                let kind = &edge.link.kind;
+                match &edge.to {
+                    Destination::Place(to) => writer
+                        .link(&PackLink {
+                            from: edge.from.address(),
+                            to: to.address(),
+                            kind: kind.relation().to_owned(),
+                            is_inline: source_word(kind) == "inline",
+                        })
+                        .map_err(unwritten)?,
+                    Destination::Attachment { path, .. } => drop(attachments.insert(path.clone())),
+                    Destination::NotInStore(_) | Destination::Broken(_) => {}
+                }
             }
         }
     }
@@ -71,19 +79,26 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     Ok(left_out)
 }
 
-fn document(session: &Session<'_>, stored: &StoredDocument) -> Result<PackDocument> {
-    let reader = session.reader;
-    let front_matter = reader.front_matter(stored)?;
-    let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
-    let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
-    Ok(PackDocument {
-        path: stored.path.clone(),
-        title: reader.links(stored)?.title.unwrap_or_else(|| stored.path.clone()),
-        kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
-        tags: reader.tags(stored)?,
-        sources: field("sources").map(sources).unwrap_or_default(),
-        bytes: reader.content(stored, ByteSpan::new(0, length))?,
-    })
+/// Reads documents as they are in a pack.
+fn packed(reader: &dyn Reader, documents: &[StoredDocument]) -> Result<Vec<PackDocument>> {
+    let whole: Vec<_> =
+        documents.iter().map(|document| (document, ByteSpan::new(0, usize::MAX))).collect();
+    let contents = reader.contents(&whole)?;
+    let values = reader.front_matters(documents)?.into_iter().zip(reader.all_tags(documents)?);
+    let values = values.zip(reader.all_links(documents)?).zip(contents);
+    let mut packed = Vec::with_capacity(documents.len());
+    for (stored, (((front_matter, tags), links), bytes)) in documents.iter().zip(values) {
+        let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
+        packed.push(PackDocument {
+            path: stored.path.clone(),
+            title: links.title.unwrap_or_else(|| stored.path.clone()),
+            kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
+            tags,
+            sources: field("sources").map(sources).unwrap_or_default(),
+            bytes,
+        });
+    }
+    Ok(packed)
 }
 
 /// Returns the URLs of a list of strings, or of mappings with the key `url`.
