@@ -126,7 +126,7 @@ impl Schema {
                     (client.try_clone().unwrap(), server.try_clone().unwrap());
                 std::thread::spawn(move || std::io::copy(&mut from_server, &mut to_client));
                 std::thread::spawn(move || {
-                    let mut bytes = [0; 1 << 16];
+                    let mut bytes = vec![0; 1 << 16];
                     while let Ok(length @ 1..) = std::io::Read::read(&mut client, &mut bytes) {
                         let asked = b"search_path=";
                         if let Some(at) =

@@ -1,4 +1,4 @@
-//! The stored form of outlines, LDMD sections, data, bytes and integers.
+//! The stored form of outlines, LDMD sections, data and bytes.
 //!
 //! Invariants: decoding returns exactly what was encoded. Damaged bytes of any content decode to
 //! `None` within a memory bound and never cause a panic. Pure.
@@ -7,6 +7,3 @@ pub(crate) mod content;
 pub(crate) mod data;
 pub(crate) mod markup;
 pub(crate) mod outline;
-
-#[cfg(feature = "postgres")]
-pub(crate) use crate::varint;

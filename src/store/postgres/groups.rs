@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::varint::{put, take};
+use crate::varint::{put, take};
 
 /// The first byte of the key of a group. No UTF-8 text contains it.
 const GROUP: u8 = 0xff;

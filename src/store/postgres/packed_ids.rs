@@ -2,7 +2,7 @@
 //!
 //! Invariant: reading any bytes neither panics nor reads beyond them.
 
-use crate::codec::varint::{put, take};
+use crate::varint::{put, take};
 
 /// Packs ids as differences from the ones before.
 pub(super) fn pack(values: &[i64]) -> Vec<u8> {

@@ -5,8 +5,8 @@
 //! words in the text and the positions of the word. Invariants: decoding an encoded list returns the same
 //! list. Decoding any other bytes returns `None` or a list, and uses no more memory than the bytes allow.
 
-use crate::codec::varint::{put, take};
 use crate::store::SectionId;
+use crate::varint::{put, take};
 
 /// The number of texts of a section whose words have positions: title, body and code.
 pub(super) const TEXTS: usize = 3;

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rustc_hash::FxHashMap;
 
-use crate::codec::varint::{put, take};
 use crate::terms::{Trigram, TrigramQuery};
+use crate::varint::{put, take};
 
 /// The documents of a segment by trigram, while they are collected.
 pub(super) type Lists = FxHashMap<u32, Vec<u32>>;
