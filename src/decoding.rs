@@ -8,7 +8,8 @@ pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// Returns `bytes` as text of the same length, so that offsets stay valid. Each byte that is not UTF-8 is replaced by `placeholder`, which is one byte long.
+/// Returns `bytes` as text of the same length, so that offsets stay valid. Each byte that is not UTF-8 is replaced by
+/// `placeholder`, which is one byte long.
 pub(crate) fn same_length_text(bytes: &[u8], placeholder: char) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);

@@ -52,7 +52,7 @@ pub(crate) struct WalkResult {
     pub(crate) skipped: Vec<Skipped>,
     /// Files and folders that could not be read. The documents at or below them stay in the store.
     pub(crate) unreadable: Vec<Skipped>,
-    /// Whether files were found, which the caller may have left out afterwards.
+    /// Whether files were found. The caller sets it before it leaves out those of other shards.
     pub(crate) has_files: bool,
     /// An error that makes the walk incomplete.
     failure: Option<Error>,

@@ -256,6 +256,15 @@ impl IngestPlan {
         documents.iter().filter(|document| !is_inside(document)).collect()
     }
 
+    /// Whether the documents of `scopes` may be those of another folder.
+    pub(super) fn may_be_other_folder(&self, scopes: &Scopes) -> bool {
+        if self.knows_folders {
+            return scopes.is_other_folder();
+        }
+        // The folders of collections are given relative to the root.
+        scopes.is_whole() && scopes.root.name.is_empty()
+    }
+
     /// Fails if a named path does not exist and this ingest removes no document of it from the store.
     pub(super) fn refuse_missing(&self, removed: &[&str]) -> Result<()> {
         self.scopes.iter().try_for_each(|scopes| scopes.refuse_missing(removed))
@@ -317,17 +326,6 @@ fn no_folder(root: &Root) -> Error {
         format!("{folder}: the folder of the collection {name} does not exist"),
     )
     .with_hint(format!("drop its documents with `mdsel ingest --forget {}`", shell_word(name)))
-}
-
-impl IngestPlan {
-    /// Whether the documents of `scopes` may be those of another folder.
-    pub(super) fn may_be_other_folder(&self, scopes: &Scopes) -> bool {
-        if self.knows_folders {
-            return scopes.is_other_folder();
-        }
-        // The folders of collections are given relative to the root.
-        scopes.is_whole() && scopes.root.name.is_empty()
-    }
 }
 
 impl Scopes {

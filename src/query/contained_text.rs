@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::Session;
 use super::search::{Pattern, PatternOptions, required_trigrams};
+use crate::decoding;
 use crate::error::Result;
 use crate::markdown::slug::comparable;
 use crate::terms::TrigramQuery;
@@ -91,7 +92,7 @@ impl ContainedText {
     /// Returns whether `bytes` contain the text.
     pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
         match &self.form {
-            Form::Folded(text) => comparable(&String::from_utf8_lossy(bytes)).contains(text),
+            Form::Folded(text) => comparable(&decoding::text(bytes)).contains(text),
             Form::Pattern(pattern) => pattern.is_match(bytes),
         }
     }

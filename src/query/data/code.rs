@@ -10,6 +10,7 @@ use super::super::page::{cut, longest};
 use super::super::{Page, Session};
 use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
+use crate::decoding;
 use crate::error::Result;
 use crate::position::ByteSpan;
 use crate::store::StoredDocument;
@@ -163,7 +164,7 @@ impl Source for Blocks<'_> {
     fn show(&mut self, document: &OpenDocument, found: CodeItem) -> Result<Code> {
         let bytes = self.text_of(&document.stored, &found)?;
         let node = found.block.node;
-        let code = String::from_utf8_lossy(&bytes);
+        let code = decoding::text(&bytes);
         Ok(Code {
             selector: document.address_of(node),
             file: document.stored.path.clone(),

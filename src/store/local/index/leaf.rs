@@ -146,23 +146,19 @@ impl<'a> WordLookup<'a> {
     /// Takes a word of a field, by its index in [`FieldTable::weighed`], if it matches the term.
     fn take(&mut self, key: &[u8], index: usize, is_context: bool, info: &TermInfo) {
         let is_exact = key == self.word.as_bytes();
-        let Some(class) = self.term.stems.as_ref().filter(|_| !is_exact) else {
-            if is_exact {
-                self.add(index, true, is_context, info);
-            }
-            return;
-        };
-        let is_in_class = match self.is_in_class.get(key) {
-            Some(known) => *known,
-            None => {
-                let has = std::str::from_utf8(key).is_ok_and(|key| class.has(key));
-                self.is_in_class.insert(key.into(), has);
-                has
-            }
-        };
-        if is_in_class {
-            self.add(index, false, is_context, info);
+        if is_exact || self.has_in_class(key) {
+            self.add(index, is_exact, is_context, info);
         }
+    }
+
+    fn has_in_class(&mut self, key: &[u8]) -> bool {
+        let Some(class) = &self.term.stems else { return false };
+        if let Some(known) = self.is_in_class.get(key) {
+            return *known;
+        }
+        let has = std::str::from_utf8(key).is_ok_and(|key| class.has(key));
+        self.is_in_class.insert(key.into(), has);
+        has
     }
 
     fn add(&mut self, index: usize, is_exact: bool, is_context: bool, info: &TermInfo) {
@@ -288,9 +284,12 @@ pub(super) struct WordPostings<'a> {
 
 /// Whether [`each_word`] also calls its function with the words of `other` when it is called for `term`.
 pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
-    let first = other.stems.as_ref().map(StemClass::prefix).or_else(|| other.single_word());
-    let (Some(class), Some(first)) = (&term.stems, first) else { return false };
-    term.field == other.field && term.single_word().is_some() && first.starts_with(class.prefix())
+    let (Some(class), Some(_), Some(word)) = (&term.stems, term.single_word(), other.single_word())
+    else {
+        return false;
+    };
+    let first = other.stems.as_ref().map_or(word, StemClass::prefix);
+    term.field == other.field && first.starts_with(class.prefix())
 }
 
 /// Calls `visit` with the word of `term` in a field of `segment`, or if it has a stem, with all words that begin like
