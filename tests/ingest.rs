@@ -17,7 +17,7 @@ fn contents(place: &Place) -> Vec<String> {
         "SELECT path, name_key, hex(hash), size, lines, words, sections, blocks, lossy FROM document",
         "SELECT path, value FROM front_matter JOIN document ON id = document_id",
         "SELECT path, place & 4095, hex(packed) FROM content JOIN document ON id = place >> 12",
-        "SELECT path, hex(packed) FROM outline JOIN document ON id = document_id",
+        "SELECT path, hex(stored) FROM outline JOIN document ON id = document_id",
         "SELECT path, keys FROM title JOIN document ON id = document_id",
         "SELECT path, ordinal, code, line, message FROM diagnostic JOIN document ON id = document_id",
         // The seal is that of the options, with the inode of the folder.
@@ -494,7 +494,7 @@ fn documents_of_another_parser_version_are_parsed_again() {
     store
         .execute_batch(
             "UPDATE meta SET value = 0 WHERE key = 'parser_version'; DELETE FROM meta WHERE key = 'seal'; \
-             UPDATE outline SET packed = x'00'",
+             UPDATE outline SET stored = x'00'",
         )
         .unwrap();
     drop(store);

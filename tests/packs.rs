@@ -448,7 +448,7 @@ fn loaded_documents_are_parsed_again_by_another_parser_version() {
     let place = loaded(&[("a.md", "# A\n")]);
     tampered(
         &place,
-        "UPDATE meta SET value = 0 WHERE key = 'parser_version'; UPDATE outline SET packed = x'00'",
+        "UPDATE meta SET value = 0 WHERE key = 'parser_version'; UPDATE outline SET stored = x'00'",
     );
     assert_eq!(place.run(&["select", "a.md"]).ends(2).code(), "STORE_CORRUPT");
     place.run(&["ingest"]).success();
@@ -460,7 +460,7 @@ fn loaded_documents_are_parsed_again_by_another_parser_version() {
 #[test]
 fn loaded_documents_stay_after_a_repair() {
     let place = loaded(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
-    tampered(&place, "UPDATE outline SET packed = x'00' WHERE document_id = 1");
+    tampered(&place, "UPDATE outline SET stored = x'00' WHERE document_id = 1");
     place.run(&["verify", "--repair"]).success();
     assert_eq!(place.run(&["ingest"]).success().json()["unchanged"], 2);
 }

@@ -138,8 +138,8 @@ fn newer_and_tampered_stores_are_refused_untouched() {
 #[test]
 fn damaged_rows_are_reported_without_a_panic() {
     for sql in [
-        "UPDATE outline SET packed = x'00'",
-        "UPDATE outline SET packed = zeroblob(1000)",
+        "UPDATE outline SET stored = x'00'",
+        "UPDATE outline SET stored = zeroblob(1000)",
         "UPDATE content SET packed = x'28b52ffd'",
         "DELETE FROM content",
         "UPDATE document SET size = 1 << 40",

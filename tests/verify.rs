@@ -81,7 +81,7 @@ fn an_intact_store_has_no_problems_and_is_not_changed() {
 #[test]
 fn every_damage_of_rows_is_reported_and_repaired() {
     for (sql, code) in [
-        ("UPDATE outline SET packed = x'00' WHERE document_id = 3", "ROWS_DAMAGED"),
+        ("UPDATE outline SET stored = x'00' WHERE document_id = 3", "ROWS_DAMAGED"),
         ("DELETE FROM outline", "ROWS_DAMAGED"),
         ("UPDATE title SET keys = keys || 'x'", "ROWS_DAMAGED"),
         ("UPDATE document SET words = words + 1 WHERE id = 4", "ROWS_DAMAGED"),
@@ -90,7 +90,7 @@ fn every_damage_of_rows_is_reported_and_repaired() {
         ("UPDATE front_matter SET value = '{}'", "ROWS_DAMAGED"),
         ("DELETE FROM tag", "ROWS_DAMAGED"),
         ("UPDATE ldmd_section SET id = id || 'x'", "ROWS_DAMAGED"),
-        ("UPDATE link SET packed = zeroblob(9)", "ROWS_DAMAGED"),
+        ("UPDATE link SET stored = zeroblob(9)", "ROWS_DAMAGED"),
         ("DELETE FROM link_key WHERE key % 2", "ROWS_DAMAGED"),
         ("UPDATE name_key SET key = key + 1", "ROWS_DAMAGED"),
         ("UPDATE document SET seal = zeroblob(32) WHERE id = 1", "ROWS_DAMAGED"),
@@ -400,13 +400,13 @@ fn foreign_files_and_newer_stores_are_not_repaired() {
 fn hostile_stores_are_reported_within_limits_of_time_and_memory() {
     for sql in [
         // A row that is larger than the limit for rows.
-        "UPDATE outline SET packed = zeroblob(270 << 20) WHERE document_id = 1",
+        "UPDATE outline SET stored = zeroblob(270 << 20) WHERE document_id = 1",
         "UPDATE content SET packed = zeroblob(140 << 20) WHERE place = 1 * 4096",
         // An outline of another document, with spans past the end of this document.
-        "UPDATE outline SET packed = (SELECT packed FROM outline o JOIN document ON id = document_id \
+        "UPDATE outline SET stored = (SELECT stored FROM outline o JOIN document ON id = document_id \
          ORDER BY size DESC LIMIT 1) WHERE document_id = (SELECT id FROM document ORDER BY size LIMIT 1); \
          UPDATE document SET seal = NULL",
-        "UPDATE ldmd SET packed = zeroblob(40); UPDATE document SET seal = NULL",
+        "UPDATE ldmd SET stored = zeroblob(40); UPDATE document SET seal = NULL",
         "UPDATE document SET id = -id, seal = NULL; UPDATE content SET place = -place",
         "UPDATE document SET size = 1 << 30, seal = NULL",
     ] {

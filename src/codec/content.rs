@@ -16,7 +16,7 @@ use crate::limits::CONTENT_CHUNK_BYTES;
 use crate::position::ByteSpan;
 
 /// The default level of zstd. In measurements on documents, lower levels were hardly faster.
-const LEVEL: i32 = 3;
+pub(super) const LEVEL: i32 = 3;
 
 /// The first byte of a chunk with checksums. No frame of zstd begins with it.
 const VERSION: u8 = 1;
@@ -191,7 +191,7 @@ thread_local! {
 }
 
 /// Decompresses a frame of at most `length` bytes; `None` if it is damaged or longer.
-fn decompress(frame: &[u8], length: usize) -> Option<Vec<u8>> {
+pub(super) fn decompress(frame: &[u8], length: usize) -> Option<Vec<u8>> {
     DECOMPRESSOR.with_borrow_mut(|decompressor| {
         if decompressor.is_none() {
             *decompressor = zstd::bulk::Decompressor::new().ok();

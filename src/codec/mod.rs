@@ -7,3 +7,4 @@ pub(crate) mod content;
 pub(crate) mod data;
 pub(crate) mod markup;
 pub(crate) mod outline;
+pub(crate) mod row;

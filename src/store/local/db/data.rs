@@ -20,17 +20,17 @@ pub(super) const DATA_TABLES: [&str; 3] = ["code", "grid", "task"];
 impl Snapshot {
     /// Returns the code blocks of a document, in document order.
     pub(in crate::store) fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
-        self.data("SELECT packed FROM code WHERE document_id = ?1", document, DocumentPart::Code)
+        self.data("SELECT stored FROM code WHERE document_id = ?1", document, DocumentPart::Code)
     }
 
     /// Returns the tables of a document, in document order.
     pub(in crate::store) fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
-        self.data("SELECT packed FROM grid WHERE document_id = ?1", document, DocumentPart::Tables)
+        self.data("SELECT stored FROM grid WHERE document_id = ?1", document, DocumentPart::Tables)
     }
 
     /// Returns the tasks of a document, in document order.
     pub(in crate::store) fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
-        self.data("SELECT packed FROM task WHERE document_id = ?1", document, DocumentPart::Tasks)
+        self.data("SELECT stored FROM task WHERE document_id = ?1", document, DocumentPart::Tasks)
     }
 
     fn data<T: Packable>(

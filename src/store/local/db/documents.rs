@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::data::DATA_TABLES;
 use super::totals::TotalsChange;
 use super::{content, sql};
-use crate::codec::data;
+use crate::codec::{data, row};
 use crate::data::Contents;
 use crate::links::Outgoing;
 use crate::prepare::PreparedDocument;
@@ -138,13 +138,12 @@ fn insert(connection: &Connection, document: &PreparedDocument) -> rusqlite::Res
 /// Inserts the rows that were derived from the bytes of the document with this id.
 fn insert_derived(connection: &Connection, id: i64, derived: &DerivedRows) -> rusqlite::Result<()> {
     let prepare = |statement: &str| connection.prepare_cached(statement);
-    prepare("INSERT INTO outline (document_id, packed) VALUES (?1, ?2)")?
-        .execute(params![id, derived.outline])?;
-    let packed = [("ldmd", &derived.markup), ("link", &derived.links)];
+    let packed =
+        [("outline", &derived.outline), ("ldmd", &derived.markup), ("link", &derived.links)];
     for (table, packed) in packed.into_iter().chain(DATA_TABLES.into_iter().zip(&derived.data)) {
         if let Some(packed) = packed {
-            prepare(&format!("INSERT INTO {table} (document_id, packed) VALUES (?1, ?2)"))?
-                .execute(params![id, packed])?;
+            prepare(&format!("INSERT INTO {table} (document_id, stored) VALUES (?1, ?2)"))?
+                .execute(params![id, row::stored(packed)])?;
         }
     }
     for section in &derived.markup_ids {
@@ -198,11 +197,11 @@ pub(super) fn remove(
 fn remove_keys(connection: &Connection, id: i64) -> rusqlite::Result<()> {
     let prepare = |statement| connection.prepare_cached(statement);
     let row: Option<(String, Vec<u8>)> =
-        prepare("SELECT path, packed FROM link JOIN document ON id = document_id WHERE id = ?1")?
+        prepare("SELECT path, stored FROM link JOIN document ON id = document_id WHERE id = ?1")?
             .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-    let Some((path, packed)) = row else { return Ok(()) };
-    let outgoing: Outgoing = postcard::from_bytes(&packed).unwrap_or_default();
+    let Some((path, stored)) = row else { return Ok(()) };
+    let outgoing: Outgoing = postcard::from_bytes(&row::packed(stored)).unwrap_or_default();
     for key in outgoing.link_keys(&path) {
         prepare("DELETE FROM link_key WHERE key = ?1 AND document_id = ?2")?.execute([key, id])?;
     }
@@ -217,9 +216,10 @@ fn remove_data_keys(connection: &Connection, id: i64) -> rusqlite::Result<()> {
     let prepare = |statement: &str| connection.prepare_cached(statement);
     let mut packed: [Option<Vec<u8>>; 3] = Default::default();
     for (table, packed) in DATA_TABLES.into_iter().zip(&mut packed) {
-        *packed = prepare(&format!("SELECT packed FROM {table} WHERE document_id = ?1"))?
+        *packed = prepare(&format!("SELECT stored FROM {table} WHERE document_id = ?1"))?
             .query_row([id], |row| row.get(0))
-            .optional()?;
+            .optional()?
+            .map(row::packed);
     }
     let [code, tables, tasks] = packed;
     let contents = Contents {

@@ -19,7 +19,7 @@ use crate::store::StoredDocument;
 const LINKS: BytesColumn = BytesColumn {
     table: "link",
     key: "document_id",
-    bytes: "packed",
+    bytes: "stored",
     step: 1,
     most: limits::MAX_ROW_BYTES,
 };
@@ -31,7 +31,7 @@ impl Snapshot {
         documents: &[StoredDocument],
     ) -> Result<Vec<Outgoing>> {
         if let [document] = documents {
-            let statement = "SELECT packed FROM link WHERE document_id = ?1";
+            let statement = "SELECT stored FROM link WHERE document_id = ?1";
             let packed = self.packed_row(statement, document, DocumentPart::Links)?;
             return Ok(vec![self.links(document, packed)?]);
         }
@@ -65,7 +65,7 @@ impl Snapshot {
         if !document.has_ldmd {
             return Ok(Markup::default());
         }
-        let statement = "SELECT packed FROM ldmd WHERE document_id = ?1";
+        let statement = "SELECT stored FROM ldmd WHERE document_id = ?1";
         let packed = self.packed_row(statement, document, DocumentPart::Markup)?;
         let length = self.length(document)?;
         packed.and_then(|packed| markup::decode(&packed, length)).ok_or_else(|| {

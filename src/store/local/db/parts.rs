@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::bytes_column::BytesColumn;
 use super::corrupt;
 use super::snapshot::Snapshot;
+use crate::codec::row;
 use crate::error::Result;
 use crate::limits;
 use crate::markdown::outline::Outline;
@@ -19,7 +20,7 @@ use crate::store::StoredDocument;
 const OUTLINES: BytesColumn = BytesColumn {
     table: "outline",
     key: "document_id",
-    bytes: "packed",
+    bytes: "stored",
     step: 1,
     most: limits::MAX_ROW_BYTES,
 };
@@ -64,17 +65,18 @@ impl Snapshot {
         document: &StoredDocument,
         part: DocumentPart,
     ) -> Result<Option<Vec<u8>>> {
-        let packed: Option<Vec<u8>> =
+        let stored: Option<Vec<u8>> =
             self.wrap(self.statement().prepare_cached(statement).and_then(|mut statement| {
                 statement.query_row([document.id], |row| row.get(0)).optional()
             }))?;
+        let packed = stored.map(row::packed);
         let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
         if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
     }
 
     /// Returns the structure of a document.
     pub(in crate::store) fn outline(&self, document: &StoredDocument) -> Result<Outline> {
-        let statement = "SELECT packed FROM outline WHERE document_id = ?1";
+        let statement = "SELECT stored FROM outline WHERE document_id = ?1";
         self.unpacked(document, self.packed_row(statement, document, DocumentPart::Outline)?)
     }
 
@@ -96,7 +98,7 @@ impl Snapshot {
         let ids: HashSet<i64> = documents.iter().map(|document| document.id).collect();
         let mut rows = self.wrap(column.read(&self.statement(), &ids))?;
         let row = |document: &StoredDocument| {
-            let packed = rows.remove(&document.id);
+            let packed = rows.remove(&document.id).map(row::packed);
             let is_whole = document.checksums.is(part, || checksums::optional(packed.as_deref()));
             if is_whole { Ok(packed) } else { Err(self.damaged(document, "packed rows")) }
         };

@@ -51,6 +51,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0007_totals.sql"),
         fingerprint: "f8eb218dfa01beca41ee6b614d72786f15f99242a27a713356f492651c6d0b56",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0008_compressed_rows.sql"),
+        fingerprint: "086e7417cf3d387a03c6757e271b2cf740f5fd898016ff63498bf8e99f38791a",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, Row};
 use super::snapshot::{SELECT_DOCUMENTS, Snapshot, unchecked_document};
 use super::{content, sql};
 use crate::codec::content::{PackedSpan, chunk_count};
-use crate::codec::{data, markup, outline as codec};
+use crate::codec::{data, markup, outline as codec, row};
 use crate::data::Contents;
 use crate::error::Result;
 use crate::limits;
@@ -73,14 +73,14 @@ impl Snapshot {
     pub(in crate::store) fn rows(&self, id: i64) -> Result<Option<StoredRows>> {
         let statement = "SELECT d.id, d.path, d.hash, d.size, d.mtime_ns, d.ctime_ns, d.lossy, \
              d.ldmd, d.seal, d.name_key, d.lines, d.words, d.sections, d.blocks, d.links, \
-             iif(octet_length(o.packed) <= ?2, o.packed, NULL), \
+             iif(octet_length(o.stored) <= ?2, o.stored, NULL), \
              iif(octet_length(t.keys) <= ?2, t.keys, NULL), \
-             iif(octet_length(m.packed) <= ?2, m.packed, NULL), \
-             iif(octet_length(l.packed) <= ?2, l.packed, NULL), \
+             iif(octet_length(m.stored) <= ?2, m.stored, NULL), \
+             iif(octet_length(l.stored) <= ?2, l.stored, NULL), \
              iif(octet_length(f.value) <= ?2, f.value, NULL), \
-             iif(octet_length(c.packed) <= ?2, c.packed, NULL), \
-             iif(octet_length(g.packed) <= ?2, g.packed, NULL), \
-             iif(octet_length(k.packed) <= ?2, k.packed, NULL) \
+             iif(octet_length(c.stored) <= ?2, c.stored, NULL), \
+             iif(octet_length(g.stored) <= ?2, g.stored, NULL), \
+             iif(octet_length(k.stored) <= ?2, k.stored, NULL) \
              FROM document d LEFT JOIN outline o ON o.document_id = d.id \
              LEFT JOIN title t ON t.document_id = d.id LEFT JOIN ldmd m ON m.document_id = d.id \
              LEFT JOIN link l ON l.document_id = d.id \
@@ -125,6 +125,9 @@ impl Snapshot {
 
 /// Reads the derived rows from the joined tables.
 fn part(row: &Row<'_>) -> rusqlite::Result<DerivedRows> {
+    let packed = |column: usize| -> rusqlite::Result<Option<Vec<u8>>> {
+        Ok(row.get::<_, Option<Vec<u8>>>(column)?.map(row::packed))
+    };
     Ok(DerivedRows {
         path: row.get(1)?,
         hash: row.get(2)?,
@@ -132,13 +135,13 @@ fn part(row: &Row<'_>) -> rusqlite::Result<DerivedRows> {
         has_markup: row.get(7)?,
         name_key: row.get(9)?,
         counts: [row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?, row.get(14)?],
-        outline: row.get(15)?,
+        outline: packed(15)?,
         title_keys: row.get(16)?,
-        markup: row.get(17)?,
+        markup: packed(17)?,
         markup_ids: Vec::new(),
-        links: row.get(18)?,
+        links: packed(18)?,
         front_matter: row.get(19)?,
-        data: [row.get(20)?, row.get(21)?, row.get(22)?],
+        data: [packed(20)?, packed(21)?, packed(22)?],
         tags: Vec::new(),
         diagnostics: Vec::new(),
     })
