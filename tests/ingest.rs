@@ -137,6 +137,84 @@ fn check_and_dry_run_change_nothing() {
 }
 
 #[test]
+fn rules_of_git_end_where_another_repository_begins() {
+    let place = Place::with(&[
+        ("a.md", "# A\n"),
+        (".git/info/exclude", "draft.md\n"),
+        (".gitignore", "build/\nignored.md\n"),
+        (".ignore", "secret.md\n"),
+        ("sub/.git/info/exclude", "own.md\n"),
+        ("sub/.gitignore", "log.md\n"),
+    ]);
+    let names = ["build/x.md", "ignored.md", "draft.md", "own.md", "log.md", "secret.md"];
+    for folder in ["", "sub/", "sub/deep/"] {
+        for name in names {
+            place.write(&format!("{folder}{name}"), "text\n");
+        }
+    }
+    let documents = || {
+        let index = place.run(&["index"]).success().json();
+        let documents = index["documents"].as_array().unwrap().iter();
+        let names = documents.map(|one| one["namespace"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    place.run(&["ingest"]).success();
+    let mut expected = vec!["a.md", "log.md", "own.md"];
+    for folder in ["sub/deep", "sub"] {
+        expected.extend(
+            ["build/x.md", "draft.md", "ignored.md"]
+                .map(|name| &*format!("{folder}/{name}").leak()),
+        );
+    }
+    expected.sort_unstable();
+    assert_eq!(documents(), expected);
+    // The rules of a folder are the same if only that folder is ingested.
+    place.run(&["ingest", "sub/deep", "--force"]).success();
+    assert_eq!(documents(), expected);
+}
+
+#[test]
+fn a_worktree_has_the_rules_of_its_repository() {
+    let place = Place::with(&[
+        ("main/.git/info/exclude", "drafts/\n"),
+        ("main/.git/worktrees/w/commondir", "../..\n"),
+        ("main/.git/modules/s/info/exclude", "notes.md\n"),
+    ]);
+    place.write("w/.git", format!("gitdir: {}\n", place.join("main/.git/worktrees/w").display()));
+    place.write("w/drafts/d.md", "text\n");
+    place.write("w/a.md", "text\n");
+    let report = place.run_in("w", &["ingest"], "").success().json();
+    assert_eq!(report["added"], 1, "{report}");
+    // A submodule has a folder of its own in the repository.
+    place.write("main/s/.git", "gitdir: ../.git/modules/s\n");
+    place.write("main/s/notes.md", "text\n");
+    place.write("main/s/b.md", "text\n");
+    let report = place.run_in("main/s", &["ingest"], "").success().json();
+    assert_eq!(report["added"], 1, "{report}");
+    // What leads nowhere is no rule.
+    for damaged in ["", "gitdir:", "gitdir: ../none", "text\n", "gitdir: .git\n"] {
+        place.write("main/s/.git", damaged);
+        place.run_in("main/s", &["ingest"], "").success();
+    }
+}
+
+#[test]
+fn a_check_of_named_files_reports_those_that_are_left_out() {
+    let place = Place::with(&[(".ignore", "i.md\n"), ("a.md", "# A\n"), ("i.md", "# I\n")]);
+    place.write("n.md", "a\0");
+    place.run(&["ingest", "a.md"]).success();
+    let check = place.run(&["ingest", "--check", "a.md", "i.md", "./n.md"]).ends(1).json();
+    let found: Vec<_> = check["findings"].as_array().unwrap().iter().collect();
+    let codes: Vec<_> = found.iter().map(|one| (&one["code"], &one["file"])).collect();
+    let left_out = |file: &'static str| (json!("LEFT_OUT"), json!(file));
+    let expected = [left_out("i.md"), left_out("n.md")];
+    assert_eq!(codes, expected.each_ref().map(|(code, file)| (code, file)), "{check}");
+    assert!(found[0]["message"].as_str().unwrap().contains("ignore file"), "{check}");
+    // Nobody asked for them.
+    place.run(&["ingest", "--check"]).success();
+}
+
+#[test]
 fn rules_of_ignore_files_have_the_syntax_of_git() {
     let rules = "notes-{draft.md\n[[:digit:]]*.md\n{a,b}.md\n[![:alnum:]{]x.md\nq\\{.md\n[z-a].md\n\
         []{]c.md\nd[a\\-{].md\ne[\\]].md\n*.md\t\nf[[:graph:]].md\n[!]{]d.md\ng[+--].md\nh[\\!].md\nhx[.md\n# [\n";
@@ -409,6 +487,8 @@ fn a_refresh_without_the_root_keeps_the_documents() {
         &["replace", "a.md", "A", "--content", "x", "--refresh"],
         &["ingest", "../docs/a.md"],
         &["ingest", "--dry-run", "../docs/a.md"],
+        &["ingest", "../away"],
+        &["ingest", "--root", "../away"],
     ] {
         let refused = place.run_in("store", command, "").ends(2);
         assert_eq!(refused.code(), "IO", "{command:?}");

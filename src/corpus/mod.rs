@@ -26,7 +26,9 @@ pub(crate) use paths::{
 };
 pub use roots::{Root, Roots};
 #[cfg(feature = "watch")]
-pub(crate) use rules::{IGNORE_FILES, RulesAbove};
+#[cfg(feature = "watch")]
+pub(crate) use rules::IGNORE_FILES;
+pub(crate) use rules::RulesAbove;
 pub use state::FileState;
 pub(crate) use state::{FolderHandle, file_state, is_racy};
 pub use walk::Skipped;

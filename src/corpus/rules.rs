@@ -1,7 +1,8 @@
 //! Ignore files, and the paths that they exclude.
 //!
-//! Invariant: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
-//! rule of the first kind with a match decides.
+//! Invariants: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
+//! rule of the first kind with a match decides. The rules of git apply within the repository whose they are, and not
+//! in a repository below it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,30 +22,37 @@ use crate::limits;
 /// The names of ignore files, the one with the highest precedence first.
 pub(crate) const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitignore"];
 
+/// The name of the folder of a repository, or of the file that leads to it.
+const REPOSITORY: &str = ".git";
+
+/// The names in a folder that [`Rules::of_folder`] asks for.
+pub(crate) const RULE_NAMES: [&str; 4] = [".mdselignore", ".ignore", ".gitignore", REPOSITORY];
+
 /// The rules of a folder and of the folders above it.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
     above: Option<Arc<Self>>,
     /// The rules of each of [`IGNORE_FILES`] in this folder.
     kinds: [Option<Gitignore>; IGNORE_FILES.len()],
+    /// Whether a repository begins in this folder.
+    is_repository: bool,
 }
 
 /// The rules of the folders above given paths, each read once.
 pub(crate) struct RulesAbove<'a> {
     /// The folder of the highest rules: the nearest one at or above the root that contains `.git`, else the root.
     top: &'a Path,
-    /// The rules of the repository, which has no folder of its own.
-    exclude: Option<Arc<Rules>>,
+    #[cfg(feature = "watch")]
     has_repository: bool,
     known: HashMap<PathBuf, Arc<Rules>>,
 }
 
 impl<'a> RulesAbove<'a> {
     pub(crate) fn new(root: &'a Path) -> Self {
-        let repository = root.ancestors().find(|folder| folder.join(".git").exists());
+        let repository = root.ancestors().find(|folder| folder.join(REPOSITORY).exists());
         Self {
             top: repository.unwrap_or(root),
-            exclude: None,
+            #[cfg(feature = "watch")]
             has_repository: repository.is_some(),
             known: HashMap::new(),
         }
@@ -59,7 +67,7 @@ impl<'a> RulesAbove<'a> {
         }
         let folders = root.ancestors().skip(1).take_while(|folder| folder.starts_with(above.top));
         let mut folders: Vec<PathBuf> = folders.map(Path::to_owned).collect();
-        folders.extend((above.top != root).then(|| above.top.join(".git/info")));
+        folders.extend(info_of(above.top).filter(|_| above.top != root));
         folders.retain(|folder| folder.is_dir());
         folders
     }
@@ -78,39 +86,20 @@ impl<'a> RulesAbove<'a> {
             }
             unknown.push(folder);
         }
-        let mut rules = rules.unwrap_or_else(|| self.of_repository(failed));
+        let mut rules = rules.unwrap_or_default();
         for folder in unknown.into_iter().rev() {
             if let Ok(opened) = File::open(folder) {
-                rules = Rules::of_folder(&rules, &opened, folder, &IGNORE_FILES, failed);
+                rules = Rules::of_folder(&rules, &opened, folder, &RULE_NAMES, failed);
             }
             self.known.insert(folder.to_owned(), Arc::clone(&rules));
         }
         rules
     }
-
-    fn of_repository(&mut self, failed: &mut dyn FnMut(&Path, String)) -> Arc<Rules> {
-        let (top, has_repository) = (self.top, self.has_repository);
-        let mut read = || {
-            let info = top.join(".git/info");
-            let folder = File::open(&info).ok().filter(|_| has_repository)?;
-            parsed(top, folder, &info.join("exclude"), failed)
-        };
-        let exclude =
-            self.exclude.get_or_insert_with(|| Rules::below(&Arc::default(), [None, None, read()]));
-        Arc::clone(exclude)
-    }
 }
 
 impl Rules {
-    fn below(above: &Arc<Self>, kinds: [Option<Gitignore>; 3]) -> Arc<Self> {
-        if kinds.iter().all(Option::is_none) {
-            return Arc::clone(above);
-        }
-        Arc::new(Self { above: Some(Arc::clone(above)), kinds })
-    }
-
-    /// The rules of the open folder at `path`, in front of the rules `above`. Only the ignore files `present`
-    /// are read. `failed` gets those that are not read completely, and why.
+    /// The rules of the open folder at `path`, in front of the rules `above`. Only those of [`RULE_NAMES`] that are
+    /// `present` are read. `failed` gets the files that are not read completely, and why.
     pub(crate) fn of_folder(
         above: &Arc<Self>,
         folder: impl AsFd,
@@ -122,7 +111,28 @@ impl Rules {
             let is_present = present.contains(&name);
             is_present.then(|| parsed(path, &folder, &path.join(name), failed)).flatten()
         };
-        Self::below(above, IGNORE_FILES.map(rules_of))
+        let kinds = IGNORE_FILES.map(rules_of);
+        let is_repository = present.contains(&REPOSITORY);
+        let mut above = Arc::clone(above);
+        if is_repository {
+            let info = info_of(path);
+            let opened = info.as_ref().and_then(|info| File::open(info).ok());
+            let exclude = opened
+                .zip(info)
+                .and_then(|(opened, info)| parsed(path, opened, &info.join("exclude"), failed));
+            // Without rules above or its own, the repository needs no end.
+            if exclude.is_some() || !above.is_empty() {
+                above = Arc::new(Self {
+                    above: Some(above),
+                    kinds: [None, None, exclude],
+                    is_repository,
+                });
+            }
+        }
+        if kinds.iter().all(Option::is_none) {
+            return above;
+        }
+        Arc::new(Self { above: Some(above), kinds, is_repository: false })
     }
 
     /// Whether there are no rules.
@@ -141,11 +151,29 @@ impl Rules {
                     Match::Whitelist(_) => return false,
                     Match::None => {}
                 }
-                rules = folder.above.as_deref();
+                let is_of_git = IGNORE_FILES.get(kind) == Some(&".gitignore");
+                rules = folder.above.as_deref().filter(|_| !(is_of_git && folder.is_repository));
             }
         }
         false
     }
+}
+
+/// Returns the folder `info` of the repository that begins in the folder `top`. A worktree and a submodule have a file
+/// that leads to it (gitrepository-layout(5)).
+fn info_of(top: &Path) -> Option<PathBuf> {
+    let line = |file: &Path| {
+        let bytes = read(rustix::fs::CWD, file.as_os_str()).ok()??;
+        Some(String::from_utf8(bytes).ok()?.trim_end().to_owned())
+    };
+    let repository = top.join(REPOSITORY);
+    if repository.is_dir() {
+        return Some(repository.join("info"));
+    }
+    let own = top.join(line(&repository)?.strip_prefix("gitdir:")?.trim_start());
+    // The rules of a worktree are those of the repository to which it belongs.
+    let shared = line(&own.join("commondir")).map(|shared| own.join(shared));
+    Some(shared.unwrap_or(own).join("info"))
 }
 
 /// The rules of the ignore file `file`, which is in the open `folder`. They apply below `base`.

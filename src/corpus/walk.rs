@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use super::beneath::{Files, is_not_a_folder, open_below, open_folder, open_root};
 use super::paths::root_from_store;
-use super::rules::{IGNORE_FILES, Rules, RulesAbove};
+use super::rules::{RULE_NAMES, Rules, RulesAbove};
 use super::state::state_in;
 use super::{FileState, IngestOptions};
 use crate::error::{Error, Result, is_exhaustion};
@@ -239,7 +239,7 @@ impl Walk<'_> {
         drop(parent);
         let folder = Arc::new(folder);
         let full = self.root.join(OsStr::from_bytes(&path));
-        let present: Vec<&str> = IGNORE_FILES
+        let present: Vec<&str> = RULE_NAMES
             .into_iter()
             .filter(|file| entries.iter().any(|(name, _)| name == file.as_bytes()))
             .collect();
