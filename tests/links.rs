@@ -138,6 +138,7 @@ fn a_link_to_an_existing_file_is_not_broken() {
         ("../secret", "UNCHECKED"),
         ("out/secret", "UNCHECKED"),
         ("out", ""),
+        ("out/notes.md", "UNCHECKED"),
         ("/about", "UNCHECKED"),
     ];
     let place = Place::new();
@@ -151,6 +152,7 @@ fn a_link_to_an_existing_file_is_not_broken() {
     place.write("root/deep/art/pic.PNG", "x");
     place.write("root/.ignore", "ignored.md\n");
     place.write("secret", "x");
+    place.write("notes.md", "x");
     std::os::unix::fs::symlink("..", place.join("root/out")).unwrap();
     assert_eq!(place.run_in("root", &["ingest"], "").status, 0);
     let codes = links.iter().map(|(_, code)| *code).chain(["", "BROKEN_FILE", "NOT_IN_STORE"]);

@@ -88,7 +88,7 @@ fn sources(folder: PathBuf, texts: &mut String) {
             && path.file_stem().is_none_or(|stem| stem != "tests" && stem != "properties")
         {
             let text = std::fs::read_to_string(&path).unwrap();
-            texts.push_str(text.split("#[cfg(test)]").next().unwrap());
+            texts.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
         }
     }
 }
@@ -115,6 +115,12 @@ fn every_code_is_explained() {
     let missing: Vec<&String> =
         codes.iter().filter(|code| !errors.contains(&format!("`{code}`"))).collect();
     assert!(missing.is_empty(), "not in errors.md: {missing:?}");
+    let rows = errors.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let mut text = String::new();
+    sources(repository().join("src"), &mut text);
+    let is_unknown = |code: &&str| !text.contains(&format!("\"{code}\""));
+    let unknown: Vec<&str> = rows.map(|(code, _)| code).filter(is_unknown).collect();
+    assert!(unknown.is_empty(), "only in errors.md: {unknown:?}");
 }
 
 /// Commands and long options that `help` lists.

@@ -25,6 +25,32 @@ fn the_nearest_store_upwards_is_used_unless_one_is_named() {
 }
 
 #[test]
+fn a_store_above_a_repository_that_it_does_not_have_is_not_edited() {
+    let place = Place::with(&[("a.md", "# A\n"), (".git/HEAD", ""), (".gitignore", "trees/\n")]);
+    place.write("trees/x/.git", "gitdir: ../../.git/worktrees/x\n");
+    place.write("trees/x/a.md", "# A\n\nof the branch\n");
+    place.write("trees/x/sub/b.md", "# B\n");
+    place.write("nested/.git/HEAD", "");
+    place.write("nested/a.md", "# A\n");
+    place.run(&["ingest"]).success();
+    let edit = ["replace", "a.md", "A", "--content", "changed"];
+    for folder in ["trees/x", "trees/x/sub"] {
+        let found = place.run_in(folder, &["select", "a.md"], "").success().json();
+        assert_eq!(found["warnings"][0]["code"], "OTHER_REPOSITORY", "{found}");
+        assert_eq!(place.run_in(folder, &edit, "").ends(2).code(), "USAGE");
+        let moved = ["move", "a.md", "b.md"];
+        assert_eq!(place.run_in(folder, &moved, "").ends(2).code(), "USAGE");
+    }
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# A\n");
+    // A repository with documents in the store is part of it, and so is a store that is named.
+    let found = place.run_in("nested", &["select", "a.md"], "").success().json();
+    assert_eq!(found["warnings"], serde_json::json!([]));
+    let named = [&edit[..], &["--db", "../../.mdsel.db"]].concat();
+    place.run_in("trees/x", &named, "").success();
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# A\n\nchanged\n");
+}
+
+#[test]
 fn an_answer_says_that_an_interrupted_edit_was_finished() {
     let place = Place::with_fixtures();
     let intent =
@@ -280,6 +306,17 @@ pub(crate) fn as_nobody(place: &Place, arguments: &[&str]) -> Option<std::proces
             None
         }
     }
+}
+
+#[test]
+fn an_old_store_that_cannot_be_upgraded_can_be_copied() {
+    let place = Place::new();
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/compat/3.db");
+    std::fs::copy(old, place.join(".mdsel.db")).unwrap();
+    let Some(refused) = as_nobody(&place, &["search", "install"]) else { return };
+    let refused = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert!(refused.contains("an earlier version wrote the store"), "{refused}");
+    assert!(refused.contains("name the copy with --db"), "{refused}");
 }
 
 #[test]

@@ -170,6 +170,15 @@ fn options_on_the_command_line_accept_a_store_over_its_own_folder() {
     assert_eq!(report["added"], 1, "{report}");
     let warned = report["warnings"].to_string();
     assert!(warned.contains("TRUST_NOT_RECORDED"), "{report}");
+    // A store that asks for nothing needs no record.
+    let plain = Place::with(&[("a.md", "A\n")]);
+    for home in [None, Some("/proc/nonexistent")] {
+        let mut command = plain.command("", &["ingest"]);
+        command.env_remove("HOME").envs(home.map(|home| ("HOME", home)));
+        let output = command.output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["warnings"], serde_json::json!([]), "{home:?}");
+    }
 }
 
 #[test]

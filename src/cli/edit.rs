@@ -246,7 +246,7 @@ fn run(
     let answer =
         |report: Option<EditReport>, faults| EditAnswer::new(report, faults, is_batch, is_dry_run);
     let request = EditRequest {
-        store: &store::store(global)?,
+        store: &store::store_to_edit(global)?,
         document: document.map(str::to_owned),
         expect: options.expect.clone().filter(|_| is_batch),
         edits,

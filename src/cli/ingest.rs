@@ -6,7 +6,7 @@ use super::args::{Global, IngestArgs};
 use super::progress::Bar;
 use super::store::{self, Location};
 use super::{Status, note};
-use crate::corpus::Roots;
+use crate::corpus::{Roots, Skipped, canonical};
 use crate::error::{Result, shell_path, shell_word};
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
@@ -84,7 +84,9 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     }
     if arguments.check {
         let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
-        let findings = findings(&report, &roots, &command(global, arguments));
+        let named: Vec<String> =
+            paths.iter().filter_map(|path| named_document(&roots, path)).collect();
+        let findings = findings(&report, &roots, &named, &command(global, arguments));
         let of_options = report.warnings.iter().filter(|warning| warning.code == OPTIONS_LOST);
         global.recovered.borrow_mut().extend(of_options.cloned());
         let status = global.print_findings(findings)?;
@@ -195,8 +197,19 @@ fn command(global: &Global, arguments: &IngestArgs) -> String {
     command
 }
 
-/// Returns a problem for each document that differs from the store. `command` resolves these differences.
-fn findings(report: &IngestReport, roots: &Roots, command: &str) -> Findings {
+/// Returns the path that the document of the file at `path` has or would have; `None` if `path` is a folder.
+fn named_document(roots: &Roots, path: &Path) -> Option<String> {
+    if path.is_dir() {
+        return None;
+    }
+    // The file itself may be a link, which no ingest follows.
+    let full = canonical(path.parent()?).ok()?.join(path.file_name()?);
+    roots.containing(&full, path.display()).ok().map(|(_, path)| path)
+}
+
+/// Returns a problem for each document that differs from the store, which `command` resolves, and for each of the `named`
+/// documents that an ingest leaves out.
+fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &str) -> Findings {
     let findings = report.changes.iter().flatten().map(|change| {
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),
@@ -228,8 +241,19 @@ fn findings(report: &IngestReport, roots: &Roots, command: &str) -> Findings {
         line: None,
         hint: None,
     });
+    let is_left_out = |skipped: &&Skipped| {
+        named.contains(&skipped.file)
+            && !report.unreadable.iter().any(|one| one.file == skipped.file)
+    };
+    let left_out = report.skipped.iter().filter(is_left_out).map(|skipped| Finding {
+        code: "LEFT_OUT",
+        message: format!("{} is not ingested: {}", skipped.file, skipped.reason),
+        file: Some(skipped.file.clone()),
+        line: None,
+        hint: None,
+    });
     Findings::new(
-        findings.chain(missing).chain(unreadable).collect(),
+        findings.chain(missing).chain(unreadable).chain(left_out).collect(),
         Vec::new(),
         None,
         report.generation,

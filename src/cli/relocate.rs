@@ -119,7 +119,7 @@ fn run(
     let is_dry_run = options.dry_run;
     let operation = relocation.name();
     let request = RelocateRequest {
-        store: &store::store(global)?,
+        store: &store::store_to_edit(global)?,
         relocation,
         keeps_links,
         expect: options.expect.clone(),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::args::Global;
 use super::note;
-use crate::error::{Error, ErrorKind, Result};
+use crate::corpus::canonical;
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::query::Session;
 use crate::store::{Purpose, Reader, Store};
@@ -56,7 +57,6 @@ impl Location {
 /// Returns the store at `url`.
 #[cfg(feature = "postgres")]
 fn on_server(url: &str, global: &Global) -> Result<Store> {
-    use crate::corpus::canonical;
     use crate::store::{Address, Postgres};
 
     let address = Address::parse(url, &|name| std::env::var(name).ok())?;
@@ -77,15 +77,62 @@ pub(super) fn find(global: &Global) -> Result<Option<Location>> {
 
 /// Does the same for the value of `--db`.
 pub(super) fn find_named(named: Option<&Path>) -> Result<Option<Location>> {
-    let named = named.map(Path::to_owned).or_else(|| {
-        std::env::var_os("MDSEL_DB").filter(|path| !path.is_empty()).map(PathBuf::from)
-    });
-    if let Some(name) = named {
+    if let Some(name) = named.map(Path::to_owned).or_else(named_in_environment) {
         return Location::named(name).map(Some);
     }
     let folder = current_folder()?;
     let found = folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists());
     Ok(found.map(Location::File))
+}
+
+/// Returns the value of `MDSEL_DB`, if it is not empty.
+fn named_in_environment() -> Option<PathBuf> {
+    std::env::var_os("MDSEL_DB").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Returns a warning if the store that `reader` reads is not named and is above the git repository of the current
+/// folder, and no document of that repository is in it: a worktree is often below the checkout whose store would be
+/// meant.
+fn above_repository(global: &Global, reader: &dyn Reader) -> Result<Option<Warning>> {
+    let above = reader.path().and_then(Path::parent);
+    let Some(above) = above.filter(|_| global.db.is_none() && named_in_environment().is_none())
+    else {
+        return Ok(None);
+    };
+    let folder = canonical(&current_folder()?)?;
+    let mut below = folder.ancestors().take_while(|folder| *folder != above);
+    let Some(repository) = below.find(|folder| folder.join(".git").exists()) else {
+        return Ok(None);
+    };
+    match reader.roots().containing(repository, repository.display()) {
+        Ok((_, path)) if !reader.is_folder(&path)? => {
+            let message = format!(
+                "{} is the store of another repository: it has no document of the one in which you are, for which \
+                 `mdsel ingest --db {FILE_NAME} .` makes one in its top folder",
+                shown(global)
+            );
+            Ok(Some(Warning::new("OTHER_REPOSITORY", message)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns the store whose documents are changed.
+///
+/// # Errors
+///
+/// `USAGE` if the store is that of another repository. Files of the same names are in both.
+pub(super) fn store_to_edit(global: &Global) -> Result<Store> {
+    let store = store(global)?;
+    let other = match store.peek()? {
+        Some(reader) => above_repository(global, &*reader)?,
+        None => None,
+    };
+    match other {
+        None => Ok(store),
+        Some(warning) => Err(Error::new(ErrorKind::Usage, warning.message)
+            .with_hint("or name the store with --db to change its documents")),
+    }
 }
 
 /// Returns the place of the store for display: its path, relative to the current folder if possible, or its
@@ -177,10 +224,13 @@ pub(super) fn check_root(global: &Global) -> Result<()> {
 /// Opens `store` for reading, after finishing edits that were interrupted. The answer has the warnings of the store.
 pub(super) fn open(global: &Global, store: &Store, purpose: Purpose) -> Result<Box<dyn Reader>> {
     let reader = store.reader(purpose);
+    let mut warnings = store.take_warnings();
+    if let Ok(reader) = &reader {
+        warnings.extend(above_repository(global, &**reader)?);
+    }
     let mut all = global.recovered.borrow_mut();
     // A command with `--refresh` opens the store twice.
-    let warnings = store.take_warnings().into_iter().filter(|warning| !all.contains(warning));
-    let warnings: Vec<_> = warnings.collect();
+    warnings.retain(|warning| !all.contains(warning));
     all.extend(warnings);
     reader
 }

@@ -55,6 +55,9 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the error for a request to change the root of a store.
 fn other_root(root: &Path) -> Error {
+    if !root.is_dir() {
+        return no_root(root);
+    }
     Error::new(ErrorKind::Usage, format!("the root of this store is {}", root.display()))
         .with_hint("leave out --root, or create another store with --db")
 }
@@ -186,7 +189,10 @@ impl IngestPlan {
                         Ok(below) if below.as_os_str().is_empty() => Path::new("."),
                         below => below.unwrap_or(written),
                     };
-                    let (root, path) = roots.containing(path, written.display())?;
+                    let found = roots.containing(path, written.display());
+                    // Nothing is below a root that does not exist.
+                    let of_missing = |error| if root.is_dir() { error } else { no_root(&root) };
+                    let (root, path) = found.map_err(of_missing)?;
                     let below = if path == root.name { "" } else { root.below(&path) };
                     Ok((root.clone(), below.to_owned()))
                 };
@@ -311,16 +317,20 @@ fn check_new_collection(name: &str, folder: &Path, root: Option<&Path>) -> Resul
     Ok(())
 }
 
+/// Returns the error for a store whose root does not exist.
+fn no_root(root: &Path) -> Error {
+    let message = format!("{}: the root of this store does not exist", root.display());
+    Error::new(ErrorKind::Io, message).with_hint(
+        "run the ingest where the files are: a store and its root stay in the same place to each other, and another \
+         store is made with --db; queries work without the files",
+    )
+}
+
 fn no_folder(root: &Root) -> Error {
-    let folder = root.folder.display();
     if root.name.is_empty() {
-        return Error::new(
-            ErrorKind::Io,
-            format!("{folder}: the root of this store does not exist"),
-        )
-        .with_hint("run the ingest where the files are; queries work without them");
+        return no_root(&root.folder);
     }
-    let name = &root.name;
+    let (folder, name) = (root.folder.display(), &root.name);
     Error::new(
         ErrorKind::Io,
         format!("{folder}: the folder of the collection {name} does not exist"),

@@ -114,7 +114,11 @@ fn on_disk(targets: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
     match targets.on_disk(joined) {
         OnDisk::File if is_document => Some(LinkTarget::NotInStore(joined.to_owned())),
         OnDisk::File | OnDisk::Folder => Some(attachment(true)),
-        OnDisk::Unknown => (!is_document).then(|| attachment(false)),
+        // Without the root, a Markdown file that the store does not have counts as missing.
+        OnDisk::Unknown => {
+            let has_root = || targets.on_disk(&targets.collection_of(joined)) == OnDisk::Folder;
+            (!is_document || has_root()).then(|| attachment(false))
+        }
         // A folder that is missing has no index.
         OnDisk::Missing => {
             let mut paths = sources_of_page(joined).chain([joined]).flat_map(|name| {

@@ -95,6 +95,15 @@ impl FileIdentity {
 /// again takes less time than to get memory for another one.
 pub(super) const CACHE_PAGES: i32 = 40;
 
+/// Returns the error for a store with an older schema that cannot be written.
+fn not_upgraded(path: &Path) -> Error {
+    let name = file_name(path);
+    let message = format!("{name}: an earlier version wrote the store, and it cannot be upgraded");
+    Error::new(ErrorKind::ReadOnly, message).with_hint(
+        "let this user write the store and its folder, or copy the file to another folder and name the copy with --db",
+    )
+}
+
 /// One unchanging state of the store.
 #[derive(Debug)]
 pub(in crate::store) struct Snapshot {
@@ -140,8 +149,9 @@ impl Snapshot {
             None => {
                 let wait = limits::LOCK_WAIT;
                 let migrated = RowWriter::open(&path, wait).and_then(|writer| writer.checkpoint());
-                migrated.map_err(|error| {
-                    error.with_hint("make the store writable, so that it can be upgraded")
+                migrated.map_err(|error| match error.kind() {
+                    ErrorKind::ReadOnly => not_upgraded(&path),
+                    _ => error,
                 })?;
                 Self::open_current(&path, lock)?
                     .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
