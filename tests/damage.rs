@@ -224,7 +224,7 @@ pub(crate) fn repair_cases() -> Vec<RepairCase> {
         RepairCase::new("an old store, ingested", old(""), &["ingest"]).old(false),
         RepairCase::new(
             "an old store, damaged",
-            old("UPDATE outline SET stored = x'00' WHERE document_id = 3"),
+            old("UPDATE outline SET packed = x'00' WHERE document_id = 3"),
             repair,
         )
         .old(false),

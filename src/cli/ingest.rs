@@ -12,7 +12,7 @@ use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
 use crate::query::finding::{Finding, Findings};
-use crate::store::{OPTIONS_LOST, Purpose, Shard};
+use crate::store::{EMPTY_STORE, OPTIONS_LOST, Purpose, Shard};
 
 pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     if arguments.watch && !cfg!(feature = "watch") {
@@ -69,9 +69,9 @@ pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
     let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
     bar.clear();
     let mut report = report?;
-    // The ingest itself warns about damaged options.
+    // The ingest itself warns about damaged options, and may store the first document.
     let mut recovered = store.take_warnings();
-    recovered.retain(|warning| warning.code != OPTIONS_LOST);
+    recovered.retain(|warning| ![OPTIONS_LOST, EMPTY_STORE].contains(&warning.code));
     report.warnings.splice(0..0, recovered);
     if !is_preview {
         for root in &report.roots {

@@ -89,7 +89,9 @@ impl<'a> RulesAbove<'a> {
         let mut rules = rules.unwrap_or_default();
         for folder in unknown.into_iter().rev() {
             if let Ok(opened) = File::open(folder) {
-                rules = Rules::of_folder(&rules, &opened, folder, &RULE_NAMES, failed);
+                let is_repository = folder.join(REPOSITORY).exists();
+                let present = if is_repository { &RULE_NAMES[..] } else { &IGNORE_FILES };
+                rules = Rules::of_folder(&rules, &opened, folder, present, failed);
             }
             self.known.insert(folder.to_owned(), Arc::clone(&rules));
         }

@@ -136,7 +136,7 @@ impl Store {
         self.check_trust(roots).is_ok()
     }
 
-    /// Returns the warnings about interrupted edits and damaged options since the last call.
+    /// Returns the warnings about interrupted edits, damaged options and a store without documents since the last call.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -155,6 +155,11 @@ impl Store {
         }
         if reader.facts().has_lost_options {
             self.warn(vec![options_lost()]);
+        }
+        // The first ingest found no file, or it was killed.
+        if reader.generation() == 0 {
+            let message = "no document was ever ingested into the store; run `mdsel ingest`";
+            self.warn(vec![Warning::new(EMPTY_STORE, message)]);
         }
         Ok(reader)
     }
@@ -260,6 +265,9 @@ impl Store {
         }
     }
 }
+
+/// The code of the warning about a store that never had a document.
+pub(crate) const EMPTY_STORE: &str = "EMPTY_STORE";
 
 /// The code of the warning about damaged options.
 pub(crate) const OPTIONS_LOST: &str = "OPTIONS_LOST";
