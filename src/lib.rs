@@ -1,7 +1,7 @@
 //! mdsel: a persistent, indexed Markdown store for LLM agents.
 //!
-//! This is the map of the project. A layer may use only the layers below it, except where this list says
-//! otherwise:
+//! This is the map of the project. Each entry of this list is a layer. A layer uses only itself and the layers below
+//! it; a test compares the list with the source.
 //!
 //! - [`cli`]: the interface for people and scripts. Parses arguments into requests, and turns answers into
 //!   bytes and exit statuses.
@@ -22,22 +22,22 @@
 //!   outlines, LDMD sections and bytes.
 //! - [`corpus`]: the folder of the files: which files belong to it, how they are opened, compared and
 //!   replaced. Knows no store.
+//! - [`pack`]: writes and reads all documents of a store as one stream. Pure.
 //! - [`terms`]: tokens, word queries, trigrams and scores, the same for every engine. [`glob`]: globs over
 //!   paths and titles. Pure.
 //! - [`address`]: parses the text of an address into its possible meanings, in order of precedence, and
 //!   resolves selectors in a tree. Pure.
-//! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
 //! - [`data`]: code blocks, tables, tasks and front matter as data: their typed values, expressions over
 //!   them, and changes of one key of front matter. Pure.
 //! - [`links`]: the links of a document, the links to it, and the target of a link. Pure.
-//! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
-//! - [`pack`]: writes and reads all documents of a store as one stream. Pure.
 //! - [`ldmd`]: reads, slices and writes sections between markers in HTML comments. Pure.
+//! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
+//! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
 //! - [`error`]: errors with hints. [`limits`]: the table of every cap. [`position`]: spans and lines.
 //!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
-//!   failures. `count`, `decoding`, `deserialize`, `hash`, `parallel`, `percent` and `varint`: small pieces
-//!   that several layers share.
+//!   failures. `cancellation`, `count`, `decoding`, `deserialize`, `hash`, `parallel`, `percent`, `schema` and
+//!   `varint`: small pieces that several layers share.
 //!
 //! The path of a file: walk -> hash -> prepare -> store. The path of a query: arguments -> request ->
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.

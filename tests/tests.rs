@@ -34,6 +34,7 @@ mod harness;
 mod help;
 mod ingest;
 mod kills;
+mod layers;
 mod ldmd;
 mod library;
 mod links;

@@ -1,0 +1,51 @@
+//! The map of the modules in `src/lib.rs` is right.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The layers of the map, from the top: the modules that each of its entries names.
+fn layers(map: &str, source: &Path) -> Vec<Vec<String>> {
+    let is_module =
+        |name: &&str| source.join(name).is_dir() || source.join(format!("{name}.rs")).exists();
+    let list = map.lines().skip_while(|line| !line.starts_with("//! - "));
+    let list = list.take_while(|line| *line != "//!").collect::<Vec<_>>().join("\n");
+    let modules = |entry: &str| {
+        let names = entry.split('`').skip(1).step_by(2).map(|name| name.trim_start_matches("mod@"));
+        names.filter(is_module).map(str::to_owned).collect()
+    };
+    list.split("//! - ").skip(1).map(modules).collect()
+}
+
+/// The modules of the crate that a file uses outside of its inline tests and comments.
+fn used(text: &str) -> BTreeSet<&str> {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let name = |path: &'_ str| path.find(|it: char| !it.is_ascii_lowercase() && it != '_');
+    let paths = code.flat_map(|line| line.split("crate::").skip(1));
+    paths.map(|path| &path[..name(path).unwrap_or(path.len())]).collect()
+}
+
+#[test]
+fn a_layer_uses_only_itself_and_the_layers_below_it() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let map = std::fs::read_to_string(source.join("lib.rs")).unwrap();
+    let layers = layers(&map, &source);
+    let layer = |name: &str| layers.iter().position(|modules| modules.iter().any(|it| it == name));
+    for line in map.lines() {
+        let module = line.split_once("mod ").and_then(|(_, name)| name.strip_suffix(';'));
+        assert!(module.is_none_or(|name| layer(name).is_some()), "not on the map: {line}");
+    }
+    let mut wrong = BTreeSet::new();
+    for file in walkdir::WalkDir::new(&source).into_iter().map(Result::unwrap) {
+        let path = file.path().strip_prefix(&source).unwrap().to_str().unwrap();
+        let Some(own) = layer(path.split(['/', '.']).next().unwrap()) else { continue };
+        let is_code = path.ends_with(".rs") && !path.contains("tests");
+        if is_code {
+            let text = std::fs::read_to_string(file.path()).unwrap();
+            let above =
+                used(&text).into_iter().filter(|name| layer(name).is_some_and(|it| it < own));
+            wrong.extend(above.map(|name| format!("{path} uses {name}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
