@@ -39,7 +39,8 @@ fn a_layer_uses_only_itself_and_the_layers_below_it() {
     for file in walkdir::WalkDir::new(&source).into_iter().map(Result::unwrap) {
         let path = file.path().strip_prefix(&source).unwrap().to_str().unwrap();
         let Some(own) = layer(path.split(['/', '.']).next().unwrap()) else { continue };
-        let is_code = path.ends_with(".rs") && !path.contains("tests");
+        let is_code =
+            file.path().extension().is_some_and(|it| it == "rs") && !path.contains("tests");
         if is_code {
             let text = std::fs::read_to_string(file.path()).unwrap();
             let above =

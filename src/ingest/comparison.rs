@@ -85,7 +85,7 @@ pub(super) fn compare_all<'a>(
     let without_file: Vec<&StoredDocument> = without_file.copied().collect();
     let mut gone: Vec<&StoredDocument> =
         comparisons.iter().flat_map(|comparison| &comparison.removed).copied().collect();
-    if plan.has_lost_options {
+    if plan.keeps_documents {
         gone.extend(without_file);
     } else {
         report.warnings.extend(warning_of_kept(&without_file));
@@ -163,7 +163,7 @@ fn compare<'a>(
                 continue;
             }
         }
-        if stored.is_some() || !plan.has_lost_options {
+        if stored.is_some() || !plan.keeps_documents {
             candidates.push((found, stored));
         }
     }
@@ -171,7 +171,7 @@ fn compare<'a>(
         walked.unreadable.iter().any(|unreadable| is_at_or_below(path, &unreadable.file))
     };
     let mut named: Vec<String> = scopes.missing().collect();
-    if plan.has_lost_options {
+    if plan.keeps_documents {
         named.clear();
     }
     let is_named = |path: &str| named.iter().any(|named| is_at_or_below(path, named));

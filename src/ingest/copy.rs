@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::report::{ChangeKind, IngestReport};
-use super::{Batches, Progress, Sink as _, closed};
+use super::sink::{Batches, Sink as _};
+use super::{Progress, closed};
 use crate::corpus::{FileState, IngestOptions, Roots, collection_root, root_from_store};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;

@@ -9,75 +9,40 @@
 mod candidates;
 mod comparison;
 mod copy;
+mod forget;
 mod load;
 mod options;
 mod pipeline;
 mod plan;
 mod report;
+mod request;
+mod run;
 mod sink;
 #[cfg(feature = "watch")]
 mod watch;
 
 pub use copy::copy;
+pub use forget::forget;
 pub use load::{LoadRequest, Strategy, load};
 pub use options::OptionChanges;
 pub use report::{Change, ChangeKind, IngestReport};
+pub use request::{IngestRequest, Paths};
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use crate::corpus::{FileState, Root, Skipped, Walk, WalkResult, is_at_or_below, root_from_store};
+use crate::corpus::{FileState, Root, Skipped, Walk, WalkResult, root_from_store};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
-use crate::position::ByteSpan;
-use crate::prepare::Preparation;
 use crate::store::{
-    Lookup, OPTIONS_LOST, Shard, Store, StoredDocument, Writer, WriterMetadata, check_options,
-    options_lost,
+    Lookup, OPTIONS_LOST, Store, StoredDocument, Writer, WriterMetadata, options_lost,
 };
-use crate::trust::Wish;
-use comparison::{ChangedFile, FileComparison, Known, compare_all, note_folders};
-use pipeline::PreparedFile;
+use comparison::{Known, compare_all, note_folders};
 use plan::{IngestPlan, Scopes};
-use sink::{Batches, Nowhere, Sink};
-
-/// A request to ingest files.
-#[derive(Debug)]
-pub struct IngestRequest<'a> {
-    /// The store.
-    pub store: &'a Store,
-    /// The root, absolute, if the user gave one.
-    pub root: Option<&'a Path>,
-    /// The folder to ingest, absolute, if a new store is given neither root nor paths.
-    pub folder: &'a Path,
-    /// The collection to ingest, if only one is. Its folder is the only path, or the stored one.
-    pub collection: Option<&'a str>,
-    /// The part of the corpus to ingest.
-    pub paths: Paths<'a>,
-    /// The options that the user gave, which replace stored ones.
-    pub options: OptionChanges,
-    /// Whether to parse unchanged files, too.
-    pub force: bool,
-    /// The part of an ingest by several workers; `None` for an ingest by one.
-    pub shard: Option<&'a Shard>,
-    /// The longest time to wait for another writer.
-    pub wait: Duration,
-}
-
-/// The part of the corpus that an ingest covers.
-#[derive(Clone, Copy, Debug)]
-pub enum Paths<'a> {
-    /// The whole root.
-    All,
-    /// These files and folders, absolute.
-    Given(&'a [PathBuf]),
-    /// These documents of the store, relative to the root, even if their files no longer exist.
-    Stored(&'a [String]),
-}
+use run::Run;
+use sink::Nowhere;
 
 /// Ingests `paths` of the store at `store` with its stored options.
 pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
@@ -103,76 +68,6 @@ pub fn run_again(request: &IngestRequest<'_>) -> Result<IngestReport> {
     run(request, &NoProgress)
 }
 
-impl<'a> IngestRequest<'a> {
-    /// Returns a request for `paths` of a store, with its root and its options.
-    pub fn of_stored(store: &'a Store, paths: Paths<'a>, wait: Duration) -> Self {
-        Self {
-            store,
-            root: None,
-            folder: Path::new(""),
-            collection: None,
-            paths,
-            options: OptionChanges::default(),
-            force: false,
-            shard: None,
-            wait,
-        }
-    }
-
-    /// Returns what the folders that are ingested ask for, with what the user accepted for the others; `None` if the
-    /// store is not a file. Fails unless this request gives it or the user trusts the store. For a store without a
-    /// root, `root` counts as given.
-    fn checked_wish(&self, is_new: bool, plan: &IngestPlan) -> Result<Option<Wish>> {
-        let Some(path) = self.store.path() else { return Ok(None) };
-        let names: Vec<&str> = plan.scopes.iter().map(|scopes| scopes.root.name.as_str()).collect();
-        let wish = Wish::of(path, &plan.roots).of_roots(&names);
-        let given = |wish: &Wish, is_root_given: bool| Wish {
-            root: wish.root.clone().filter(|_| is_root_given),
-            extensions: self.options.extensions.clone(),
-            hidden: self.options.hidden.is_some(),
-            no_ignore: self.options.no_ignore.is_some(),
-            site_roots: wish.site_roots.clone().filter(|_| self.options.site_roots.is_some()),
-            collections: BTreeMap::new(),
-        };
-        let given = match self.collection {
-            None => given(&wish, self.root.is_some() || is_new),
-            Some(name) => {
-                let of_collection = wish.collections.get(name).cloned().unwrap_or_default();
-                let given = given(&of_collection, plan.given_collection.is_some());
-                Wish { collections: [(name.to_owned(), given)].into(), ..Wish::default() }
-            }
-        };
-        self.store.trust().check(path, &wish, &given)?;
-        let others = plan.roots.iter().map(|root| root.name.as_str());
-        let others: Vec<&str> = others.filter(|name| !names.contains(name)).collect();
-        let recorded = self.store.trust().recorded(path).of_roots(&others);
-        Ok(Some(recorded.with(wish, names.contains(&""))))
-    }
-
-    /// Records that the user accepts `wish`. Returns a warning if that fails.
-    fn record(&self, wish: Option<&Wish>) -> Option<Warning> {
-        self.store.trust().record(self.store.path()?, wish?)
-    }
-
-    /// Whether this request gives options of the store.
-    fn gives_options(&self) -> bool {
-        self.collection.is_some() || self.options != OptionChanges::default()
-    }
-
-    /// Whether this request decides what the store may do: the store is new, or the request gives a root or
-    /// options.
-    fn gives_trust(&self, is_new: bool) -> bool {
-        let options = &self.options;
-        is_new
-            || self.collection.is_some()
-            || self.root.is_some()
-            || options.extensions.is_some()
-            || options.hidden.is_some()
-            || options.no_ignore.is_some()
-            || options.site_roots.is_some()
-    }
-}
-
 /// Receives the progress of an ingest.
 pub trait Progress {
     /// Called once with the number of files that will be read.
@@ -189,124 +84,6 @@ impl Progress for NoProgress {
     fn start(&self, _: usize) {}
 
     fn advance(&self) {}
-}
-
-/// The number of files that are unpacked and processed together.
-const FILES_AT_ONCE: usize = 8192;
-
-/// A running ingest.
-struct Run<'a> {
-    is_forced: bool,
-    progress: &'a dyn Progress,
-    report: IngestReport,
-}
-
-impl Run<'_> {
-    /// Reads the candidates in `root` and sends every change to `sink`.
-    fn apply(
-        &mut self,
-        root: &Root,
-        comparison: FileComparison<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        for document in &comparison.removed {
-            sink.remove(document)?;
-            self.report.count(&document.path, ChangeKind::Removed);
-        }
-        let mut candidates = comparison.candidates.into_iter();
-        loop {
-            let part: Vec<_> = candidates.by_ref().take(FILES_AT_ONCE).collect();
-            if part.is_empty() {
-                return Ok(());
-            }
-            pipeline::run(root, &part, self.is_forced, |candidate, outcome| {
-                self.progress.advance();
-                self.take(candidate, outcome, sink)
-            })?;
-        }
-    }
-
-    /// Parses documents again from the bytes in the store.
-    fn parse_stored(
-        &mut self,
-        store: &Store,
-        documents: &[&StoredDocument],
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        let reader = if documents.is_empty() { None } else { store.peek()? };
-        let Some(reader) = reader else { return Ok(()) };
-        let mut preparation = Preparation::new()?;
-        for document in documents {
-            let StoredDocument { path, hash, state, .. } = document;
-            let whole = ByteSpan::new(0, usize::try_from(state.size).unwrap_or(usize::MAX));
-            let bytes = match reader.content(document, whole) {
-                // A read of the document reports the damage.
-                Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-                    self.report.has_kept = true;
-                    continue;
-                }
-                read => read?,
-            };
-            match preparation.of_bytes(path.clone(), bytes, *hash, *state)? {
-                Ok(document) => sink.put(document, state.size)?,
-                Err(_) => self.report.has_kept = true,
-            }
-        }
-        Ok(())
-    }
-
-    /// Reports the outcome of a candidate, and sends its change, if any, to `sink`.
-    fn take(
-        &mut self,
-        candidate: &ChangedFile<'_>,
-        outcome: PreparedFile,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        let ChangedFile { path, stored, .. } = candidate;
-        let (reason, is_kept) = match outcome {
-            PreparedFile::Put(document) => {
-                self.report.warn(path, &document.diagnostics);
-                let hash = document.hash();
-                sink.put(*document, candidate.state.size)?;
-                match stored {
-                    // The document was parsed again, and its bytes did not change.
-                    Some(stored) if stored.hash == hash => self.report.unchanged += 1,
-                    Some(_) => self.report.count(path, ChangeKind::Changed),
-                    None => self.report.count(path, ChangeKind::Added),
-                }
-                return Ok(());
-            }
-            PreparedFile::Same(state) => {
-                self.report.unchanged += 1;
-                return match stored.filter(|stored| stored.state != state) {
-                    Some(stored) => sink.note_state(stored, state),
-                    None => Ok(()),
-                };
-            }
-            PreparedFile::Gone => (None, false),
-            PreparedFile::Refused(reason) => (Some(reason.to_owned()), false),
-            // A document whose file cannot be read now stays in the store.
-            PreparedFile::Unreadable(reason) => (Some(reason), true),
-        };
-        if let Some(reason) = reason {
-            let skipped = Skipped { file: path.clone(), reason };
-            self.report.unreadable.extend(is_kept.then(|| skipped.clone()));
-            self.report.skipped.push(skipped);
-        }
-        match stored {
-            // A document that never had a file does not depend on one that cannot be stored.
-            Some(stored) if is_kept || !stored.state.is_of_file() => {
-                self.report.unchanged += 1;
-                self.report.has_kept = true;
-            }
-            Some(stored) => {
-                sink.remove(stored)?;
-                self.report.count(path, ChangeKind::Removed);
-            }
-            None => {}
-        }
-        Ok(())
-    }
 }
 
 /// The files of the scopes of a plan, in the order of the scopes.
@@ -351,13 +128,12 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     } = writer.metadata()?;
     let options = stored_options.clone().unwrap_or_default();
     let mut plan = IngestPlan::new(request, stored_root.as_deref().map(|root| (root, &options)))?;
-    plan.has_lost_options =
-        has_lost_options && stored_options.is_none() && !request.gives_options();
+    plan.keeps_documents = has_lost_options && !request.gives_options();
     let is_new = stored_root.is_none();
     let root = root_from_store(&plan.root, request.store.path())?;
     let wish = request.checked_wish(is_new, &plan)?;
     let of_options = has_lost_options.then(|| warning_of_options(&plan));
-    if has_lost_options && !plan.has_lost_options {
+    if has_lost_options && !plan.keeps_documents {
         forget_files(request, writer.as_mut())?;
         writer.set_up(&root, &plan.options)?;
     }
@@ -399,35 +175,12 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     }
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
-    if is_new || !plan.has_lost_options && stored_options.as_ref() != Some(&plan.options) {
+    if is_new || !plan.keeps_documents && stored_options.as_ref() != Some(&plan.options) {
         writer.set_up(&root, &plan.options)?;
     }
-    // What a part writes replaces what others store until all parts are in; a file is read again then, and the bytes
-    // of a document without one would be lost.
-    let parses_stored = is_forced && request.shard.is_none();
-    // A store whose documents are of several parsers would be parsed by every ingest. A refresh does not wait for that.
-    let parses_others = parses_stored && !matches!(request.paths, Paths::Stored(_));
-    let has_work = |comparison: &FileComparison<'_>| {
-        !comparison.is_empty() || parses_stored && !comparison.without_file.is_empty()
-    };
-    if comparisons.iter().any(has_work) || parses_others && !others.is_empty() {
-        progress.start(comparisons.iter().map(|one| one.candidates.len()).sum());
-        let mut batches = Batches { writer: writer.as_mut(), bytes: 0 };
-        for (scopes, mut comparison) in plan.scopes.iter().zip(comparisons) {
-            let without_file = std::mem::take(&mut comparison.without_file);
-            run.apply(&scopes.root, comparison, &mut batches)?;
-            if parses_stored {
-                run.parse_stored(request.store, &without_file, &mut batches)?;
-            }
-        }
-        if parses_others {
-            run.parse_stored(request.store, &others, &mut batches)?;
-        }
-        writer.commit_last()?;
-    }
+    let has_parsed_all = run.write(request, &plan, comparisons, &others, writer.as_mut())?;
     let mut report = run.report;
     // Each part knows only its own files.
-    let has_parsed_all = others.is_empty() || parses_others;
     if !is_current && has_parsed_all && !report.has_kept && request.shard.is_none() {
         writer.set_current_parser(true)?;
     }
@@ -464,7 +217,7 @@ fn forget_files(request: &IngestRequest<'_>, writer: &mut dyn Writer) -> Result<
 
 /// Returns the warning about damaged options, which `plan` gives again or not.
 fn warning_of_options(plan: &IngestPlan) -> Warning {
-    if plan.has_lost_options {
+    if plan.keeps_documents {
         return options_lost();
     }
     let message = "the settings of the store were damaged; those that were not given are now the defaults, and the \
@@ -478,7 +231,7 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
     let known = reader.as_ref().map(|reader| (reader.root(), reader.options()));
     let mut plan = IngestPlan::new(request, known)?;
     let has_lost_options = reader.as_ref().is_some_and(|reader| reader.facts().has_lost_options);
-    plan.has_lost_options = has_lost_options && !request.gives_options();
+    plan.keeps_documents = has_lost_options && !request.gives_options();
     request.checked_wish(reader.is_none(), &plan)?;
     let mut stored = match &reader {
         Some(reader) => reader.all(&Lookup::All)?,
@@ -508,43 +261,6 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
 fn no_store() -> Error {
     Error::new(ErrorKind::StoreNotFound, "the store does not exist")
         .with_hint("create it with `mdsel ingest FOLDER`")
-}
-
-/// Drops a collection: its documents leave the store, and its files stay as they are.
-pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport> {
-    if store.peek()?.is_none() {
-        return Err(no_store());
-    }
-    // No file is read or written, so no trust is needed, unless an edit was interrupted.
-    let (mut writer, recovered) = store.recovered_writer(wait)?;
-    check_options(writer.as_ref())?;
-    let (root, options) = (writer.root()?.unwrap_or_default(), writer.options()?);
-    let mut options = options.unwrap_or_default();
-    if options.collections.remove(name).is_none() {
-        let known: Vec<&str> = options.collections.keys().map(String::as_str).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let message = format!("the store has no collection {name:?}; it has {known}");
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_hint("`mdsel status --collections` lists them"));
-    }
-    let mut report = IngestReport::default();
-    let documents = writer.documents()?;
-    let (gone, kept): (Vec<_>, Vec<_>) =
-        documents.into_iter().partition(|document| is_at_or_below(&document.path, name));
-    report.unchanged = kept.len();
-    for document in &gone {
-        report.count(&document.path, ChangeKind::Removed);
-    }
-    let ids: Vec<i64> = gone.iter().map(|document| document.id).collect();
-    writer.remove(&ids)?;
-    writer.commit()?;
-    // The documents go first: a collection without documents can be forgotten again.
-    writer.set_up(&root_from_store(&root, store.path())?, &options)?;
-    report.generation = writer.generation()?;
-    report.note(recovered);
-    report.note(closed(writer)?);
-    report.finish();
-    Ok(report)
 }
 
 /// Closes a writer that has committed everything. The documents are stored, so an error of the disk is a warning.

@@ -28,8 +28,8 @@ pub(super) struct IngestPlan {
     pub(super) scopes: Vec<Scopes>,
     /// The collections whose folders do not exist. Their documents stay as they are.
     pub(super) missing: Vec<String>,
-    /// Whether the options are unknown, so that no document is added or removed.
-    pub(super) has_lost_options: bool,
+    /// Whether no document is added or removed, because the options are lost and not given again.
+    pub(super) keeps_documents: bool,
     /// Whether the options note which folders were ingested, so that another one is recognized. Users of a server have
     /// folders of their own.
     pub(super) knows_folders: bool,
@@ -146,7 +146,7 @@ impl IngestPlan {
             scopes: scopes.into_iter().collect(),
             missing: Vec::new(),
             options,
-            has_lost_options: false,
+            keeps_documents: false,
             knows_folders: request.store.path().is_some(),
         })
     }
@@ -228,7 +228,7 @@ impl IngestPlan {
             given_collection: None,
             scopes,
             missing: Vec::new(),
-            has_lost_options: false,
+            keeps_documents: false,
             knows_folders: request.store.path().is_some(),
         })
     }

@@ -116,7 +116,7 @@ fn on_disk(targets: &impl LinkTargets, joined: &str) -> Option<LinkTarget> {
         OnDisk::File | OnDisk::Folder => Some(attachment(true)),
         // Without the root, a Markdown file that the store does not have counts as missing.
         OnDisk::Unknown => {
-            let has_root = || targets.on_disk(&targets.collection_of(joined)) == OnDisk::Folder;
+            let has_root = || targets.on_disk(targets.collection_of(joined)) == OnDisk::Folder;
             (!is_document || has_root()).then(|| attachment(false))
         }
         // A folder that is missing has no index.
