@@ -1,8 +1,9 @@
 //! [`Reader`] over one generation of a store on a server.
 //!
 //! A reader is a read-only transaction. The rows of its generation are chosen by number, so the answers are
-//! of one generation even where partitions are on several servers. Invariant: each method is one round trip,
-//! except a word query, which asks for words, then for their lists, and then for the best documents.
+//! of one generation even where partitions are on several servers. Invariant: a method takes one round trip or two, however
+//! many documents it is given. A list of all documents takes one for each page, and a word query one each for words,
+//! for their lists, and for the best documents.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
