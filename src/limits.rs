@@ -58,6 +58,8 @@ limits! {
         "bytes of a document; only one larger document is parsed at a time";
     MAX_MDX_NESTING = 256, "mdx-nesting",
         "levels of nested tags, braces and templates in MDX; deeper ones are not counted";
+    MAX_MATH_LINES = 512, "math-lines",
+        "lines of one block of math between `$$`; a longer block is parsed as Markdown";
     MAX_DEFINITION_LINES = 32, "definition-lines",
         "lines of one link reference definition; a longer definition is parsed as a paragraph";
     MAX_DEFINITION_BYTES = 4096, "definition-bytes",
@@ -141,6 +143,8 @@ limits! {
         "sections that the error of a refused edit names; the others are counted";
     MAX_REFERENCE_BYTES = 4096, "reference-bytes",
         "bytes of a link in which an edit looks for the label of a definition; for a longer link the definition is kept";
+    MAX_SUMMARY_CHARS = 1000, "summary-chars",
+        "characters of a paragraph that sums up a place; a longer one is cut";
     MAX_HINT_CHARS = 40, "hint-chars", "characters of a name that a hint repeats";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that was not found";

@@ -210,14 +210,44 @@ fn an_id_in_the_attributes_of_a_heading_is_its_anchor() {
             "a.md",
             "# Removing {#remove}\n\none\n\n## Adding {#add .new}\n\ntwo\n\n# C {#c-c}\n\n## {#}\n",
         ),
-        ("b.md", "# B\n\n[a](a.md#remove) [b](a.md#add) [c](a.md#removing)\n"),
+        ("b.md", "# B\n\n[a](a.md#remove) [b](a.md#add) [c](a.md#removing) [d](c.mdx#my-id)\n"),
+        ("c.mdx", "# Title {/* #my-id */}\n"),
     ]);
+    place.run(&["select", "c.mdx#my-id"]).success();
     assert!(place.run(&["select", "a.md#remove", "-f", "text"]).success().text().contains("one"));
     let added = place.run(&["select", "a.md#add", "-f", "text"]).success().text();
     assert!(added.contains("two") && !added.contains("one"), "{added}");
     place.run(&["select", "a.md#c-c", "-f", "text"]).success();
     let broken = place.run(&["links", "check", "-f", "text"]).ends(1).text();
     assert!(broken.contains("a.md#removing") && !broken.contains("a.md#remove\""), "{broken}");
+}
+
+#[test]
+fn an_anchor_that_a_link_may_name_is_an_address() {
+    let text = "# T\n\n## Usage <a name=\"use\"></a>\n\nused\n\n<h2 id=\"opts\">Options</h2>\n\ntext ^blk\n\n\
+        - item ^in-list\n\n| a |\n|---|\n| 1 |\n\n^table\n\n<h3>Our Sponsors</h3>\n\n(label)=\n## Labeled\n\nlast\n";
+    let links = "[](a.md#use) [](a.md#opts) [](a.md#^blk) [](a.md#our-sponsors) [](a.md#label)\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", links)]);
+    place.run(&["links", "check"]).success();
+    for (anchor, first) in [
+        ("use", "## Usage"),
+        ("opts", "## Usage"),
+        ("our-sponsors", "## Usage"),
+        ("label", "## Labeled"),
+        ("^blk", "text ^blk"),
+        ("^in-list", "- item"),
+        ("^table", "| a |"),
+    ] {
+        let address = format!("a.md#{anchor}");
+        let read = place.run(&["read", &address, "-f", "raw"]).success().text();
+        assert!(read.starts_with(first), "{anchor}: {read}");
+        let within = place.run(&["read", "a.md", &format!("#{anchor}"), "-f", "raw"]).success();
+        assert_eq!(within.text(), read, "{anchor}");
+        place.run(&["neighbors", &address]).success();
+    }
+    place.run(&["read", "a.md#none"]).ends(1);
+    place.run(&["replace", "a.md#label", "--old", "last", "--content", "new"]).success();
+    assert!(std::fs::read_to_string(place.join("a.md")).unwrap().ends_with("\n\nnew\n"));
 }
 
 #[test]

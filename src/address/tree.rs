@@ -5,6 +5,7 @@
 //! selects this node and no other.
 
 use std::collections::HashSet;
+use std::iter::successors;
 use std::sync::OnceLock;
 
 use super::selector::{Ordinal, Step, StepKind};
@@ -178,6 +179,26 @@ impl Tree {
         });
         // Sections have no gaps, so the last one that begins at or before the offset contains it.
         self.outline.sections.get(after.checked_sub(1)?).map(|section| section.node)
+    }
+
+    /// Returns the block before the block at `index` in the same section or container.
+    pub fn sibling_before(&self, index: usize) -> Option<usize> {
+        let parent = self.node(index)?.parent;
+        let is_sibling =
+            |other: &usize| self.node(*other).is_some_and(|node| node.parent == parent);
+        (0..index).rev().take_while(|other| Some(*other) != parent).find(is_sibling)
+    }
+
+    /// Returns the innermost node that contains the byte at `offset`.
+    pub fn node_at(&self, offset: usize) -> Option<usize> {
+        let nodes = &self.outline.nodes;
+        let contains = |index: &usize| {
+            self.node(*index)
+                .is_some_and(|node| (node.bytes.start..node.bytes.end).contains(&offset))
+        };
+        // A node comes after the one that contains it.
+        let last = nodes.partition_point(|node| node.bytes.start <= offset).checked_sub(1)?;
+        successors(Some(last), |index| self.node(*index)?.parent).find(contains)
     }
 
     /// Returns the nodes that a step of `kind` matches in `scope`, in document order.

@@ -432,12 +432,16 @@ pub(crate) fn excluded(
     path: &str,
 ) -> Option<String> {
     if !options.takes(Path::new(path)) {
-        let reason = if Path::new(path).extension().is_none() {
-            "it has no extension; give it one that is ingested, such as .md"
-        } else {
-            "its extension is not ingested; `mdsel ingest --ext LIST` sets the extensions"
-        };
-        return Some(reason.to_owned());
+        // The option sets the whole list, so that the documents of the other extensions would go.
+        let extension = Path::new(path).extension().and_then(OsStr::to_str);
+        let all = options.extensions.iter().map(String::as_str).chain(extension);
+        return Some(match extension {
+            None => "it has no extension; give it one that is ingested, such as .md".to_owned(),
+            Some(_) => format!(
+                "its extension is not ingested; `mdsel ingest --ext {}` takes it, too",
+                all.collect::<Vec<_>>().join(",")
+            ),
+        });
     }
     Walk { root, own_files, options }.excluded(path, false)
 }

@@ -72,16 +72,25 @@ pub const LANGUAGES: &[Language] = &[
     ("zig", "zig", &[]),
 ];
 
+/// The directives of `MyST` and Sphinx whose argument is a language.
+const DIRECTIVES: [&str; 4] = ["code", "code-block", "code-cell", "sourcecode"];
+
 /// Returns the language of an info string, and the rest of it. The first word is the language,
 /// folded by [`LANGUAGES`]; braces, a leading dot and what follows a comma belong to the rest
-/// (`{.rust .numberLines}`, `rust,ignore`).
+/// (`{.rust .numberLines}`, `rust,ignore`). After a directive, it is the second word (`{code-block} rust`).
 pub fn of(info: &str) -> (String, &str) {
-    let inner = info.trim().trim_start_matches(['{', '.']);
+    if let Some((name, argument)) =
+        info.trim().strip_prefix('{').and_then(|info| info.split_once('}'))
+        && DIRECTIVES.contains(&name.trim())
+    {
+        return of(argument);
+    }
+    let inner = info.trim().trim_start_matches(['{', '.', ' ']);
     let end = inner.find(|scalar: char| scalar.is_whitespace() || ",{}:".contains(scalar));
     let (word, rest) = inner.split_at(end.unwrap_or(inner.len()));
     let rest = rest.trim_start_matches([',', '}', ':']).trim();
     // The brace that closes the attributes of Pandoc is no part of them.
-    let rest = if info.trim().starts_with('{') { rest.trim_end_matches('}') } else { rest };
+    let rest = if info.trim().starts_with('{') { rest.trim_end_matches(['}', ' ']) } else { rest };
     (folded(word), rest)
 }
 
@@ -117,6 +126,9 @@ mod tests {
             ("{.python .numberLines}", "python", ".numberLines"),
             ("c++ title=\"a b\"", "cpp", "title=\"a b\""),
             ("js{1,3}", "javascript", "{1,3}"),
+            ("{ .yaml .annotate }", "yaml", ".annotate"),
+            ("{code-block} python", "python", ""),
+            ("{code-cell} ipython3 x", "ipython3", "x"),
             ("sh", "bash", ""),
             ("Brainfuck", "brainfuck", ""),
             ("", "", ""),

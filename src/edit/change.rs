@@ -86,6 +86,7 @@ impl Current {
     fn of(stored: StoredDocument, version: plan::Version) -> Self {
         let (outline, markup) = (version.outline().clone(), version.markup().clone());
         let document = Rc::new(OpenDocument::new(stored, outline, markup));
+        document.set_anchors(&version.document().html_anchors, version.bytes());
         Self { document, version, made: Vec::new() }
     }
 

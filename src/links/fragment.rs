@@ -58,3 +58,16 @@ fn is_lines(fragment: &str) -> bool {
         })
     })
 }
+
+/// Returns the id of each block in the bytes of a file (`^id` at the end of a line) with the offset of the mark before it.
+pub(crate) fn block_ids(bytes: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    let mut start = 0;
+    bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(move |line| {
+        let line_start = start;
+        start += line.len() + 1;
+        // The id ends the line, so only the last mark can begin one.
+        let mark = memchr::memrchr(b'^', line)?;
+        let id = line.get(mark + 1..)?.trim_ascii_end();
+        (!id.is_empty()).then_some((id, line_start + mark))
+    })
+}

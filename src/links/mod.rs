@@ -18,6 +18,7 @@ pub mod rewrite;
 pub mod sections;
 mod site;
 
+pub(crate) use fragment::block_ids;
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
 pub(crate) use path::{
     folder_of, is_name_of, is_named, join, normalized, split_extension, unordered, without_order,

@@ -1,14 +1,17 @@
-//! Anchors in the HTML of a document: `<a name="x">`, and `id="x"` on any element.
+//! Anchors that are not those of Markdown headings: `<a name="x">`, `id="x"` on any element, headings in HTML, and the
+//! explicit ids of site generators.
 //!
 //! Links name them like the anchors of headings. Invariant: code blocks have no anchors; each
 //! anchor belongs to the section in which a reader sees it.
 
 use std::sync::OnceLock;
 
-use regex::bytes::Regex;
+use markdown_it::common::utils::unescape_all;
+use regex::bytes::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 
 use super::outline::{BlockType, NodeKind, Outline};
+use super::slug::slug;
 use crate::limits;
 
 /// Matches a tag up to the end of its `id` value, or of its `name` value if it is an `a` tag.
@@ -16,6 +19,14 @@ const NAMED_TAG: &str = concat!(
     r"(?i-u)<(?:a(?:\s[^<>]*?)?\s(?:id|name)|[a-z][a-z0-9-]*(?:\s[^<>]*?)?\sid)",
     r#"\s*=\s*["']?([^"'\s<>]+)"#
 );
+
+/// Matches a heading in HTML. GitHub gives it the anchor of its text.
+const HTML_HEADING: &str = r"(?is-u)<h[1-6](?:\s[^<>]*)?>(.{1,300}?)</h[1-6]\s*>";
+
+/// Matches an id in attributes, as in Pandoc, kramdown and Python Markdown (`{#x}`, `{: .class #x }`), and a label of
+/// `MyST` (`(x)=`).
+const EXPLICIT_ID: &str =
+    r"(?-u)\{(?:[^{}\n]*[\s:])?#([A-Za-z][\w:.-]*)(?:\s[^{}\n]*)?\}|\(([A-Za-z][\w:. -]*)\)=";
 
 /// The maximum distance in bytes from an anchor to the heading that it may belong to.
 const NEAR_BYTES: usize = 256;
@@ -30,41 +41,94 @@ pub struct HtmlAnchor {
     pub node: usize,
 }
 
-/// Returns the anchors of `file`, in document order.
-pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
-    static REGEX: OnceLock<Option<Regex>> = OnceLock::new();
-    let Some(regex) = REGEX.get_or_init(|| Regex::new(NAMED_TAG).ok()) else { return Vec::new() };
-    let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
-    let mut code = code.map(|node| node.bytes).peekable();
-    let body = outline.nodes.first().map_or(0, |root| root.bytes.start);
-    let tags = regex.captures_iter(file.get(body..).unwrap_or_default()).filter_map(|tag| {
-        let (whole, name) = (tag.get(0)?, tag.get(1)?);
-        let (start, end) = (body + whole.start(), body + whole.end());
-        while code.next_if(|block| block.end <= start).is_some() {}
-        let is_code = code.peek().is_some_and(|block| block.start <= start)
-            || start.checked_sub(1).and_then(|before| file.get(before)) == Some(&b'`');
-        let name = String::from_utf8_lossy(name.as_bytes());
-        (!is_code)
-            .then(|| HtmlAnchor { name: name.into_owned(), node: node_at(file, outline, end) })
-    });
-    tags.take(limits::MAX_HTML_ANCHORS).collect()
+/// An anchor before its section is known.
+struct FoundAnchor {
+    start: usize,
+    end: usize,
+    name: String,
+    /// Whether the end is inside a tag.
+    is_in_tag: bool,
 }
 
-/// Returns the node of the section that a reader sees at `offset`, which is inside a tag.
-fn node_at(file: &[u8], outline: &Outline, offset: usize) -> usize {
+/// Returns the anchors of `file`, in document order.
+pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
+    static REGEXES: OnceLock<Option<[Regex; 3]>> = OnceLock::new();
+    let compiled = REGEXES.get_or_init(|| {
+        let [tag, heading, id] = [NAMED_TAG, HTML_HEADING, EXPLICIT_ID].map(Regex::new);
+        Some([tag.ok()?, heading.ok()?, id.ok()?])
+    });
+    let Some([tag, heading, id]) = compiled else { return Vec::new() };
+    let body = outline.nodes.first().map_or(0, |root| root.bytes.start);
+    let text = file.get(body..).unwrap_or_default();
+    let anchor = |found: &Captures<'_>, name: String, is_in_tag: bool| {
+        let whole = found.get(0)?;
+        let (start, end) = (body + whole.start(), body + whole.end());
+        Some(FoundAnchor { start, end, name, is_in_tag })
+    };
+    let of_group = |found: &Captures<'_>, group: usize| {
+        Some(String::from_utf8_lossy(found.get(group)?.as_bytes()).into_owned())
+    };
+    let tags = tag.captures_iter(text).filter_map(|it| anchor(&it, of_group(&it, 1)?, true));
+    let headings = heading.captures_iter(text).filter_map(|it| {
+        let name = slug(&text_of_html(&of_group(&it, 1)?));
+        anchor(&it, name, false).filter(|found| !found.name.is_empty())
+    });
+    let ids = id.captures_iter(text).filter(|it| is_explicit(text, it)).filter_map(|it| {
+        let name = of_group(&it, 1).or_else(|| of_group(&it, 2))?;
+        anchor(&it, name, false)
+    });
+    let mut found: Vec<FoundAnchor> = tags.chain(headings).chain(ids).collect();
+    found.sort_by_key(|found| found.start);
+    let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
+    let mut code = code.map(|node| node.bytes).peekable();
+    found.retain(|found| {
+        while code.next_if(|block| block.end <= found.start).is_some() {}
+        let is_code = code.peek().is_some_and(|block| block.start <= found.start)
+            || found.start.checked_sub(1).and_then(|before| file.get(before)) == Some(&b'`');
+        !is_code
+    });
+    found.truncate(limits::MAX_HTML_ANCHORS);
+    let node = |found: &FoundAnchor| node_at(file, outline, found.end, found.is_in_tag);
+    found.into_iter().map(|it| HtmlAnchor { node: node(&it), name: it.name }).collect()
+}
+
+/// Returns whether an id is not part of an expression, and whether a label is alone on its line.
+fn is_explicit(text: &[u8], found: &Captures<'_>) -> bool {
+    let Some(whole) = found.get(0) else { return false };
+    let before = text.get(..whole.start()).unwrap_or_default();
+    let after = text.get(whole.end()..).unwrap_or_default();
+    if found.get(1).is_some() {
+        return !before.ends_with(b"{") && !after.starts_with(b"}");
+    }
+    let rest = after.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    matches!(before.last(), None | Some(b'\n')) && rest.trim_ascii().is_empty()
+}
+
+/// Returns the visible text of the inside of an HTML element.
+fn text_of_html(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    for part in html.split('<') {
+        text.push_str(part.split_once('>').map_or(part, |(_, after)| after));
+    }
+    let text = unescape_all(&text);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the node of the section that a reader sees at `offset`.
+fn node_at(file: &[u8], outline: &Outline, offset: usize, is_in_tag: bool) -> usize {
     let start_of = |node: usize| outline.nodes.get(node).map_or(0, |node| node.bytes.start);
     let next = outline.sections.partition_point(|section| start_of(section.node) <= offset);
     let following = outline.sections.get(next).map(|section| section.node).filter(|&node| {
         let start = start_of(node);
-        start - offset <= NEAR_BYTES && file.get(offset..start).is_some_and(only_tags)
+        start - offset <= NEAR_BYTES
+            && file.get(offset..start).is_some_and(|between| only_tags(between, is_in_tag))
     });
     let containing = next.checked_sub(1).and_then(|index| outline.sections.get(index));
     following.or(containing.map(|section| section.node)).unwrap_or(0)
 }
 
-/// Returns whether `text`, which begins inside a tag, contains only tags and whitespace.
-fn only_tags(text: &[u8]) -> bool {
-    let mut is_tag = true;
+/// Returns whether `text` contains only tags and whitespace. It may begin inside a tag.
+fn only_tags(text: &[u8], mut is_tag: bool) -> bool {
     text.iter().all(|byte| {
         match byte {
             b'<' => is_tag = true,
@@ -94,8 +158,47 @@ mod tests {
     }
 
     #[test]
+    fn headings_in_html_and_explicit_ids_are_anchors() {
+        let text = "# One\n\n<h2 align=\"center\">Our <b>Sponsors</b> &amp; more</h2>\n\n(the-label)=\n## Two\n{: #two-id .x}\n\n\
+            ::: {.note #div-id}\ntext [span]{#span-id} ![](x.png){ #figure }\n:::\n\n{{#each}} {a: '#no'} x (no)= y\n\n\
+            ```{#code-id}\n(no)=\n```\n\n{#last}\n\n## Three\n";
+        let document = crate::markdown::parse(text.as_bytes());
+        let nodes: Vec<_> = document.outline.sections.iter().map(|section| section.node).collect();
+        let found: Vec<_> =
+            document.html_anchors.iter().map(|a| (a.name.as_str(), a.node)).collect();
+        let [one, two, three] = nodes[..] else { panic!("{nodes:?}") };
+        assert_eq!(
+            found,
+            [
+                ("our-sponsors--more", one),
+                ("the-label", two),
+                ("two-id", two),
+                ("div-id", two),
+                ("span-id", two),
+                ("figure", two),
+                ("last", three),
+            ]
+        );
+    }
+
+    #[test]
     fn many_anchors_take_linear_time() {
-        for part in ["<a ", "<a id=x ", "<a id=", "<a id=x>", "<a\n", "<b a=\"", "# <a name=x>\n"] {
+        for part in [
+            "<h1>",
+            "<h1>x</h1>",
+            "{#",
+            "{ #a ",
+            "{#a}\n",
+            "(a",
+            "(a)=\n",
+            "<a ",
+            "<a id=x ",
+            "<a id=",
+            "<a id=x>",
+            "<a\n",
+            "<b a=\"",
+            "# <a name=x>\n",
+        ] {
             let start = std::time::Instant::now();
             crate::markdown::parse(part.repeat(1_000_000 / part.len()).as_bytes());
             assert!(start.elapsed().as_secs() < 5, "{part}");

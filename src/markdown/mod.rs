@@ -125,6 +125,66 @@ pub fn parse(file: &[u8]) -> Document {
     parse_as(file, Dialect::Markdown)
 }
 
+/// Returns a diagnostic for each bound that a document met while it was parsed.
+fn bounds_met(parsed: &parse::Blocks) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    let mut bounded = |happened: bool, code, message: &dyn Fn() -> String| {
+        if happened {
+            diagnostics.push(Diagnostic { code, line: None, message: message() });
+        }
+    };
+    bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
+        format!("more than {} nodes; the rest is one paragraph", limits::MAX_NODES)
+    });
+    bounded(parsed.too_deep, "NESTED_TOO_DEEPLY", &|| {
+        format!("more than {} nested containers; deeper ones are text", limits::MAX_NESTING)
+    });
+    bounded(parsed.too_many_lines, "TOO_MANY_LINES", &|| {
+        format!(
+            "more than {} lines, or more than {} in nested block quotes; they are plain text",
+            limits::MAX_PARSED_LINES,
+            limits::MAX_QUOTED_LINES
+        )
+    });
+    bounded(parsed.title_was_cut, "TITLE_CUT", &|| {
+        format!("a heading is longer than {} bytes; its title is cut", limits::MAX_TITLE_BYTES)
+    });
+    let (most, most_of_task) = (limits::MAX_CELL_BYTES, limits::MAX_FIELD_BYTES);
+    bounded(parsed.cell_was_cut, CELL_CUT, &|| {
+        format!("a table cell is longer than {most} bytes; its visible text is cut")
+    });
+    let is_cut = parsed.contents.tasks.iter().any(|task| task.text.len() > most_of_task);
+    bounded(is_cut, FIELDS_CUT, &|| {
+        format!("a task is longer than {most_of_task} bytes; the rest is not searched for fields")
+    });
+    bounded(parsed.links.too_many, "TOO_MANY_LINKS", &|| {
+        format!(
+            "more than {} links, {} brackets or {} bytes of targets; the rest is not read",
+            limits::MAX_LINKS_PER_DOCUMENT,
+            limits::MAX_LINK_BRACKETS,
+            limits::MAX_LINK_BYTES
+        )
+    });
+    if let Some(&line) = parsed.links.unread.first() {
+        diagnostics.push(Diagnostic {
+            code: "LINKS_UNREAD",
+            line: Some(line),
+            message: format!(
+                "more than {} brackets are open at once in {} texts; their links are not read",
+                limits::MAX_LINK_NESTING,
+                parsed.links.unread.len()
+            ),
+        });
+    }
+    diagnostics
+}
+
+/// Returns the diagnostic that the file is not UTF-8 at `line`.
+fn not_utf8(line: usize) -> Diagnostic {
+    let message = "not UTF-8; words with such bytes are not found".to_owned();
+    Diagnostic { code: "NOT_UTF8", line: Some(line), message }
+}
+
 /// Returns the problem of front matter that begins at `line`, if any.
 fn front_matter_problem(found: &FrontMatter, line: usize) -> Option<Diagnostic> {
     let (code, message) = if let Some(fault) = &found.fault {
@@ -156,58 +216,13 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     let front_matter_span = front_matter.as_ref().map(|found| found.span);
     let body = front_matter_span.map_or(start, |span| span.end);
     let bytes = file.get(body..).unwrap_or_default();
-    let is_lossy = std::str::from_utf8(file).is_err();
+    let invalid = std::str::from_utf8(file).err().map(|error| error.valid_up_to());
+    let is_lossy = invalid.is_some();
+    diagnostics.extend(invalid.map(|offset| not_utf8(lines.line_of(offset))));
     let text = same_length_text(bytes, PLACEHOLDER);
     let mut parsed = parse::parse(&text, body, file, &lines, dialect);
-    let mut bounded = |happened: bool, code, message: &dyn Fn() -> String| {
-        if happened {
-            diagnostics.push(Diagnostic { code, line: None, message: message() });
-        }
-    };
-    bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
-        format!("more than {} nodes; the rest is one paragraph", limits::MAX_NODES)
-    });
-    bounded(parsed.too_deep, "NESTED_TOO_DEEPLY", &|| {
-        format!("more than {} nested containers; deeper ones are text", limits::MAX_NESTING)
-    });
-    bounded(parsed.too_many_lines, "TOO_MANY_LINES", &|| {
-        format!(
-            "more than {} lines, or more than {} in nested block quotes; they are plain text",
-            limits::MAX_PARSED_LINES,
-            limits::MAX_QUOTED_LINES
-        )
-    });
-    bounded(parsed.title_was_cut, "TITLE_CUT", &|| {
-        format!("a heading is longer than {} bytes; its title is cut", limits::MAX_TITLE_BYTES)
-    });
-    let (most, most_of_task) = (limits::MAX_CELL_BYTES, limits::MAX_FIELD_BYTES);
-    bounded(parsed.cell_was_cut, CELL_CUT, &|| {
-        format!("a table cell is longer than {most} bytes; its visible text is cut")
-    });
-    let is_cut = parsed.contents.tasks.iter().any(|task| task.text.len() > most_of_task);
-    bounded(is_cut, FIELDS_CUT, &|| {
-        format!("a task is longer than {most_of_task} bytes; the rest is not searched for fields")
-    });
+    diagnostics.extend(bounds_met(&parsed));
     let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
-    bounded(parsed.links.too_many, "TOO_MANY_LINKS", &|| {
-        format!(
-            "more than {} links, {} brackets or {} bytes of targets; the rest is not read",
-            limits::MAX_LINKS_PER_DOCUMENT,
-            limits::MAX_LINK_BRACKETS,
-            limits::MAX_LINK_BYTES
-        )
-    });
-    if let Some(&line) = parsed.links.unread.first() {
-        diagnostics.push(Diagnostic {
-            code: "LINKS_UNREAD",
-            line: Some(line),
-            message: format!(
-                "more than {} brackets are open at once in {} texts; their links are not read",
-                limits::MAX_LINK_NESTING,
-                parsed.links.unread.len()
-            ),
-        });
-    }
     let (typed_links, faults) = typed_links::read(front_matter.as_ref(), file, &lines);
     diagnostics.extend(faults);
     let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);

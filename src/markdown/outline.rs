@@ -103,7 +103,7 @@ impl Section {
     }
 
     /// Returns the id in the attributes at the end of the title, as in Pandoc, kramdown, mdBook, Docusaurus and Python
-    /// Markdown: `x` of `Title {#x}`, of `Title {#x .class}` and of `Title {: #x }`.
+    /// Markdown: `x` of `Title {#x}`, of `Title {#x .class}`, of `Title {: #x }` and of `Title {/* #x */}`.
     pub fn id_in_title(&self) -> Option<&str> {
         let (_, mut attributes) = split_attributes(&self.title)?;
         attributes.find_map(|word| word.strip_prefix('#').filter(|id| !id.is_empty()))
@@ -126,11 +126,13 @@ impl Section {
     }
 }
 
-/// Splits the text of a heading before the attributes at its end, and returns the words of these: `{#id .class}`, or
-/// `{: #id }`. Returns `None` if it has none.
+/// Splits the text of a heading before the attributes at its end, and returns the words of these: `{#id .class}`,
+/// `{: #id }`, or `{/* #id */}`. Returns `None` if it has none.
 pub(crate) fn split_attributes(text: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
     let (before, inside) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
-    let words = || inside.strip_prefix(':').unwrap_or(inside).split_whitespace();
+    let comment = inside.strip_prefix("/*").and_then(|inside| inside.strip_suffix("*/"));
+    let inside = comment.or_else(|| inside.strip_prefix(':')).unwrap_or(inside);
+    let words = || inside.split_whitespace();
     let is_attribute = |word: &str| word.starts_with(['#', '.']) || word.contains('=');
     let are_all = words().next().is_some_and(|word| word.starts_with(['#', '.']))
         && words().all(is_attribute)

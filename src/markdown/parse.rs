@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use markdown_it::common::utils::unescape_all;
 use markdown_it::parser::core::Root;
 use markdown_it::parser::extset::RootExtSet;
 use markdown_it::parser::inline::InlineRoot;
@@ -181,7 +182,7 @@ impl Adapter<'_> {
             let lines = fence.content.lines().count();
             let code = self.lines_from(span.start + first, lines, span.end);
             let cuts = cuts_of(code.of(self.file), &fence.content);
-            let info = Some(fence.info.trim().to_owned());
+            let info = Some(unescape_all(fence.info.trim()).into_owned());
             self.contents.code.push(CodeBlock { node: index, info, code, cuts });
         } else if let Some(block) = node.cast::<IndentedCode>() {
             let code = self.lines_from(span.start, block.content.lines().count(), span.end);

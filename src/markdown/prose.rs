@@ -1,10 +1,13 @@
-//! Detects paragraphs without visible text, which contain only anchors, comments or badges.
+//! Detects paragraphs without visible text, which contain only anchors, comments, badges or markup of site generators.
 //!
 //! Invariant: time is linear in the length of the paragraph.
 
 /// Returns whether the paragraph `text` shows a letter or a digit outside of images, tags and
 /// comments.
 pub fn shows_text(text: &str) -> bool {
+    if text.lines().all(|line| is_of_generator(line.trim())) {
+        return false;
+    }
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let hidden = match first {
@@ -22,6 +25,22 @@ pub fn shows_text(text: &str) -> bool {
         rest = rest.get(hidden..).unwrap_or_default();
     }
     false
+}
+
+/// Returns whether `line` is markup of a site generator and shows no text itself: the beginning or the end of a container
+/// (`:::tip`, `!!! note`, `=== "Tab"`), a place for a table of contents, a tag of a template, attributes of the block before
+/// it, or a label of the block after it.
+fn is_of_generator(line: &str) -> bool {
+    let starts = [":::", "!!! ", "??? ", "???+ ", "=== \"", "--8<--"];
+    let pairs = [("{%", "%}"), ("{{", "}}"), ("{:", "}"), ("[[_", "_]]"), ("(", ")=")];
+    let is_within = |(start, end): &(&str, &str)| {
+        line.starts_with(start)
+            && line.find(end).is_some_and(|at| at + end.len() == line.len() && at >= start.len())
+    };
+    line.is_empty()
+        || starts.iter().any(|start| line.starts_with(start))
+        || ["[toc]", "[[toc]]"].iter().any(|toc| line.eq_ignore_ascii_case(toc))
+        || pairs.iter().any(is_within)
 }
 
 /// Returns the length of `text` up to the end of the first `end`, in bytes.
@@ -79,6 +98,17 @@ mod tests {
             "[](x.md) []",
             "<img src=\"a.png\" alt=\"text\">",
             "<br/> --- * _",
+            ":::tip Title",
+            "!!! note \"Title\"",
+            "=== \"Tab\"",
+            "[TOC]",
+            "[[_TOC_]]",
+            "{% include note.html %}",
+            "{{< toc >}}",
+            "{: .no_toc }",
+            "(label)=",
+            "--8<-- \"x.md\"",
+            ":::::: {.column-page}\n::::: {.grid}",
         ] {
             assert!(!shows_text(text), "{text}");
         }
@@ -95,6 +125,9 @@ mod tests {
             "![](",
             "<!-- ",
             "\\[x\\]",
+            ":::tip\ntext",
+            "{{ name }} is shown",
+            "(a) = (b)",
         ] {
             assert!(shows_text(text), "{text}");
         }

@@ -70,11 +70,15 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     let mut parser = MarkdownIt::new();
     parser.link_formatter = Box::new(AsWritten);
     parser.remove_rule::<InlineParserRule>();
-    code::add(&mut parser);
+    if dialect == Dialect::Markdown {
+        // Components are nested by indentation, so MDX has no indented code.
+        code::add(&mut parser);
+    }
     fence::add(&mut parser);
     parser.block.add_rule::<BoundedBlockquote>();
     hr::add(&mut parser);
     parser.block.add_rule::<BoundedList>().after::<HrScanner>();
+    parser.block.add_rule::<MathRule>();
     parser.block.add_rule::<BoundedFootnote>();
     parser.block.add_rule::<BoundedDefinition>();
     parser.block.add_rule::<HeadingRule>();
@@ -225,6 +229,36 @@ impl BlockRule for BoundedFootnote {
     }
 }
 
+/// Math between lines that begin and end with `$$`, without blank lines. It is a paragraph in which no line is markup: a
+/// line with `=` would underline a heading.
+struct MathRule;
+
+impl MathRule {
+    /// Returns the number of lines of the block that begins at the current line.
+    fn lines(state: &BlockState) -> Option<usize> {
+        let text = |line: usize| state.get_line(line).trim_end();
+        let indent = state.line_indent(state.line);
+        let first = text(state.line).strip_prefix("$$").filter(|_| indent < state.md.max_indent)?;
+        if first.contains("$$") {
+            return None;
+        }
+        let end = state.line_max.min(state.line + limits::MAX_MATH_LINES);
+        let mut lines = (state.line + 1..end)
+            .take_while(|line| !state.is_empty(*line) && state.line_indent(*line) >= 0);
+        lines.find(|line| text(*line).ends_with("$$")).map(|last| last + 1 - state.line)
+    }
+}
+
+impl BlockRule for MathRule {
+    fn check(state: &mut BlockState) -> Option<()> {
+        Self::lines(state).map(drop)
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        Self::lines(state).map(|lines| (Node::new(ParagraphBlock), lines))
+    }
+}
+
 /// Link reference definitions. Before each definition, the stock rule collects the whole paragraph,
 /// which is quadratic for a run of definitions. This rule passes only as many lines as one
 /// definition may have.
@@ -369,5 +403,52 @@ impl BlockRule for ParagraphOrSetext {
             node.children = vec![text_of(state, start_line, line)];
         }
         Some((node, line - start_line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::markdown::{Dialect, parse, parse_as};
+
+    fn titles(text: &str) -> Vec<String> {
+        let outline = parse(text.as_bytes()).outline;
+        outline.sections.iter().map(|section| section.title.clone()).collect()
+    }
+
+    #[test]
+    fn math_has_no_headings() {
+        for math in [
+            "$$\nx\n=\ny\n$$",
+            "$$ a\n# no\n- b $$",
+            "text\n$$\nx\n=\ny\n$$",
+            "> $$\n> x\n> =\n> $$",
+        ] {
+            assert_eq!(titles(&format!("# One\n\n{math}\n\n# Two\n")), ["One", "Two"], "{math}");
+        }
+        for text in ["$$ x $$\n===", "$$\nx\n===\n\n$$", "a $$\n===\n$$"] {
+            assert_eq!(titles(text).len(), 1, "{text}");
+        }
+        let outline = parse(b"$$\n- a\n$$\ntext\n").outline;
+        assert_eq!(outline.nodes.len(), 3, "the math, and the text after it");
+    }
+
+    #[test]
+    fn math_that_is_never_closed_takes_linear_time() {
+        for part in ["$$a\n", "$$\n\n", "> $$\n", "$$"] {
+            let start = std::time::Instant::now();
+            parse(part.repeat(1_000_000 / part.len()).as_bytes());
+            assert!(start.elapsed().as_secs() < 10, "{part}");
+        }
+    }
+
+    #[test]
+    fn indented_text_in_mdx_is_not_code() {
+        let text =
+            "<Tabs>\n  <Tab>\n\n    See [gone](gone.mdx).\n\n    ## Inner\n\n  </Tab>\n</Tabs>\n";
+        let document = parse_as(text.as_bytes(), Dialect::Mdx);
+        assert_eq!(document.outline.sections.len(), 1);
+        assert_eq!(document.links.list.len(), 1);
+        assert!(document.contents.code.is_empty());
+        assert_eq!(parse(text.as_bytes()).contents.code.len(), 1);
     }
 }

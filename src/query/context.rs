@@ -302,7 +302,11 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
                 let found = passages.remove(&key).filter(|_| !request.with_body);
                 let with_body = request.with_body || request.shows_content && found.is_none();
                 match item(session, &mut codes, &place, hop, with_body)? {
-                    Ok(item) => {
+                    Ok(mut item) => {
+                        // The passage often begins with the same text.
+                        if found.as_ref().is_some_and(|hit| !hit.passage.is_empty()) {
+                            item.node.summary = None;
+                        }
                         let item = Box::new(PlaceItem { found, ..item });
                         answer.items.push(ContextItem::Place(item));
                     }

@@ -2,10 +2,15 @@
 //!
 //! Invariant: an address that it returns names a place in this version of the document.
 
+use std::cell::OnceCell;
+
 use crate::address::{Tree, namespace};
 use crate::error::Result;
 use crate::ldmd::Markup;
-use crate::markdown::outline::Outline;
+use crate::links::block_ids;
+use crate::markdown::html_anchors::HtmlAnchor;
+use crate::markdown::outline::{NodeKind, Outline};
+use crate::markdown::slug::comparable;
 use crate::position::ByteSpan;
 use crate::store::{Reader, StoredDocument};
 
@@ -20,13 +25,43 @@ pub struct OpenDocument {
     pub markup: Markup,
     /// The name of the document in addresses.
     pub namespace: String,
+    /// The anchors besides those of headings, with the nodes that they name: those in HTML, and the ids of blocks as
+    /// `^id`. Few addresses name one, so they are set when one does.
+    pub(crate) other_anchors: OnceCell<Vec<(String, usize)>>,
 }
 
 impl OpenDocument {
     /// Returns a document with the given outline and LDMD sections.
     pub fn new(stored: StoredDocument, outline: Outline, markup: Markup) -> Self {
         let namespace = namespace::encode(&stored.path);
-        Self { stored, tree: Tree::new(outline), markup, namespace }
+        let other_anchors = OnceCell::new();
+        Self { stored, tree: Tree::new(outline), markup, namespace, other_anchors }
+    }
+
+    /// Sets the anchors besides those of headings, from the `html` of the document and its bytes.
+    pub(crate) fn set_anchors(&self, html: &[HtmlAnchor], bytes: &[u8]) {
+        let html = html.iter().map(|anchor| (anchor.name.clone(), anchor.node));
+        let blocks = block_ids(bytes).filter_map(|(id, offset)| {
+            let node = self.tree.node_at(offset)?;
+            // An id that stands alone is that of the block before it.
+            let is_alone = self.tree.node(node).is_some_and(|node| node.bytes.start == offset);
+            let before = is_alone.then(|| self.tree.sibling_before(node)).flatten();
+            // The text of an item stands for the item.
+            let parent = self.tree.node(node)?.parent.filter(|parent| parent + 1 == node);
+            let item = parent.filter(|parent| {
+                self.tree.node(*parent).is_some_and(|parent| parent.kind == NodeKind::Item)
+            });
+            let named = before.or(item).unwrap_or(node);
+            Some((format!("^{}", std::str::from_utf8(id).ok()?), named))
+        });
+        drop(self.other_anchors.set(html.chain(blocks).collect()));
+    }
+
+    /// Returns the node that `anchor` names, which is not that of a heading; `None` if there is none, or
+    /// if these anchors were not set.
+    pub(crate) fn other_anchor(&self, anchor: &str) -> Option<usize> {
+        let (anchor, anchors) = (comparable(anchor), self.other_anchors.get()?);
+        anchors.iter().find(|(name, _)| comparable(name) == anchor).map(|(_, node)| *node)
     }
 
     /// Reads the outlines of `stored` documents, and their LDMD sections if `has_markup`.

@@ -105,6 +105,15 @@ impl<'a> Session<'a> {
         Ok(document)
     }
 
+    /// Reads the anchors besides those of headings, so that `document` finds them.
+    pub(super) fn read_anchors(&self, document: &OpenDocument) -> Result<()> {
+        if document.other_anchors.get().is_none() {
+            let links = self.reader.links(&document.stored)?;
+            document.set_anchors(&links.html_anchors, &self.content(document, document.span())?);
+        }
+        Ok(())
+    }
+
     /// Opens the document with this id, if any, or returns it from the cache.
     pub(super) fn open_by_id(&self, id: i64) -> Result<Option<Rc<OpenDocument>>> {
         if let Some(open) = self.open.borrow().get(&id) {

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use super::page::shorten;
 use super::resolved_node::{ResolvedNode, Target};
 use super::session::Session;
 use crate::address::{StepKind, StepScope, Tree};
@@ -79,7 +80,12 @@ impl Session<'_> {
                 Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| shows_text(text));
             Ok(text.is_some())
         })?;
-        Ok(text.map(|text| on_one_line(&text)))
+        let mut text = text.map(|text| on_one_line(&text));
+        // A paragraph may have data of any length in it.
+        if let Some(text) = &mut text {
+            shorten(text, limits::MAX_SUMMARY_CHARS);
+        }
+        Ok(text)
     }
 }
 

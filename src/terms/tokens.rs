@@ -5,8 +5,8 @@
 //! `++` and `#` after a word make a compound of it (C++, C#). Text in scripts without spaces between
 //! words is split into overlapping pairs of scalars. The last scalar of such a run is a token of its
 //! own, so every scalar begins a token. A pictograph is a word. Folding is NFKC, lower case, and
-//! removal of the diacritics U+0300 to U+036F. Invariant: the same text gives the same tokens in a
-//! document and in a query.
+//! removal of the diacritics U+0300 to U+036F and of the vowel marks of Hebrew and Arabic. Invariant:
+//! the same text gives the same tokens in a document and in a query.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -355,6 +355,16 @@ fn sign_length(rest: &str) -> usize {
     if is_end { length } else { 0 }
 }
 
+/// Returns whether a scalar is a point of Hebrew, or a mark or the stretching of Arabic, which most texts leave out.
+fn is_vowel_mark(scalar: char) -> bool {
+    matches!(
+        scalar,
+        '\u{591}'
+            ..='\u{5BD}' | '\u{5BF}' | '\u{5C1}' | '\u{5C2}' | '\u{5C4}' | '\u{5C5}' | '\u{5C7}'
+    ) || matches!(scalar, '\u{610}'..='\u{61A}' | '\u{640}' | '\u{64B}'..='\u{65F}' | '\u{670}')
+        || matches!(scalar, '\u{6D6}'..='\u{6DC}' | '\u{6DF}'..='\u{6E8}' | '\u{6EA}'..='\u{6ED}')
+}
+
 /// Appends the folded form of `text`, in which words are compared.
 pub(crate) fn fold_into(text: &str, folded: &mut String) {
     if text.is_ascii() {
@@ -364,6 +374,7 @@ pub(crate) fn fold_into(text: &str, folded: &mut String) {
     }
     let plain = text.nfkd().filter(|scalar| {
         !matches!(scalar, '\u{300}'..='\u{36F}' | '\u{200C}' | '\u{200D}' | '\u{FE0F}')
+            && !is_vowel_mark(*scalar)
     });
     let folded_case = plain.flat_map(|scalar| match scalar {
         'ς' => 'σ'.to_lowercase(),
@@ -470,6 +481,20 @@ mod tests {
                 Class::Run => assert!(is_written_without_blanks(scalar), "{scalar:?}"),
                 Class::Pictograph => {}
             }
+        }
+    }
+
+    #[test]
+    fn vowel_marks_of_hebrew_and_arabic_fold() {
+        for (written, plain) in
+            [("שָׁלוֹם", "שלום"), ("شغّل", "شغل"), ("أحمد", "احمد"), ("كتـاب", "كتاب")]
+        {
+            let folded = |text: &str| {
+                let mut folded = String::new();
+                fold_into(text, &mut folded);
+                folded
+            };
+            assert_eq!(folded(written), folded(plain), "{written}");
         }
     }
 

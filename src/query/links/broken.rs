@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::EdgeFilter;
-use super::graph::{Destination, Graph, block_ids};
+use super::graph::{Destination, Graph};
 use super::targets::Changed;
 use crate::error::Result;
-use crate::links::{Outgoing, StoredLink};
+use crate::links::{Outgoing, StoredLink, block_ids};
 use crate::markdown::outline::Section;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};

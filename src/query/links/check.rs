@@ -100,6 +100,13 @@ fn problem(
             let why = why.unwrap_or_else(|| "it has not been ingested yet".to_owned());
             return Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}")));
         }
+        // Several generators replace this by a table of contents.
+        Destination::Broken(Reason::File)
+            if link.kind == Kind::Wikilink
+                && ["toc", "_toc_"].iter().any(|toc| link.target.eq_ignore_ascii_case(toc)) =>
+        {
+            return None;
+        }
         Destination::Broken(reason) => reason,
     };
     let (code, what) = match reason {

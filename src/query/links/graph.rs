@@ -12,7 +12,7 @@ use super::targets::{Changed, Targets};
 use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, link_keys};
+use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, block_ids, link_keys};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::session::{MAX_OPEN, Session};
@@ -464,19 +464,6 @@ pub(super) fn visit_sources(
 /// Returns the block id in an Obsidian target: the text after `#^`.
 pub(crate) fn block_id(target: &str) -> Option<&str> {
     target.rsplit_once("#^").map(|(_, id)| id.trim()).filter(|id| !id.is_empty())
-}
-
-/// Returns the id of each block (`^id` at the end of a line) with the offset of the mark before it.
-pub(super) fn block_ids(bytes: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
-    let mut start = 0;
-    bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(move |line| {
-        let line_start = start;
-        start += line.len() + 1;
-        // The id ends the line, so only the last mark can begin one.
-        let mark = memchr::memrchr(b'^', line)?;
-        let id = line.get(mark + 1..)?.trim_ascii_end();
-        (!id.is_empty()).then_some((id, line_start + mark))
-    })
 }
 
 /// Returns the innermost section that contains a link, or the document for a link in front matter.

@@ -237,7 +237,8 @@ fn at_index_path(
 /// container.
 ///
 /// An identical anchor takes precedence over anchors that are equal only after normalization, of which
-/// there may be several. A title in place of an anchor, as in wikilinks, means the anchor that it has.
+/// there may be several. A title in place of an anchor, as in wikilinks, means the anchor that it has. The first anchor
+/// in HTML, or id of a block, is taken if no heading has that name, as links do.
 fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {
     let tree = &document.tree;
     let outline = tree.outline();
@@ -279,7 +280,12 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
         }
         return Some(Located::place(place));
     }
-    None
+    let node = document.other_anchor(&decoded)?;
+    let mut place = ResolvedNode::new(Rc::clone(document), Target::Node(node), params);
+    if !decoded.starts_with('^') && node > 0 && tree.section(node).is_none() {
+        place.resolved = Some(ResolvedAs::Containing);
+    }
+    Some(Located::place(place))
 }
 
 /// Returns the LDMD section with that id, as written or percent-decoded once.

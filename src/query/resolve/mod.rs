@@ -43,7 +43,7 @@ use crate::query::documents;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::session::Session;
-use crate::store::Lookup;
+use crate::store::{Lookup, StoredDocument};
 
 /// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
@@ -303,7 +303,9 @@ impl Resolver<'_> {
     ) -> Result<Option<Located>> {
         let document = match documents::by_name(self.session, name)? {
             NameMatch::None => return Ok(None),
-            NameMatch::One(stored) => self.session.open(&stored)?,
+            NameMatch::One(stored) => {
+                self.open_for(&stored, places.as_deref().unwrap_or_default())?
+            }
             NameMatch::Many(paths, total) => {
                 let places = places.as_deref().unwrap_or_default();
                 let fault = self.ambiguous_document(name, places, &paths, total)?;
@@ -320,11 +322,31 @@ impl Resolver<'_> {
         }))
     }
 
+    /// Opens a document in which `places` are looked for. Its anchors in HTML and its block ids are read only if one of
+    /// these names no heading.
+    fn open_for(
+        &self,
+        stored: &StoredDocument,
+        places: &[ParsedPlace],
+    ) -> Result<Rc<OpenDocument>> {
+        let document = self.session.open(stored)?;
+        let is_other = |place: &ParsedPlace| {
+            matches!(place.locator, Locator::Anchor(_)) && locate(&document, place).is_none()
+        };
+        if places.iter().any(is_other) {
+            self.session.read_anchors(&document)?;
+        }
+        Ok(document)
+    }
+
     /// Returns `place` in the document called `name`, or `None` if there is no such document or place.
     fn in_document(&self, name: &str, place: &ParsedPlace) -> Result<Option<Located>> {
         match documents::by_name(self.session, name)? {
             NameMatch::None => Ok(None),
-            NameMatch::One(stored) => Ok(locate(&self.session.open(&stored)?, place)),
+            NameMatch::One(stored) => {
+                let places = std::slice::from_ref(place);
+                Ok(locate(&self.open_for(&stored, places)?, place))
+            }
             NameMatch::Many(paths, total) => {
                 let places = std::slice::from_ref(place);
                 let fault = self.ambiguous_document(name, places, &paths, total)?;
@@ -336,7 +358,10 @@ impl Resolver<'_> {
     /// Returns a place that every document has, if the store has only one document.
     fn in_only_document(&self, place: &ParsedPlace) -> Result<Located> {
         match self.session.reader.documents(&Lookup::All, None, 2)?.as_slice() {
-            [stored] => Ok(locate_first(&self.session.open(stored)?, std::slice::from_ref(place))),
+            [stored] => {
+                let places = std::slice::from_ref(place);
+                Ok(locate_first(&self.open_for(stored, places)?, places))
+            }
             _ => {
                 let message = "write the document before the place, as in `guide.md::*`; `mdsel toc --depth 0` lists \
                                the documents";
