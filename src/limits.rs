@@ -165,8 +165,8 @@ limits! {
         "characters of a name that are compared to find similar names";
     MAX_LINK_TYPES_SHOWN = 10, "link-types-shown",
         "existing types that the warning for an unknown type of links lists";
-    MAX_RENUMBERED_SHOWN = 20, "renumbered-shown",
-        "renumbered sections that the answer of an edit lists for each place";
+    MAX_EFFECTS_SHOWN = 20, "effects-shown",
+        "renumbered sections of each place, and links that lead elsewhere, that the answer of an edit lists";
     MAX_ENDS_SHOWN = 5, "ends-shown",
         "farthest nodes that are listed if no path of links was found";
     MAX_NODES_BACKWARD = 2000, "nodes-backward",

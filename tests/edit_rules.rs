@@ -105,6 +105,42 @@ fn changes_in_other_places_are_listed() {
 }
 
 #[test]
+fn many_broken_links_are_counted_and_the_first_are_listed() {
+    let links = "[t](t.md#target)\n".repeat(700);
+    let place = Place::ingested(&[("t.md", "# T\n\n## Target\n\nx\n"), ("d.md", &links)]);
+    let delete = ["delete", "t.md", "Target"];
+    let trial = [&delete[..], &["--dry-run", "-f", "text", "--max-chars", "2500"]].concat();
+    let text = place.run(&trial).success().text();
+    assert_eq!(text.matches("broken link: d.md:").count(), 20, "{text}");
+    assert!(text.contains("  broken link: 680 more"), "{text}");
+    let small = [&delete[..], &["--dry-run", "-f", "json", "--max-chars", "900"]].concat();
+    let answer = place.run(&small).success().json();
+    assert_eq!((&answer["broken_links_total"], &answer["truncated"]), (&json!(700), &json!(true)));
+    let answer = place.run(&[&delete[..], &["--max-chars", "2500"]].concat()).success().json();
+    assert_eq!(answer["broken_links_total"], 700);
+    assert_eq!(answer["broken_links"].as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn a_phrase_is_not_replaced_by_a_heading_that_leaves_its_section() {
+    let place = Place::ingested(&[("x.md", "# T\n\n## A\n\na\n\n## B\n\nb\n")]);
+    for (section, old, content) in [
+        ("A", "a", "## New\n\ny"),
+        ("B", "b", "# New\n\ny"),
+        ("B", "b", "New\n---"),
+        ("A", "a", "y\n\n## New"),
+    ] {
+        let edit = ["replace", "x.md", section, "--old", old, "--content", content];
+        assert!(place.run(&edit).ends(2).text().contains("WOULD_ESCAPE"), "{content}");
+        place.run(&[&edit[..], &["--allow-escape", "--dry-run"]].concat()).success();
+    }
+    let deeper = ["replace", "x.md", "B", "--old", "b", "--content", "### New\n\ny"];
+    place.run(&deeper).success();
+    // A document has no section to leave.
+    place.run(&["replace", "x.md::*", "--old", "y", "--content", "# Out"]).success();
+}
+
+#[test]
 fn links_that_lead_to_another_section_are_listed() {
     let doc =
         "# H\n\n[two](#dup-1) [two](#dup-1)\n\n## Dup\n\none\n\n## Dup\n\ntwo\n\n## Dup\n\nthree\n";

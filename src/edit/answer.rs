@@ -24,8 +24,8 @@ pub struct EditAnswer {
     /// The maximum length of each old content and of the diff, in Unicode scalars: 0 to leave them out, `None` for no
     /// limit.
     pub most_chars: Option<usize>,
-    /// The maximum number of renumbered sections that are listed for each edit.
-    pub most_renumbered: usize,
+    /// The maximum number of entries in each list of renumbered sections and of links.
+    pub most_listed: usize,
     /// The diff, and the length of the longest text that can be shortened, in Unicode scalars. They are made when they
     /// are asked for. The parts of an answer that are tried for a budget share them.
     diff: Arc<OnceLock<Vec<u8>>>,
@@ -46,7 +46,7 @@ impl EditAnswer {
             is_batch,
             is_dry_run,
             most_chars: None,
-            most_renumbered: limits::MAX_RENUMBERED_SHOWN,
+            most_listed: limits::MAX_EFFECTS_SHOWN,
             diff: Arc::default(),
             longest: Arc::default(),
         }
@@ -97,21 +97,27 @@ impl EditAnswer {
 
     /// The renumbered sections of an edit that are listed.
     pub(crate) fn renumbered<'a>(&self, done: &'a Done) -> &'a [Renumbered] {
-        let all = done.effects.renumbered.as_slice();
-        all.get(..self.most_renumbered).unwrap_or(all)
+        self.listed(&done.effects.renumbered)
     }
 
-    /// The number of renumbered sections in the longest list of an answer without a limit.
-    fn most_listed(&self) -> usize {
-        let edits = self.report.iter().flat_map(|report| &report.done);
-        let counts = edits.map(|done| done.effects.renumbered.len());
-        counts.max().unwrap_or(0).min(limits::MAX_RENUMBERED_SHOWN)
+    /// The entries of a list of effects that are shown.
+    pub(crate) fn listed<'a, T>(&self, all: &'a [T]) -> &'a [T] {
+        all.get(..self.most_listed).unwrap_or(all)
     }
 
-    /// Whether an old content, the diff or a list of renumbered sections is shorter than in an answer without a limit.
+    /// The number of entries in the longest list of an answer without a limit.
+    fn longest_list(&self) -> usize {
+        let lists = self.report.iter().flat_map(|report| {
+            let renumbered = report.done.iter().map(|done| done.effects.renumbered.len());
+            renumbered.chain([report.broken_links.len(), report.redirected_links.len()])
+        });
+        lists.max().unwrap_or(0).min(limits::MAX_EFFECTS_SHOWN)
+    }
+
+    /// Whether an old content, the diff or a list of effects is shorter than in an answer without a limit.
     pub(crate) fn is_cut(&self) -> bool {
         self.most_chars.is_some_and(|most| self.longest() > most)
-            || self.most_renumbered < self.most_listed()
+            || self.most_listed < self.longest_list()
     }
 }
 
@@ -178,7 +184,7 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
 }
 
 /// The only item of the list is the old contents and the diff, which are shortened if they do not fit the budget. Then
-/// the lists of renumbered sections are, too.
+/// the lists of renumbered sections and of links are, too.
 impl List for EditAnswer {
     fn messages_mut(&mut self) -> Vec<&mut String> {
         self.faults.iter_mut().map(|fault| &mut fault.message).collect()
@@ -197,13 +203,13 @@ impl List for EditAnswer {
     }
 
     fn sizes_of_first(&self) -> usize {
-        self.longest() + self.most_listed() + 1
+        self.longest() + self.longest_list() + 1
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
         let most = size.saturating_sub(1);
-        self.most_renumbered = most.min(self.most_listed());
-        self.most_chars = Some(most - self.most_renumbered);
+        self.most_listed = most.min(self.longest_list());
+        self.most_chars = Some(most - self.most_listed);
         true
     }
 }

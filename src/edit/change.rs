@@ -436,7 +436,12 @@ fn exact<'a>(
                 Ok(text) if is_cell => plan::escaped(text).into_bytes().into(),
                 _ => content.into(),
             };
-            ExactEdit::Phrase { within, old: old.as_bytes(), content }
+            let section = match place.target {
+                Target::Node(node) if lines.is_none() => place.document.tree.section(node),
+                _ => None,
+            };
+            let level = section.map(|section| section.level);
+            ExactEdit::Phrase { within, level, old: old.as_bytes(), content }
         }
         (Operation::Replace { content, .. }, Some(lines)) => ExactEdit::Replace(lines, content),
         (Operation::Insert { content, position, relevel: false }, Some(lines)) => {

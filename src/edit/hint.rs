@@ -262,9 +262,9 @@ impl RefusedEdit<'_> {
                     (_, Some(_)) => {
                         "replace the cell, or insert a row before or after its row".to_owned()
                     }
-                    (_, None) => format!(
-                        "pass --position before or after; the first row follows {table}/row[header]"
-                    ),
+                    (_, None) => {
+                        format!("pass --position after; the first row follows {table}/row[header]")
+                    }
                 }
             }
             (Operation::Delete { .. }, _) => {

@@ -19,6 +19,7 @@ use crate::limits;
 use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::Table;
+use crate::markdown::outline::Section;
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
 /// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last
@@ -29,6 +30,8 @@ pub enum ExactEdit<'a> {
     Phrase {
         /// The span.
         within: ByteSpan,
+        /// The level of the section at the span, if it is one. The new text has no heading of this level or a higher one.
+        level: Option<u8>,
         /// The text that is replaced.
         old: &'a [u8],
         /// The new text, of which only the line ends are converted.
@@ -53,7 +56,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     let after_mark = |span: ByteSpan| ByteSpan::new(span.start.max(old.floor()), span.end);
     let without_end = |span: ByteSpan| span.start + trim_line_end(span.of(file)).len();
     let (at, bytes) = match edit {
-        ExactEdit::Phrase { within, old: phrase, content } => {
+        ExactEdit::Phrase { within, old: phrase, content, .. } => {
             (only(file, *within, phrase)?, converted(content, line_end))
         }
         &ExactEdit::Replace(span, content) => {
@@ -107,6 +110,10 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     if let Some((cells, columns)) = now.last().copied().filter(|_| now.len() > before.len()) {
         return Err(Refusal::TooManyCells { cells, columns });
     }
+    if let ExactEdit::Phrase { within, level: Some(level), .. } = edit {
+        let refusal = escaped(&new, *within, *level, after);
+        refusal.filter(|refusal| !refusal.is_allowed(allow)).map_or(Ok(()), Err)?;
+    }
     let is_front_matter = old.outline().front_matter.is_some_and(|span| span.contains(at));
     let expected = Expected {
         headings: Vec::new(),
@@ -128,6 +135,23 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     let planner = Planner { old, line_end, allow, target: EditTarget::Document };
     let draft = Draft { removed: splice.removed, ..Draft::default() };
     planner.judge(&draft, splice, new, effect, Vec::new())
+}
+
+/// Returns the refusal of new text at `after` that has a heading which ends the section of this `level` at `within`.
+fn escaped(new: &Version, within: ByteSpan, level: u8, after: ByteSpan) -> Option<Refusal> {
+    let outline = new.outline();
+    let ends_it = |section: &&Section| {
+        let start = outline.nodes.get(section.node).map_or(0, |node| node.bytes.start);
+        let is_new = start < after.end && section.heading_end > after.start;
+        is_new && start > within.start && section.level <= level
+    };
+    let heading = outline.sections.iter().find(ends_it)?;
+    Some(Refusal::WouldEscape {
+        title: heading.title.clone(),
+        level: heading.level,
+        least: level + 1,
+        is_title: false,
+    })
 }
 
 /// Returns where `phrase` occurs in `within`, if it does so once.
@@ -221,8 +245,12 @@ mod tests {
     fn phrase(text: &str, old: &str, content: &str) -> Result<String, Refusal> {
         let version = Version::read(text.as_bytes().to_vec());
         let within = ByteSpan::new(0, text.len());
-        let edit =
-            ExactEdit::Phrase { within, old: old.as_bytes(), content: content.as_bytes().into() };
+        let edit = ExactEdit::Phrase {
+            within,
+            level: None,
+            old: old.as_bytes(),
+            content: content.as_bytes().into(),
+        };
         text_of(plan_exact(&version, &edit, Allow::default()))
     }
 

@@ -313,7 +313,7 @@ proptest! {
         prop_assume!(!is_half(&file[..start], phrase) && !is_half(phrase, &file[end..]));
         let version = Version::read(file.as_bytes().to_vec());
         let within = ByteSpan::new(0, file.len());
-        let edit = ExactEdit::Phrase { within, old: phrase.as_bytes(), content: content.as_bytes().into() };
+        let edit = ExactEdit::Phrase { within, level: None, old: phrase.as_bytes(), content: content.as_bytes().into() };
         let plan = match plan_exact(&version, &edit, Allow::default()) {
             Ok(plan) => plan,
             Err(Refusal::NoSuchText) => {

@@ -92,7 +92,7 @@ impl RelocateAnswer {
             rewritten_links: report.links(),
             files: report.files.iter().map(file).collect(),
             files_omitted: 0,
-            effects: report.effects.listing(limits::MAX_RENUMBERED_SHOWN),
+            effects: report.effects.listing(limits::MAX_EFFECTS_SHOWN),
             dry_run: is_dry_run,
             diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
             truncated: false,

@@ -10,6 +10,7 @@ use super::super::{Answer, Footer, Format, edit_has};
 use super::value;
 use crate::edit::plan::Renumbered;
 use crate::edit::{self, Done, EditCommand};
+use crate::position::LineSpan;
 
 /// Returns the line that describes an edit.
 fn line(done: &Done) -> String {
@@ -22,7 +23,11 @@ fn line(done: &Done) -> String {
             } else {
                 ", but not all definitions"
             };
-            format!("deleted lines {}-{}{kept}", done.old_lines.start, done.old_lines.end)
+            match done.old_lines {
+                // A cell stays where it is, without its text.
+                LineSpan { start, end } if end < start => format!("emptied in line {start}"),
+                LineSpan { start, end } => format!("deleted lines {start}-{end}{kept}"),
+            }
         }
         _ if done.new_lines.end < done.new_lines.start => {
             format!("removed lines {}-{}", done.old_lines.start, done.old_lines.end)
@@ -59,7 +64,7 @@ fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
         let edits = report.done.iter();
         let edits =
             edits.flat_map(|done| std::iter::once(line(done)).chain(side_effects(answer, done)));
-        edits.chain(changed_links(report))
+        edits.chain(changed_links(answer, report))
     })
 }
 
@@ -69,19 +74,28 @@ fn beside_the_diff(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
         let edits = report.done.iter();
         let unchanged = edits.clone().filter(|done| done.effects.is_noop).map(line);
         let edits = edits.flat_map(|done| side_effects(answer, done));
-        unchanged.chain(edits).chain(changed_links(report))
+        unchanged.chain(edits).chain(changed_links(answer, report))
     })
 }
 
-/// Returns a line for each link of another document that no longer leads to its place.
-fn changed_links(report: &edit::EditReport) -> impl Iterator<Item = String> {
-    let broken = report.broken_links.iter();
-    let broken =
-        broken.map(|link| format!("  broken link: {}:{} to {}", link.file, link.line, link.target));
-    let redirected = report.redirected_links.iter().map(|link| {
-        format!("  leads to another section: {}:{} to {}", link.file, link.line, link.target)
-    });
-    broken.chain(redirected)
+/// Returns a line for each link of another document that no longer leads to its place, and the number of those that are
+/// not listed.
+fn changed_links(answer: &edit::EditAnswer, report: &edit::EditReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (what, all) in [
+        ("broken link", &report.broken_links),
+        ("leads to another section", &report.redirected_links),
+    ] {
+        let listed = answer.listed(all);
+        lines.extend(
+            listed
+                .iter()
+                .map(|link| format!("  {what}: {}:{} to {}", link.file, link.line, link.target)),
+        );
+        let rest = all.len() - listed.len();
+        lines.extend((rest > 0).then(|| format!("  {what}: {rest} more")));
+    }
+    lines
 }
 
 impl Answer for edit::EditAnswer {

@@ -283,9 +283,15 @@ pub(crate) struct Rest<'a> {
     /// The links of other documents that lead nowhere now.
     #[serde(skip_serializing_if = "<[AffectedLink]>::is_empty")]
     broken_links: &'a [AffectedLink],
+    /// The number of these links, if not all are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_links_total: Option<usize>,
     /// The links that lead to another section now, because their section has another anchor.
     #[serde(skip_serializing_if = "<[AffectedLink]>::is_empty")]
     redirected_links: &'a [AffectedLink],
+    /// The number of these links, if not all are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirected_links_total: Option<usize>,
     /// The old content was left out to keep to a budget.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     content_omitted: bool,
@@ -306,9 +312,14 @@ pub(crate) struct Rest<'a> {
 impl<'a> Rest<'a> {
     fn of(answer: &'a EditAnswer, report: &'a EditReport) -> Self {
         let diff = || String::from_utf8_lossy(answer.diff()).into_owned();
+        let total = |all: &[AffectedLink]| {
+            Some(all.len()).filter(|total| *total > answer.listed(all).len())
+        };
         Self {
-            broken_links: &report.broken_links,
-            redirected_links: &report.redirected_links,
+            broken_links: answer.listed(&report.broken_links),
+            broken_links_total: total(&report.broken_links),
+            redirected_links: answer.listed(&report.redirected_links),
+            redirected_links_total: total(&report.redirected_links),
             content_omitted: answer.most_chars == Some(0),
             truncated: answer.is_cut(),
             dry_run: answer.is_dry_run,
