@@ -74,7 +74,11 @@ impl List for ReadAnswer {
 /// not one document.
 fn address_in(session: &Session<'_>, document: &str, place: &str) -> Result<AddressResult<String>> {
     Ok(match documents::one(session, document)? {
-        Ok(stored) => Ok(format!("{}::{place}", namespace::encode(&stored.path))),
+        // Answers leave out the document before `::` where they have named it.
+        Ok(stored) => {
+            let place = place.strip_prefix("::").unwrap_or(place);
+            Ok(format!("{}::{place}", namespace::encode(&stored.path)))
+        }
         Err(mut fault) => {
             // Each candidate names the place in one of the documents.
             let paths: Vec<String> =

@@ -7,13 +7,16 @@ use std::rc::Rc;
 use super::link_comparison::MovedPlaces;
 use super::new_version::{MovedLines, NewVersion};
 use super::{
-    NewLabel, RelocateEffects, RelocationPlan, SectionRelocation, not_a_section, section_at,
+    NewLabel, Position, RelocateEffects, RelocationPlan, SectionRelocation, not_a_section,
+    section_at,
 };
 use crate::address::AddressResult;
 use crate::edit::change::target_of;
 use crate::edit::hint::RefusedEdit;
 use crate::edit::operation::Operation;
-use crate::edit::plan::{EditScope, MovedFile, MovedPlace, SectionMove, Version, move_section};
+use crate::edit::plan::{
+    EditScope, EditTarget, MovedFile, MovedPlace, SectionMove, Version, move_section,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::links::folder_of;
 use crate::markdown::Dialect;
@@ -55,7 +58,12 @@ pub(super) fn moved_section(
     let Some(edit_target) = target_of(target).filter(|_| target.params.part.is_none()) else {
         return Err(not_a_place(to));
     };
-    let (position, relevel, allow) = (*position, *relevel, *allow);
+    // Nothing is after a whole document, so the usual position means its end.
+    let position = match (edit_target, *position) {
+        (EditTarget::Document, Position::After) => Position::LastChild,
+        (_, position) => position,
+    };
+    let (relevel, allow) = (*relevel, *allow);
     let request = SectionMove {
         section: node,
         to: entered.as_ref(),
@@ -112,7 +120,7 @@ pub(super) fn moved_section(
 
 fn not_a_place(address: &str) -> Error {
     let message = format!("{address} is no place for a section");
-    Error::new(ErrorKind::EditRefused, message).with_reason("NO_SUCH_POSITION").with_hint(
-        "name a section, or a document as DOC::*, with --position first_child or last_child",
-    )
+    Error::new(ErrorKind::EditRefused, message)
+        .with_reason("NO_SUCH_POSITION")
+        .with_hint("name a section, or a document as DOC::* for its end")
 }

@@ -71,6 +71,9 @@ pub(crate) fn named(
     if let Some(fault) = too_long(text) {
         return Ok(Err(fault));
     }
+    // Answers leave out the document before `::` where they have named it.
+    let own = document.and_then(|_| text.strip_prefix("::"));
+    let text = own.unwrap_or(text);
     let split = cells::split(text);
     let text = split.as_ref().map_or(text, |(table, _)| table);
     let answer = match document {
