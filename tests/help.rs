@@ -96,13 +96,105 @@ fn help_lists_options_in_groups_and_global_options_separately() {
 }
 
 #[test]
-fn the_server_neither_offers_nor_accepts_refresh() {
+fn an_option_that_would_do_nothing_is_refused_and_not_listed() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
+    for (command, option, hint) in [
+        (&["mcp"][..], &["--refresh"][..], "run `mdsel ingest --watch`"),
+        (&["mcp"], &["--pretty"], "leave out --pretty"),
+        (&["verify"], &["--refresh"], "run `mdsel ingest` first"),
+        (&["ingest"], &["--refresh"], "leave out --refresh"),
+        (&["load", "x.pack"], &["--refresh"], "leave out --refresh"),
+        (&["copy", ".mdsel.db", "to.db"], &["--db", ".mdsel.db"], "leave out --db"),
+        (&["dump"], &["--max-chars", "5"], "leave out --max-chars"),
+        (&["dump"], &["--compact"], "leave out --compact"),
+        (&["dump"], &["--format", "json"], "leave out -f"),
+        (&["man"], &["--max-chars", "5"], "leave out --max-chars"),
+        (&["completions", "bash"], &["--db", ".mdsel.db"], "leave out --db"),
+        (&["help"], &["--refresh"], "leave out --refresh"),
+        (&["schema"], &["--color", "always"], "leave out --color"),
+    ] {
+        let help = place.run(&[&command[..1], &["--help"]].concat()).success().text();
+        assert!(
+            !help.contains(&format!("{} ", option[0]))
+                && !help.contains(&format!("{}\n", option[0])),
+            "{help}"
+        );
+        for arguments in [[command, option].concat(), [option, command].concat()] {
+            let refused = place.run(&arguments).ends(2);
+            let message = format!("USAGE: {} does not accept ", command[0]);
+            assert!(refused.stderr.contains(&message), "{}", refused.stderr);
+            assert!(refused.stderr.contains(hint), "{}", refused.stderr);
+        }
+    }
     let help = place.run(&["mcp", "--help"]).success().text();
-    assert!(help.contains("--allow-write") && !help.contains("--refresh"), "{help}");
-    for arguments in [["mcp", "--refresh"], ["--refresh", "mcp"]] {
-        let refused = place.run(&arguments).ends(2);
-        assert!(refused.stderr.contains("mcp does not accept --refresh"), "{}", refused.stderr);
+    assert!(help.contains("--allow-write") && help.contains("--max-chars"), "{help}");
+}
+
+#[test]
+fn a_dump_and_a_copy_can_be_refreshed() {
+    let place = Place::ingested(&[("a.md", "# Old\n")]);
+    place.write("a.md", "# Newer\n");
+    place.run(&["copy", ".mdsel.db", "to.db"]).success();
+    assert!(place.run(&["--db", "to.db", "find", "Newer"]).ends(1).text().contains("[]"));
+    place.run(&["copy", ".mdsel.db", "to.db", "--refresh"]).success();
+    place.run(&["--db", "to.db", "find", "Newer"]).success();
+    place.write("a.md", "# Newest of all\n");
+    assert!(place.run(&["dump", "--refresh"]).success().text().contains("Newest of all"));
+}
+
+#[test]
+fn help_lists_the_formats_that_a_command_has() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    for command in commands(&place) {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let help = place.run(&[&words[..], &["-h"]].concat()).success().text();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let option = help.split_once("--format <FORMAT>").map_or("", |(_, rest)| rest);
+        let values = option.split_once("[possible values: ").and_then(|(_, it)| it.split_once(']'));
+        let listed: Vec<&str> =
+            values.map_or(Vec::new(), |(values, _)| values.split(", ").collect());
+        let all = [
+            "json", "jsonl", "raw", "text", "ldmd", "records", "markdown", "mermaid", "dot", "csv",
+        ];
+        for format in all {
+            let dry = match words[0] {
+                "replace" | "insert" | "delete" | "task" | "rename" | "move" | "edit" => {
+                    &["--dry-run"][..]
+                }
+                "meta" if words.len() > 1 => &["--dry-run"],
+                _ => &[],
+            };
+            let options: &[&str] = match words[..] {
+                ["mcp"] => continue,
+                ["replace" | "insert" | "delete"] => &["a.md", "A"],
+                ["task"] => &["a.md", "A", "--done"],
+                ["rename"] => &["a.md", "A", "--title", "B"],
+                ["move"] => &["a.md", "b.md"],
+                ["edit"] => &["--batch", "none"],
+                ["meta", "set"] => &["a.md", "a=1"],
+                ["meta", "unset"] => &["a.md", "a"],
+                ["meta", "add"] => &["a.md", "a", "b"],
+                ["load"] => &["none"],
+                ["copy"] => &["none.db", "to.db"],
+                ["completions"] => &["bash"],
+                ["select" | "read" | "neighbors" | "find" | "search" | "context"]
+                | ["links", "list" | "tree"] => &["A"],
+                ["ldmd", "index" | "emit"] => &["a.md"],
+                ["ldmd", "get" | "neighbors"] => &["a.md", "--id", "x"],
+                ["ldmd", "search"] => &["a.md", "--query", "x"],
+                ["links", "path"] => &["A", "A"],
+                _ => &[],
+            };
+            let answer = place.run(&[&words[..], options, dry, &["-f", format]].concat());
+            let is_refused = answer.stderr.contains("does not support the format")
+                || answer.stderr.contains("does not accept -f");
+            assert_eq!(
+                !is_refused,
+                listed.contains(&format),
+                "{words:?} {format}: {}",
+                answer.stderr
+            );
+        }
     }
 }
 

@@ -15,7 +15,7 @@ fn schema_of(command: &str, is_compact: bool) -> Option<Value> {
     let mut schemas = SCHEMAS.get_or_init(Mutex::default).lock().unwrap();
     let schema = schemas.entry((command.to_owned(), is_compact)).or_insert_with(|| {
         let options = is_compact.then_some("--compact");
-        let arguments = ["schema", "-f", "text", command].into_iter().chain(options);
+        let arguments = ["schema", command].into_iter().chain(options);
         let output = Command::new(PROGRAM).args(arguments).output().unwrap();
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
     });

@@ -10,15 +10,19 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
-use super::args::{CompletionsArgs, ShellName};
+use super::command::{AnyCommand, Described};
+use super::global::Global;
+use super::refusal::{OUTPUT, Refusal, STORE};
 use super::store::{self, Location};
 use super::{Status, generated, groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
+use crate::output::Format;
 use crate::percent::percent_encode;
 use crate::query::Session;
 use crate::query::open_document::OpenDocument;
@@ -30,23 +34,63 @@ const VARIABLE: &str = "MDSEL_COMPLETE";
 
 const NAME: &str = "mdsel";
 
-/// Prints the script that registers the completions with a shell.
-pub(super) fn run(arguments: &CompletionsArgs) -> Result<Status> {
-    let shell: &dyn EnvCompleter = match arguments.shell {
-        ShellName::Bash => &Bash,
-        ShellName::Zsh => &Zsh,
-        ShellName::Fish => &Fish,
-        ShellName::PowerShell => &Powershell,
-    };
-    // The script calls the program by name if it was called by name, else by its full path.
-    let is_named = std::env::args_os().next().is_none_or(|called| !is_path(&called));
-    let program = if is_named { None } else { std::env::current_exe().ok() };
-    let program = program.unwrap_or_else(|| PathBuf::from(NAME));
-    let mut script = Vec::new();
-    shell
-        .write_registration(VARIABLE, NAME, NAME, &program.to_string_lossy(), &mut script)
-        .map_err(|error| Error::io(Path::new("completions"), error))?;
-    generated(&script)
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: source <(mdsel completions bash)    mdsel completions fish | source\n          \
+                  mdsel completions powershell | Out-String | Invoke-Expression"
+)]
+pub(super) struct CompletionsArgs {
+    /// The shell that runs the script
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: ShellName,
+}
+
+/// A shell that can complete words of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShellName {
+    /// bash 4.4 or newer
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+    /// PowerShell, 5 or newer
+    #[value(name = "powershell")]
+    PowerShell,
+}
+
+impl AnyCommand for CompletionsArgs {
+    fn has(&self, _: Format) -> bool {
+        false
+    }
+
+    /// Prints the script that registers the completions with a shell.
+    fn run(&self, _: &Global) -> Result<Status> {
+        let shell: &dyn EnvCompleter = match self.shell {
+            ShellName::Bash => &Bash,
+            ShellName::Zsh => &Zsh,
+            ShellName::Fish => &Fish,
+            ShellName::PowerShell => &Powershell,
+        };
+        // The script calls the program by name if it was called by name, else by its full path.
+        let is_named = std::env::args_os().next().is_none_or(|called| !is_path(&called));
+        let program = if is_named { None } else { std::env::current_exe().ok() };
+        let program = program.unwrap_or_else(|| PathBuf::from(NAME));
+        let mut script = Vec::new();
+        shell
+            .write_registration(VARIABLE, NAME, NAME, &program.to_string_lossy(), &mut script)
+            .map_err(|error| Error::io(Path::new("completions"), error))?;
+        generated(&script)
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let refusals = &[
+            Refusal { options: &OUTPUT, reason: "it prints a script", hint: "" },
+            Refusal { options: &STORE, reason: "it prints a script", hint: "" },
+        ];
+        all.push(Described { refusals, ..Described::new(name, |_| false) });
+    }
 }
 
 fn is_path(called: &OsStr) -> bool {

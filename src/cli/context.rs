@@ -4,10 +4,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{AfterArgs, FilterArgs, Global, ListArgs};
+use super::args::{AfterArgs, FilterArgs, ListArgs};
+use super::command::{AnyCommand, Described, described, has};
 use super::completions::addresses;
+use super::global::Global;
 use super::input::standard_input;
-use super::read_command::{Described, ReadCommand, described, has};
 use super::{Status, store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
@@ -129,7 +130,7 @@ pub(super) struct PrimeArgs {
     pub(super) after: AfterArgs,
 }
 
-impl ReadCommand for ContextArgs {
+impl AnyCommand for ContextArgs {
     fn has(&self, format: Format) -> bool {
         has::<ContextAnswer>(format)
     }
@@ -195,7 +196,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
 /// The skill file, which explains the program to an agent.
 const SKILL: &str = include_str!("skill.md");
 
-impl ReadCommand for PrimeArgs {
+impl AnyCommand for PrimeArgs {
     fn has(&self, format: Format) -> bool {
         has::<primer::PrimeAnswer>(format)
     }

@@ -1,25 +1,22 @@
-//! `code`, `tables`, `tasks` and `meta`: their arguments and their requests.
+//! `code`, `tables` and `tasks`: their arguments and their requests.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use clap::builder::ArgPredicate;
-use clap::{Args, Subcommand};
-use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{EditOptions, FilterArgs, Global, ListArgs, PlaceFilterArgs};
-use super::completions::documents;
+use super::args::{FilterArgs, ListArgs, PlaceFilterArgs};
+use super::global::Global;
 use super::read_command::{QueryArguments, purpose};
-use super::store::{open_fresh, shown};
-use super::{Status, kept};
+use super::store::shown;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::write;
 use crate::query::data::tables::Column;
-use crate::query::data::{Common, code, meta, tables, tasks};
-use crate::query::page::fitting;
-use crate::query::{FilterRequest, List as _, Session};
+use crate::query::data::{Common, code, tables, tasks};
+use crate::query::{FilterRequest, Session};
 use crate::store::Purpose;
 
 /// Filters of `tables` and `tasks`, whose items have values of their own.
@@ -103,104 +100,6 @@ pub(super) struct TasksArgs {
     pub(super) filter: ItemFilterArgs,
     #[command(flatten)]
     pub(super) list: ListArgs,
-}
-
-/// Arguments of `meta`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples: mdsel meta --where 'requires contains 7594' --get title    mdsel meta --types",
-    args_conflicts_with_subcommands = true
-)]
-pub(super) struct MetaArgs {
-    #[command(subcommand)]
-    pub(super) change: Option<MetaCommand>,
-    /// Show only this key; repeatable. Documents with none of the keys are left out
-    #[arg(long = "get", value_name = "KEY")]
-    pub(super) keys: Vec<String>,
-    /// List the keys of all front matter with the types of their values
-    #[arg(long = "types", conflicts_with = "keys")]
-    pub(super) key_types: bool,
-    #[command(flatten)]
-    pub(super) filter: FilterArgs,
-    #[command(flatten)]
-    pub(super) list: ListArgs,
-}
-
-/// The changes of `meta`.
-#[derive(Debug, Subcommand)]
-pub(super) enum MetaCommand {
-    /// Set the values of keys; nothing else in the file changes
-    Set(MetaSetArgs),
-    /// Remove keys; nothing else in the file changes
-    Unset(MetaUnsetArgs),
-    /// Add a value to the list of a key; nothing else in the file changes
-    Add(MetaAddArgs),
-}
-
-impl MetaCommand {
-    /// Returns the options of the change.
-    pub(super) fn options(&self) -> &EditOptions {
-        match self {
-            Self::Set(arguments) => &arguments.options,
-            Self::Unset(arguments) => &arguments.options,
-            Self::Add(arguments) => &arguments.options,
-        }
-    }
-
-    /// Returns the document.
-    pub(super) fn document(&mut self) -> &mut String {
-        match self {
-            Self::Set(arguments) => &mut arguments.document,
-            Self::Unset(arguments) => &mut arguments.document,
-            Self::Add(arguments) => &mut arguments.document,
-        }
-    }
-}
-
-/// Arguments of `meta set`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel meta set guide status=done 'tags=[a, b]'")]
-pub(super) struct MetaSetArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// A key, with dots for nested ones, and its value: a number, true, false, null, [a, b], {a: 1}, a
-    /// text, or a text in double quotes
-    #[arg(value_name = "KEY=VALUE", required = true)]
-    pub(super) values: Vec<String>,
-    #[command(flatten)]
-    pub(super) options: EditOptions,
-}
-
-/// Arguments of `meta unset`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel meta unset guide draft")]
-pub(super) struct MetaUnsetArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// A key, with dots for nested ones
-    #[arg(value_name = "KEY", required = true)]
-    pub(super) keys: Vec<String>,
-    #[command(flatten)]
-    pub(super) options: EditOptions,
-}
-
-/// Arguments of `meta add`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel meta add guide tags install")]
-pub(super) struct MetaAddArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
-    /// The key of the list, which is made if it is missing
-    #[arg(value_name = "KEY")]
-    pub(super) key: String,
-    /// The values to add, unless the list has them
-    #[arg(value_name = "VALUE", required = true)]
-    pub(super) values: Vec<String>,
-    #[command(flatten)]
-    pub(super) options: EditOptions,
 }
 
 const FOLDER_HINT: &str = "name a folder, which may be new, with --out";
@@ -339,25 +238,4 @@ impl QueryArguments for TasksArgs {
             tasks::tasks(session, &request)
         })
     }
-}
-
-pub(super) fn meta(global: &Global, arguments: &MetaArgs) -> Result<Status> {
-    if let Some(change) = &arguments.change {
-        return super::edit::meta(global, change);
-    }
-    let common = |limit| common(arguments.filter.request(), &arguments.list, limit);
-    let reader = open_fresh(global, Purpose::Read, |_| Ok(None))?;
-    let session = Session::new(&*reader);
-    if arguments.key_types {
-        let common = common(fitting(arguments.list.limit, global.max_chars))?;
-        let answer = kept(meta::types(&session, &common.filter, common.limit, common.after)?);
-        global.print_list(answer)?;
-        return Ok(answer.outcome().into());
-    }
-    let answer = kept(global.filled(arguments.list.limit, |limit| {
-        let request = meta::MetaRequest { keys: arguments.keys.clone(), common: common(limit)? };
-        meta::meta(&session, &request)
-    })?);
-    global.print_documents(&session, answer)?;
-    Ok(answer.outcome().into())
 }

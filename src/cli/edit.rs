@@ -1,241 +1,112 @@
-//! `replace`, `insert`, `delete` and `edit`: turns their arguments into requests.
+//! What all commands have in common that change documents.
+//!
+//! Invariant: such a command has the options of [`EditOptions`] besides its own, and prints in the formats of an edit.
 
-use std::io::{self, IsTerminal as _};
+use clap::Args;
+use schemars::JsonSchema;
 
-use serde_json::Value;
-
-use super::args::{
-    ContentArgs, DeleteArgs, EditArgs, EditOptions, Global, InsertArgs, PositionName, ReplaceArgs,
-    TaskArgs,
-};
-use super::data::MetaCommand;
-use super::input::{read, standard_input};
-use super::paths::rewrite_all;
+use super::args::{SectionArgs, WaitArgs};
+use super::command::{AnyCommand, Described, schema_of};
+use super::global::Global;
 use super::{Status, store};
-use crate::address::FRONT_MATTER_PLACE;
-use crate::data::front_matter::{KeyChange, value_of};
-use crate::edit::plan::{Allow, EditScope, Position};
-use crate::edit::{
-    self, BatchLine, Edit, EditAnswer, EditReport, EditRequest, Operation, checked_content,
-};
-use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
-use crate::output::{Answer, Format};
-use crate::position::trim_line_end;
+use crate::edit::plan::Allow;
+use crate::edit::{self, Edit, EditAnswer, EditReport, EditRequest, Operation};
+use crate::error::Result;
+use crate::output::{Answer, Format, edit_has};
 use crate::query::{List, Outcome};
 
-pub(super) fn replace(global: &Global, arguments: &ReplaceArgs) -> Result<Status> {
-    let scope = scope(arguments.no_children);
-    let operation = match &arguments.old {
-        Some(old) => {
-            let content = new_text(&arguments.content, old)?;
-            Operation::replace_text(old.clone(), content, scope)?
-        }
-        None => {
-            let content = content(&arguments.content)?;
-            Operation::Replace { content, scope, keep_heading: !arguments.no_keep_heading }
-        }
-    };
-    let edit = Edit {
-        operation,
-        allow: Allow {
-            drop: arguments.allow_drop,
-            escape: arguments.allow_escape,
-            change: arguments.allow_change,
-            duplicate: false,
-        },
-        ..of(&arguments.options)
-    };
-    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
+/// A change of documents, as the arguments of a command.
+pub(super) trait EditArguments: Args {
+    /// The answer as JSON. It determines the schema of the command.
+    type Json: JsonSchema;
+
+    /// See [`AnyCommand::addresses`].
+    fn addresses(&mut self) -> Vec<&mut String>;
+
+    /// Makes the change.
+    fn run(&self, global: &Global, options: &EditOptions) -> Result<Status>;
 }
 
-pub(super) fn insert(global: &Global, arguments: &InsertArgs) -> Result<Status> {
-    let edit = Edit {
-        operation: Operation::Insert {
-            content: content(&arguments.content)?,
-            position: arguments.position.into(),
-            relevel: arguments.relevel,
-        },
-        allow: Allow {
-            drop: false,
-            escape: arguments.allow_escape,
-            change: arguments.allow_change,
-            duplicate: arguments.allow_duplicate,
-        },
-        ..of(&arguments.options)
-    };
-    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
+/// Arguments of a command that changes documents.
+#[derive(Debug, Args)]
+pub(super) struct EditArgs<T: Args> {
+    #[command(flatten)]
+    arguments: T,
+    #[command(flatten)]
+    options: EditOptions,
 }
 
-pub(super) fn delete(global: &Global, arguments: &DeleteArgs) -> Result<Status> {
-    let operation = Operation::Delete { scope: scope(arguments.no_children) };
-    let allow = Allow {
-        escape: arguments.allow_escape,
-        change: arguments.allow_change,
-        ..Allow::default()
-    };
-    let edit = Edit { operation, allow, ..of(&arguments.options) };
-    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
+/// Options that all edits have.
+#[derive(Debug, Args)]
+pub(super) struct EditOptions {
+    /// Print the change as a unified diff, and write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Edit only if the place, or the whole file, has this hash, which `read -f json` prints
+    #[arg(long, value_name = "HASH")]
+    pub(super) expect: Option<String>,
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
 }
 
-pub(super) fn task(global: &Global, arguments: &TaskArgs) -> Result<Status> {
-    let operation = Operation::Mark { is_done: arguments.done };
-    let edit = Edit { operation, ..of(&arguments.options) };
-    one(global, &arguments.first, arguments.section.as_deref(), edit, &arguments.options)
+/// The place of an edit.
+#[derive(Debug, Args)]
+pub(super) struct EditPlaceArgs {
+    #[command(flatten)]
+    pub(super) section: SectionArgs,
+    #[command(flatten)]
+    pub(super) fuzzy: FuzzyArgs,
 }
 
-/// Changes keys of front matter.
-pub(super) fn meta(global: &Global, command: &MetaCommand) -> Result<Status> {
-    let mut changes = Vec::new();
-    let document = match command {
-        MetaCommand::Set(arguments) => {
-            for text in &arguments.values {
-                let Some((key, value)) = text.split_once('=') else {
-                    return Err(Error::new(ErrorKind::Usage, format!("{text:?} has no ="))
-                        .with_hint("write KEY=VALUE, as in status=done"));
-                };
-                let key = key.trim();
-                let document = shell_path(&arguments.document);
-                let hint = if let Some(list) = key.strip_suffix('+') {
-                    let (list, value) = (shell_word(list.trim_end()), shell_word(value));
-                    format!("add a value to a list with `mdsel meta add {document} {list} {value}`")
-                } else if let Some(list) = key.strip_suffix('-') {
-                    let list = list.trim_end();
-                    let set = shell_word(&format!("{list}=[A, B]"));
-                    format!("write the values that stay, as in `mdsel meta set {document} {set}`")
-                } else {
-                    changes.push(KeyChange::Set(key.to_owned(), value_of(value)));
-                    continue;
-                };
-                let message = format!("{text:?} has no KEY: a key does not end with + or -");
-                return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
-            }
-            &arguments.document
-        }
-        MetaCommand::Unset(arguments) => {
-            changes.extend(arguments.keys.iter().cloned().map(KeyChange::Unset));
-            &arguments.document
-        }
-        MetaCommand::Add(arguments) => {
-            let change = |value: &String| KeyChange::Add(arguments.key.clone(), value_of(value));
-            changes.extend(arguments.values.iter().map(change));
-            &arguments.document
-        }
-    };
-    // The address that `mdsel meta` prints.
-    let document = document
-        .strip_suffix(FRONT_MATTER_PLACE)
-        .and_then(|it| it.strip_suffix("::"))
-        .unwrap_or(document);
-    let is_batch = changes.len() > 1;
-    let options = command.options();
-    let edit = |change: KeyChange| Edit {
-        section: FRONT_MATTER_PLACE.to_owned(),
-        origin: is_batch.then(|| change.key().to_owned()),
-        operation: Operation::Key(change),
-        ..of(options)
-    };
-    run(global, Some(document), changes.into_iter().map(edit).collect(), options, is_batch)
+/// How exactly an edit names its place.
+#[derive(Debug, Args)]
+pub(super) struct FuzzyArgs {
+    /// Accept a unique part of a title as the name of the section
+    #[arg(long = "fuzzy", display_order = 100)]
+    pub(super) is_fuzzy: bool,
 }
 
-pub(super) fn batch(global: &Global, arguments: &EditArgs) -> Result<Status> {
-    let text = String::from_utf8(read(&arguments.batch)?)
-        .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
-    let mut edits = Vec::new();
-    for (origin, line) in lines_of(&text) {
-        let mut line = line.map_err(|error| error.in_part(&origin))?;
-        let addresses = if arguments.document.is_some() { Vec::new() } else { line.addresses() };
-        rewrite_all(global, addresses).map_err(|error| error.in_part(&origin))?;
-        let edit = line.into_edit(origin.clone(), arguments.options.fuzzy);
-        edits.push(edit.map_err(|error| error.in_part(&origin))?);
+impl<T: EditArguments> AnyCommand for EditArgs<T> {
+    fn has(&self, format: Format) -> bool {
+        edit_has(format, self.options.dry_run)
     }
-    if edits.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "the batch contains no edit")
-            .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}"));
+
+    fn addresses(&mut self) -> Result<Vec<&mut String>> {
+        Ok(self.arguments.addresses())
     }
-    run(global, arguments.document.as_deref(), edits, &arguments.options, true)
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        self.arguments.run(global, &self.options)
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let schema = Some(schema_of::<T::Json> as fn() -> _);
+        all.push(Described { schema, ..Described::new(name, |format| edit_has(format, true)) });
+    }
 }
 
-/// Returns the edits of a batch, each with its name: one on each line, or those of a JSON array.
-fn lines_of(text: &str) -> Vec<(String, Result<BatchLine>)> {
-    let array = serde_json::from_str::<Vec<Value>>(text).ok();
-    let of_array = array.map(|edits| {
-        let edits = (1..).zip(edits);
-        edits
-            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of(&it)))
-            .collect()
-    });
-    of_array.unwrap_or_else(|| {
-        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-        lines
-            .map(|(number, it)| (format!("line {number} of the batch"), BatchLine::parse(it)))
-            .collect()
-    })
-}
-
-/// Makes one edit, of a section of a document or of an address.
-fn one(
+/// Makes one edit.
+pub(super) fn one(
     global: &Global,
-    first: &str,
-    section: Option<&str>,
-    edit: Edit,
+    place: &EditPlaceArgs,
+    operation: Operation,
+    allow: Allow,
     options: &EditOptions,
 ) -> Result<Status> {
-    let document = section.map(|_| first);
-    let section = section.unwrap_or(first).to_owned();
-    run(global, document, vec![Edit { section, ..edit }], options, false)
-}
-
-/// Returns an edit with these options. The caller sets the section and the operation.
-fn of(options: &EditOptions) -> Edit {
-    Edit {
+    let edit = Edit {
         document: None,
-        section: String::new(),
-        operation: Operation::Delete { scope: EditScope::Subtree },
-        allow: Allow::default(),
+        section: place.section.place().clone(),
+        operation,
+        allow,
         expect: options.expect.clone(),
-        is_fuzzy: options.fuzzy,
+        is_fuzzy: place.fuzzy.is_fuzzy,
         origin: None,
-    }
+    };
+    run(global, place.section.document().map(String::as_str), vec![edit], options, false)
 }
 
-fn scope(no_children: bool) -> EditScope {
-    if no_children { EditScope::Own } else { EditScope::Subtree }
-}
-
-impl From<PositionName> for Position {
-    fn from(name: PositionName) -> Self {
-        match name {
-            PositionName::Before => Self::Before,
-            PositionName::After => Self::After,
-            PositionName::FirstChild => Self::FirstChild,
-            PositionName::LastChild => Self::LastChild,
-        }
-    }
-}
-
-/// Returns the given content, or reads it from standard input.
-fn content(arguments: &ContentArgs) -> Result<Vec<u8>> {
-    match (&arguments.content, &arguments.content_file) {
-        (Some(text), _) => checked_content(Some(text.clone().into_bytes()), true),
-        (None, Some(path)) => checked_content(Some(read(path)?), false),
-        (None, None) if io::stdin().is_terminal() => checked_content(None, false),
-        // Reading fails if standard input is closed: then there is no content.
-        (None, None) => checked_content(standard_input().ok(), false),
-    }
-}
-
-/// Returns the text that replaces `old`: as it is in an argument, but without the line end that an editor adds to a
-/// file, unless `old` ends with one.
-fn new_text(arguments: &ContentArgs, old: &str) -> Result<Vec<u8>> {
-    if let Some(text) = &arguments.content {
-        return Ok(text.clone().into_bytes());
-    }
-    let text = content(arguments)?;
-    let is_line_end = old.ends_with(['\n', '\r']);
-    Ok(if is_line_end { text } else { trim_line_end(&text).to_vec() })
-}
-
-fn run(
+/// Makes edits. `document` is the document of those that name none.
+pub(super) fn run(
     global: &Global,
     document: Option<&str>,
     edits: Vec<Edit>,
@@ -277,7 +148,7 @@ pub(super) fn print_edit<A: Answer + List>(
 ) -> Result<Status> {
     let is_diff = is_dry_run && global.format.is_none() && outcome == Outcome::All;
     let format = if is_diff { Some(Format::Raw) } else { global.format };
-    let printed = Global { format, ..global.clone() }.print_list(&mut answer);
+    let printed = global.in_format(format).print_list(&mut answer);
     if is_changed && !is_dry_run {
         printed.map_err(|error| error.in_part("the files were changed; do not repeat the edit"))?;
     } else {

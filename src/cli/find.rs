@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::args::{FilterArgs, Global, ListArgs};
+use super::args::{FilterArgs, ListArgs};
+use super::global::Global;
 use super::read_command::{QueryArguments, purpose};
 use crate::error::Result;
 use crate::query::{Session, find};

@@ -7,11 +7,10 @@ use std::ffi::OsStr;
 use std::io::IsTerminal as _;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::commands::ReadCommands;
+use super::commands;
 use super::lazy::builds_all_options;
-use super::read_command::ReadCommand as _;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Format, names};
 
@@ -24,36 +23,45 @@ impl ValueEnum for Format {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::Json => "One JSON value",
-            Self::Jsonl => "One JSON value per line: each result, hit or row",
-            Self::Raw => "The bytes of the content, and nothing else",
-            Self::Text => "Text for people",
-            Self::Ldmd => "A Markdown document of sections that can be read one by one",
-            Self::Records => "One record per line, for the context of a model: ",
-            Self::Markdown => "Markdown blocks, for the context of a model: ",
-            Self::Mermaid => "A diagram of links, for Mermaid: ",
-            Self::Dot => "A diagram of links, for Graphviz: ",
-            Self::Csv => "Comma-separated values, with a header: ",
-        };
         let value = PossibleValue::new(self.name());
         if !builds_all_options() {
             return Some(value);
         }
-        let commands = if help.ends_with(": ") { commands_with(*self) } else { String::new() };
-        Some(value.help(format!("{help}{commands}")))
+        let is_common = Self::COMMON.contains(self) || *self == Self::Raw;
+        let commands = if is_common { String::new() } else { commands_with(*self) };
+        Some(value.help(format!("{}{commands}", help(*self))))
     }
+}
+
+fn help(format: Format) -> &'static str {
+    match format {
+        Format::Json => "One JSON value",
+        Format::Jsonl => "One JSON value per line: each result, hit or row",
+        Format::Raw => "The bytes of the content, or the diff of --dry-run, and nothing else",
+        Format::Text => "Text for people",
+        Format::Ldmd => "A Markdown document of sections that can be read one by one",
+        Format::Records => "One record per line, for the context of a model",
+        Format::Markdown => "Markdown blocks, for the context of a model",
+        Format::Mermaid => "A diagram of links, for Mermaid",
+        Format::Dot => "A diagram of links, for Graphviz",
+        Format::Csv => "Comma-separated values, with a header",
+    }
+}
+
+/// Returns the formats of a command as the values of its option.
+pub(super) fn values(has: impl Fn(Format) -> bool) -> PossibleValuesParser {
+    let value = |format: Format| PossibleValue::new(format.name()).help(help(format));
+    Format::ALL.into_iter().filter(|format| has(*format)).map(value).into()
 }
 
 /// Returns the commands, or groups of commands, whose answers can be printed in `format`.
 fn commands_with(format: Format) -> String {
-    let mut all = Vec::new();
-    ReadCommands::describe("", &mut all);
-    let with = all.iter().filter(|command| command.formats.contains(&format));
+    let all = commands::all();
+    let with = all.iter().filter(|command| (command.has)(format));
     let mut names: Vec<&str> =
         with.map(|command| command.name.split(' ').next().unwrap_or_default()).collect();
     names.dedup();
-    names.join(", ")
+    format!(": {}", names.join(", "))
 }
 
 /// Returns the format that is used if neither the command line nor the environment names one.

@@ -6,7 +6,9 @@
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::args::Cli;
+use super::command::{Described, name_in};
 use super::lazy::with_all_options;
+use super::{commands, format};
 
 /// Options that say what to look for.
 const QUERY: &str = "Query";
@@ -17,19 +19,47 @@ const OUTPUT: &str = "Output";
 /// Options that say which store to read, and when to update it.
 const STORE: &str = "Store";
 
-/// Returns the command line with its options in groups. Only help needs them.
+/// Returns the command line with its options in groups. Each command lists only the shared options and the formats that
+/// have a meaning for it. Only help needs them.
 pub(super) fn command() -> Command {
-    grouped(with_all_options(Cli::command))
+    let program = with_all_options(Cli::command);
+    let shared: Vec<Arg> =
+        program.get_arguments().filter(|it| it.is_global_set()).cloned().collect();
+    grouped(program, "", &shared, &commands::all())
 }
 
-fn grouped(command: Command) -> Command {
-    let name = command.get_name().to_owned();
-    let command = command.mut_args(|argument| match group(&name, &argument) {
+/// Does the same for the command `name`, with the names of its groups.
+fn grouped(command: Command, name: &str, shared: &[Arg], all: &[Described]) -> Command {
+    let own = all.iter().find(|described| described.name == name);
+    let is_inner =
+        |it: &&Described| it.name.strip_prefix(name).is_some_and(|it| it.starts_with(' '));
+    let has = |format| match own {
+        Some(own) => (own.has)(format),
+        None => all.iter().filter(is_inner).any(|inner| (inner.has)(format)),
+    };
+    let is_refused = |id| {
+        own.into_iter().flat_map(|own| own.refusals).any(|refusal| refusal.options.contains(&id))
+    };
+    // An argument of the command replaces the shared one. The program lists them all.
+    let shared_here = shared.iter().filter(|_| !name.is_empty()).filter_map(|option| match option
+        .get_id()
+        .as_str()
+    {
+        id if is_refused(id) => Some(option.clone().hide(true)),
+        "format" => Some(option.clone().value_parser(format::values(has))),
+        _ => None,
+    });
+    let command = command.args(shared_here);
+    let last = command.get_name().to_owned();
+    let command = command.mut_args(|argument| match group(&last, &argument) {
         Some(group) => argument.help_heading(group),
         None => argument,
     });
     let names: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
-    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, grouped))
+    names.into_iter().fold(command, |command, inner| {
+        let full = name_in(name, &inner);
+        command.mut_subcommand(inner, |inner| grouped(inner, &full, shared, all))
+    })
 }
 
 /// Returns the group of an option of the command `name`; `None` for an option that says what the command does.

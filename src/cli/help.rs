@@ -1,30 +1,62 @@
 //! `help`: the pages of the reference.
 
-use super::args::{Global, HelpArgs};
+use clap::Args;
+
+use super::command::{AnyCommand, Described};
+use super::global::Global;
+use super::refusal::{Refusal, STORE};
 use super::{Status, groups};
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Format;
 use crate::reference::{PAGES, page};
 
-/// Prints the page about a topic, or the help of a command if no page has this name. Lists the
-/// topics if no name is given.
-pub(super) fn run(arguments: &HelpArgs, global: &Global) -> Result<Status> {
-    let Some((topic, rest)) = arguments.topic.split_first() else {
-        return global.print_whole(topics().as_bytes());
-    };
-    if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
-        return global.print_whole(page.text.as_bytes());
+/// Arguments of `help`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel help addresses")]
+pub(super) struct HelpArgs {
+    /// A page of the reference, or a command [default: the list of pages]
+    #[arg(value_name = "TOPIC")]
+    topic: Vec<String>,
+}
+
+impl AnyCommand for HelpArgs {
+    fn has(&self, _: Format) -> bool {
+        false
     }
-    let mut program = groups::command();
-    program.build();
-    let mut command = &mut program;
-    for name in &arguments.topic {
-        command = command.find_subcommand_mut(name).ok_or_else(|| {
-            let topics = PAGES.iter().map(|page| page.topic).collect::<Vec<_>>().join(", ");
-            Error::new(ErrorKind::Usage, format!("no topic or command is named {name:?}"))
-                .with_hint(format!("the topics are {topics}"))
-        })?;
+
+    /// Prints the page about a topic, or the help of a command if no page has this name. Lists the
+    /// topics if no name is given.
+    fn run(&self, global: &Global) -> Result<Status> {
+        let Some((topic, rest)) = self.topic.split_first() else {
+            return global.print_whole(topics().as_bytes());
+        };
+        if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
+            return global.print_whole(page.text.as_bytes());
+        }
+        let mut program = groups::command();
+        program.build();
+        let mut command = &mut program;
+        for name in &self.topic {
+            command = command.find_subcommand_mut(name).ok_or_else(|| {
+                let topics = PAGES.iter().map(|page| page.topic).collect::<Vec<_>>().join(", ");
+                Error::new(ErrorKind::Usage, format!("no topic or command is named {name:?}"))
+                    .with_hint(format!("the topics are {topics}"))
+            })?;
+        }
+        global.print_whole(command.render_long_help().to_string().as_bytes())
     }
-    global.print_whole(command.render_long_help().to_string().as_bytes())
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let refusals = &[
+            Refusal {
+                options: &["format", "pretty", "compact", "color"],
+                reason: "it prints a page of the reference",
+                hint: "",
+            },
+            Refusal { options: &STORE, reason: "it reads no store", hint: "" },
+        ];
+        all.push(Described { refusals, ..Described::new(name, |_| false) });
+    }
 }
 
 fn topics() -> String {

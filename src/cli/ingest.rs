@@ -2,8 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Global, IngestArgs};
+use clap::Args;
+use schemars::JsonSchema;
+
+use super::args::WaitArgs;
+use super::command::{AnyCommand, Described, described, has, schema_of};
+use super::global::Global;
 use super::progress::Bar;
+use super::refusal::Refusal;
 use super::store::{self, Location};
 use super::{Status, note};
 use crate::corpus::{Roots, Skipped, canonical};
@@ -11,94 +17,210 @@ use crate::error::{Result, shell_path, shell_word};
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
+use crate::limits;
+use crate::output::Format;
 use crate::query::finding::{Finding, Findings};
 use crate::store::{EMPTY_STORE, OPTIONS_LOST, Purpose, Shard};
 
-pub(super) fn run(global: &Global, arguments: &IngestArgs) -> Result<Status> {
-    if arguments.watch && !cfg!(feature = "watch") {
-        return Err(super::lacks_feature("watch"));
+/// Arguments of `ingest`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel ingest docs")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+pub(super) struct IngestArgs {
+    /// Ingest only these files and folders [default: the root and all collections]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Ingest only this collection: the folder PATH, with options of its own, whose documents are NAME/...
+    #[arg(long, value_name = "NAME")]
+    collection: Option<String>,
+    /// Drop this collection from the store; its files stay
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["paths", "collection", "check",
+        "dry_run", "force", "shard", "watch", "ext", "hidden", "no_ignore", "max_file_size", "site_roots"])]
+    forget: Option<String>,
+    /// Take files with these extensions (remembered) [default: md,markdown,mdx]
+    #[arg(long, value_name = "EXT", value_delimiter = ',', value_parser = extension)]
+    ext: Option<Vec<String>>,
+    /// Take hidden files (remembered)
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    hidden: Option<bool>,
+    /// Do not respect .gitignore, .ignore and .mdselignore files (remembered)
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    no_ignore: Option<bool>,
+    /// Skip larger files (remembered) [default: 32M]
+    #[arg(long, value_name = "BYTES", value_parser = byte_size)]
+    max_file_size: Option<u64>,
+    /// Resolve links that begin with / in this folder, the source of a web site or of its path
+    /// PREFIX (repeatable, remembered; '' for none)
+    #[arg(long = "site-root", value_name = "FOLDER[=/PREFIX]")]
+    site_roots: Option<Vec<String>>,
+    /// Change nothing; exit with status 1 if the store is out of date
+    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
+    check: bool,
+    /// Change nothing; list what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// Parse unchanged files again
+    #[arg(long)]
+    force: bool,
+    /// Take the files of part I of N, whose other parts other machines ingest into the same store on a
+    /// server
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "ingest_id",
+        conflicts_with_all = ["check", "dry_run"])]
+    shard: Option<(u32, u32)>,
+    /// The name of the ingest, the same for all of its parts
+    #[arg(long, value_name = "NAME", requires = "shard")]
+    ingest_id: Option<String>,
+    /// Keep running and ingest each change; print an answer for each
+    #[arg(long, conflicts_with_all = ["check", "dry_run", "shard"])]
+    watch: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+/// Parses the value of `--shard`: the number of a part from 1, and the number of parts.
+fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
+    let parsed = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.parse::<u32>().ok()?, count.parse::<u32>().ok()?)));
+    match parsed {
+        Some((index, count)) if index >= 1 && index <= count => Ok((index, count)),
+        _ => Err("write I/N, such as 2/8 for the second of eight parts".to_owned()),
     }
-    if !arguments.check && !arguments.dry_run {
-        global.has_room_for_report()?;
+}
+
+/// Parses a file extension, with or without its dot.
+fn extension(text: &str) -> std::result::Result<String, String> {
+    let extension = crate::corpus::extension(text).map(str::to_owned);
+    extension.ok_or_else(|| "not a file extension such as md".to_owned())
+}
+
+/// Parses a number of bytes, with an optional suffix K, M or G for powers of 1024.
+fn byte_size(text: &str) -> std::result::Result<u64, String> {
+    let upper = text.to_ascii_uppercase();
+    let number = upper.strip_suffix('B').unwrap_or(&upper);
+    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let (digits, unit) = units
+        .into_iter()
+        .find_map(|(name, unit)| number.strip_suffix(name).map(|digits| (digits, unit)))
+        .unwrap_or((number, 1));
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match bytes {
+        Some(bytes) if bytes <= limits::LARGEST_MAX_FILE_BYTES as u64 => Ok(bytes),
+        Some(_) => Err("exceeds the limit largest-max-file-size (1G)".to_owned()),
+        None => Err("not a number of bytes such as 500K or 32M".to_owned()),
     }
-    let folder = store::current_folder()?;
-    let location = store::location_to_write(global)?;
-    let store = location.store(global)?;
-    let (is_new, shown) = match &location {
-        Location::File(path) => {
-            (!path.exists(), path.strip_prefix(&folder).unwrap_or(path).display().to_string())
+}
+
+/// What an ingest did, or with `--check` what differs.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Ingested {
+    Report(IngestReport),
+    Check(Findings),
+}
+
+impl AnyCommand for IngestArgs {
+    fn has(&self, format: Format) -> bool {
+        has::<IngestReport>(format)
+    }
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        if self.watch && !cfg!(feature = "watch") {
+            return Err(super::lacks_feature("watch"));
         }
-        Location::Server(url) => (store.peek()?.is_none(), store::without_password(url)),
-    };
-    let paths: Vec<PathBuf> = arguments.paths.iter().map(|path| folder.join(path)).collect();
-    let root = global.root.as_ref().map(|root| folder.join(root));
-    let shard = arguments.shard.zip(arguments.ingest_id.clone());
-    let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
-    if let Some(name) = &arguments.forget {
-        let mut report = forget(&store, name, arguments.wait.duration())?;
-        note(&format!("store: {shown}"));
-        global.print_list(&mut report)?;
-        return Ok(Status::Success);
-    }
-    let request = IngestRequest {
-        store: &store,
-        root: root.as_deref(),
-        folder: &folder,
-        collection: arguments.collection.as_deref(),
-        paths: if paths.is_empty() { Paths::All } else { Paths::Given(&paths) },
-        options: OptionChanges {
-            extensions: arguments.ext.clone(),
-            hidden: arguments.hidden,
-            no_ignore: arguments.no_ignore,
-            max_file_bytes: arguments.max_file_size,
-            site_roots: arguments.site_roots.as_ref().map(|given| site_roots(given, &folder)),
-        },
-        force: arguments.force,
-        shard: shard.as_ref(),
-        wait: arguments.wait.duration(),
-    };
-    let is_preview = arguments.check || arguments.dry_run;
-    if !is_preview {
-        note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
-    }
-    if !is_new && !is_preview {
-        // This finishes an interrupted edit. Errors of the store are left to the ingest.
-        drop(store.reader(Purpose::Read));
-    }
-    let bar = Bar::new();
-    let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
-    bar.clear();
-    let mut report = report?;
-    // The ingest itself warns about damaged options, and may store the first document.
-    let mut recovered = store.take_warnings();
-    recovered.retain(|warning| ![OPTIONS_LOST, EMPTY_STORE].contains(&warning.code));
-    report.warnings.splice(0..0, recovered);
-    if !is_preview {
-        for root in &report.roots {
-            let folder = root.folder.display();
-            note(&match root.name.as_str() {
-                "" => format!("root: {folder}"),
-                name => format!("root of {name}: {folder}"),
-            });
+        if !self.check && !self.dry_run {
+            global.has_room_for_report()?;
         }
-    }
-    if arguments.check {
-        let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
-        let named: Vec<String> =
-            paths.iter().filter_map(|path| named_document(&roots, path)).collect();
-        let findings = findings(&report, &roots, &named, &command(global, arguments));
-        let of_options = report.warnings.iter().filter(|warning| warning.code == OPTIONS_LOST);
-        global.recovered.borrow_mut().extend(of_options.cloned());
-        let status = global.print_findings(findings)?;
-        return Ok(if report.unreadable.is_empty() { status } else { Status::Error });
-    }
-    if global.print_list(&mut report)? {
-        #[cfg(feature = "watch")]
-        if arguments.watch {
-            watch(global, &IngestRequest { force: false, ..request })?;
+        let folder = store::current_folder()?;
+        let location = store::location_to_write(global)?;
+        let store = location.store(global)?;
+        let (is_new, shown) = match &location {
+            Location::File(path) => {
+                (!path.exists(), path.strip_prefix(&folder).unwrap_or(path).display().to_string())
+            }
+            Location::Server(url) => (store.peek()?.is_none(), store::without_password(url)),
+        };
+        let paths: Vec<PathBuf> = self.paths.iter().map(|path| folder.join(path)).collect();
+        let root = global.root.as_ref().map(|root| folder.join(root));
+        let shard = self.shard.zip(self.ingest_id.clone());
+        let shard = shard.map(|((index, count), ingest)| Shard { index: index - 1, count, ingest });
+        if let Some(name) = &self.forget {
+            let mut report = forget(&store, name, self.wait.duration())?;
+            note(&format!("store: {shown}"));
+            global.print_list(&mut report)?;
+            return Ok(Status::Success);
         }
+        let request = IngestRequest {
+            store: &store,
+            root: root.as_deref(),
+            folder: &folder,
+            collection: self.collection.as_deref(),
+            paths: if paths.is_empty() { Paths::All } else { Paths::Given(&paths) },
+            options: OptionChanges {
+                extensions: self.ext.clone(),
+                hidden: self.hidden,
+                no_ignore: self.no_ignore,
+                max_file_bytes: self.max_file_size,
+                site_roots: self.site_roots.as_ref().map(|given| site_roots(given, &folder)),
+            },
+            force: self.force,
+            shard: shard.as_ref(),
+            wait: self.wait.duration(),
+        };
+        let is_preview = self.check || self.dry_run;
+        if !is_preview {
+            note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
+        }
+        if !is_new && !is_preview {
+            // This finishes an interrupted edit. Errors of the store are left to the ingest.
+            drop(store.reader(Purpose::Read));
+        }
+        let bar = Bar::new();
+        let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
+        bar.clear();
+        let mut report = report?;
+        // The ingest itself warns about damaged options, and may store the first document.
+        let mut recovered = store.take_warnings();
+        recovered.retain(|warning| ![OPTIONS_LOST, EMPTY_STORE].contains(&warning.code));
+        report.warnings.splice(0..0, recovered);
+        if !is_preview {
+            for root in &report.roots {
+                let folder = root.folder.display();
+                note(&match root.name.as_str() {
+                    "" => format!("root: {folder}"),
+                    name => format!("root of {name}: {folder}"),
+                });
+            }
+        }
+        if self.check {
+            let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
+            let named: Vec<String> =
+                paths.iter().filter_map(|path| named_document(&roots, path)).collect();
+            let findings = findings(&report, &roots, &named, &command(global, self));
+            let of_options = report.warnings.iter().filter(|warning| warning.code == OPTIONS_LOST);
+            global.recovered.borrow_mut().extend(of_options.cloned());
+            let status = global.print_findings(findings)?;
+            return Ok(if report.unreadable.is_empty() { status } else { Status::Error });
+        }
+        if global.print_list(&mut report)? {
+            #[cfg(feature = "watch")]
+            if self.watch {
+                watch(global, &IngestRequest { force: false, ..request })?;
+            }
+        }
+        Ok(Status::Success)
     }
-    Ok(Status::Success)
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let refusals = &[Refusal {
+            options: &["refresh"],
+            reason: "it ingests the changed files itself",
+            hint: "",
+        }];
+        let schema = Some(schema_of::<Ingested> as fn() -> _);
+        all.push(Described { schema, refusals, ..described::<IngestReport>(name) });
+    }
 }
 
 /// Parses the values of `--site-root` into absolute folders and the path prefixes that they are
@@ -258,4 +380,19 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &st
         None,
         report.generation,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn byte_sizes_accept_units() {
+        assert_eq!(byte_size("500"), Ok(500));
+        assert_eq!(byte_size("2k"), Ok(2048));
+        assert_eq!(byte_size("32MB"), Ok(32 << 20));
+        assert!(byte_size("2G").is_err());
+        assert!(byte_size("x").is_err());
+        assert!(byte_size("5KK").is_err());
+    }
 }

@@ -12,8 +12,9 @@ use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, CommandFactory as _, Error, FromArgMatches};
 
 use super::Status;
-use super::args::{Cli, Global};
-use super::read_command::{Described, ReadCommand};
+use super::args::{Cli, GlobalArgs};
+use super::command::{AnyCommand, Described};
+use super::global::Global;
 use crate::error::Result;
 use crate::output::Format;
 
@@ -34,21 +35,21 @@ pub(super) fn builds_all_options() -> bool {
     IS_EAGER.get()
 }
 
-/// Parses `arguments`. The first is the name of the program.
+/// Parses `arguments`. The first is the name of the program. Also returns what clap found.
 ///
 /// # Errors
 ///
 /// Those of clap, and requests for help.
-pub(super) fn parse(arguments: &[OsString]) -> std::result::Result<Cli, Error> {
+pub(super) fn parse(arguments: &[OsString]) -> std::result::Result<(Cli, ArgMatches), Error> {
     // clap copies the shared options to every command, so commands that are not named are left out.
     let is_named = |command: &&Command| arguments.iter().any(|it| it == command.get_name());
     let all = Cli::command();
     let named = all.get_subcommands().filter(is_named).cloned();
     let program = Command::new("mdsel").disable_help_subcommand(true).subcommands(named);
-    let program = Global::augment_args(program);
+    let program = GlobalArgs::augment_args(program);
     let parse = |program: Command| {
         let matches = program.try_get_matches_from(arguments)?;
-        Cli::from_arg_matches(&matches)
+        Ok((Cli::from_arg_matches(&matches)?, matches))
     };
     // Errors and help describe all commands.
     parse(program).or_else(|_| parse(all))
@@ -103,7 +104,7 @@ impl<T: FromArgMatches> FromArgMatches for Lazy<T> {
     }
 }
 
-impl<T: ReadCommand> ReadCommand for Lazy<T> {
+impl<T: AnyCommand> AnyCommand for Lazy<T> {
     fn has(&self, format: Format) -> bool {
         self.0.has(format)
     }

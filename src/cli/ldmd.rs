@@ -4,11 +4,13 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::{AfterArgs, Global};
+use super::args::AfterArgs;
+use super::command::{AnyCommand, Described, commands, described, has};
 use super::completions::documents;
+use super::global::Global;
 use super::lazy::Lazy;
+use super::read_command::QueryArguments;
 use super::read_command::named_documents;
-use super::read_command::{Described, QueryArguments, ReadCommand, described, has, read_commands};
 use super::store::open_fresh;
 use crate::error::Result;
 use crate::ldmd::{Mode, SliceRequest};
@@ -18,7 +20,7 @@ use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search}
 use crate::query::{Cursor, List as _, Session};
 use crate::store::Purpose;
 
-read_commands! {
+commands! {
     /// The commands of `ldmd`.
     LdmdCommand {
         /// List the sections of a document in the order of their opening markers
@@ -255,7 +257,7 @@ impl QueryArguments for LdmdCheckArgs {
     }
 }
 
-impl ReadCommand for LdmdEmitArgs {
+impl AnyCommand for LdmdEmitArgs {
     fn has(&self, format: Format) -> bool {
         has::<LdmdAnswer<emit::Emission>>(format)
     }
@@ -273,7 +275,7 @@ impl ReadCommand for LdmdEmitArgs {
         // The answer is itself an LDMD document.
         let is_document = matches!(global.format, None | Some(Format::Ldmd));
         let format = if is_document { Some(Format::Raw) } else { global.format };
-        Global { format, ..global.clone() }.print_list(&mut answer)?;
+        global.in_format(format).print_list(&mut answer)?;
         Ok(answer.outcome().into())
     }
 

@@ -4,17 +4,19 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
-use super::args::{AfterArgs, DocumentFilterArgs, FilterArgs, Global, ListArgs};
+use super::args::{AfterArgs, DocumentFilterArgs, FilterArgs, ListArgs};
+use super::command::commands;
 use super::completions::{addresses, documents};
+use super::global::Global;
 use super::lazy::Lazy;
-use super::read_command::{QueryArguments, read_commands};
+use super::read_command::QueryArguments;
 use crate::error::Result;
 use crate::query::finding::Findings;
 use crate::query::links::{Direction, EdgeFilter, check, list, walk};
 use crate::query::page::fitting;
 use crate::query::{FilterRequest, Session};
 
-read_commands! {
+commands! {
     /// The commands of `links`.
     LinksCommand {
         /// List the links of a place

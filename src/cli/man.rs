@@ -1,31 +1,58 @@
 //! `man`: manual pages, generated from the definition of the command line.
 
-use clap::Command;
+use clap::{Args, Command};
 
-use super::args::ManArgs;
+use super::command::{AnyCommand, Described};
+use super::global::Global;
+use super::refusal::{OUTPUT, Refusal, STORE};
 use super::{Status, generated, groups};
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Format;
 
-pub(super) fn run(arguments: &ManArgs) -> Result<Status> {
-    let mut program = groups::command();
-    program.build();
-    let mut command: &Command = &program;
-    for name in &arguments.command {
-        command = command.find_subcommand(name).ok_or_else(|| {
-            let known = command.get_subcommands().map(Command::get_name);
-            let known = known.collect::<Vec<_>>().join(", ");
-            let hint = if known.is_empty() {
-                "run `mdsel man`".to_owned()
-            } else {
-                format!("the commands are {known}")
-            };
-            Error::new(ErrorKind::Usage, format!("there is no command {name:?}")).with_hint(hint)
-        })?;
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel man search | man -l -")]
+pub(super) struct ManArgs {
+    /// The command to describe, such as `links tree` [default: the whole program]
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl AnyCommand for ManArgs {
+    fn has(&self, _: Format) -> bool {
+        false
     }
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone())
-        .source(concat!("mdsel ", env!("CARGO_PKG_VERSION")))
-        .render(&mut page)
-        .map_err(|error| Error::io(std::path::Path::new("manual page"), error))?;
-    generated(&page)
+
+    fn run(&self, _: &Global) -> Result<Status> {
+        let mut program = groups::command();
+        program.build();
+        let mut command: &Command = &program;
+        for name in &self.command {
+            command = command.find_subcommand(name).ok_or_else(|| {
+                let known = command.get_subcommands().map(Command::get_name);
+                let known = known.collect::<Vec<_>>().join(", ");
+                let hint = if known.is_empty() {
+                    "run `mdsel man`".to_owned()
+                } else {
+                    format!("the commands are {known}")
+                };
+                Error::new(ErrorKind::Usage, format!("there is no command {name:?}"))
+                    .with_hint(hint)
+            })?;
+        }
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone())
+            .source(concat!("mdsel ", env!("CARGO_PKG_VERSION")))
+            .render(&mut page)
+            .map_err(|error| Error::io(std::path::Path::new("manual page"), error))?;
+        generated(&page)
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let refusals = &[
+            Refusal { options: &OUTPUT, reason: "it prints a manual page", hint: "" },
+            Refusal { options: &STORE, reason: "it prints a manual page", hint: "" },
+        ];
+        all.push(Described { refusals, ..Described::new(name, |_| false) });
+    }
 }

@@ -1,15 +1,49 @@
 //! `mcp`: runs the server for agents on standard input and output.
 
 use super::Status;
-use super::args::{Global, McpArgs};
-use crate::error::{Error, ErrorKind, Result};
+use clap::Args;
 
-pub(super) fn run(global: &Global, arguments: &McpArgs) -> Result<Status> {
-    if global.refresh {
-        return Err(Error::new(ErrorKind::Usage, "mcp does not accept --refresh")
-            .with_hint("run `mdsel ingest --watch` at the same time"));
+use super::command::{AnyCommand, Described};
+use super::global::Global;
+use super::refusal::Refusal;
+use crate::error::Result;
+use crate::output::Format;
+
+/// Arguments of `mcp`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: claude mcp add docs -- mdsel --db docs/.mdsel.db mcp\n\n\
+                  -f and --max-chars (here 24000) apply to replies unless a call sets its own.")]
+pub(super) struct McpArgs {
+    /// Offer the edit tool, too
+    #[arg(long)]
+    allow_write: bool,
+}
+
+impl AnyCommand for McpArgs {
+    fn has(&self, format: Format) -> bool {
+        Format::COMMON.contains(&format)
     }
-    serve(global, arguments.allow_write)
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        serve(global, self.allow_write)
+    }
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let refusals = &[
+            Refusal {
+                options: &["refresh"],
+                reason: "it serves the store as it is",
+                hint: "run `mdsel ingest --watch` at the same time",
+            },
+            Refusal {
+                options: &["pretty", "compact", "color"],
+                reason: "its replies are messages of the protocol",
+                hint: "",
+            },
+        ];
+        let has = |format| Format::COMMON.contains(&format);
+        all.push(Described { refusals, ..Described::new(name, has) });
+    }
 }
 
 #[cfg(not(feature = "mcp"))]
@@ -25,7 +59,6 @@ fn serve(global: &Global, allow_write: bool) -> Result<Status> {
     use super::store;
     use crate::limits;
     use crate::mcp::{ServerOptions, serve};
-    use crate::output::Format;
 
     let options = ServerOptions {
         store: Arc::new(store::store_to_write(global)?),

@@ -7,36 +7,46 @@
 //! errors`.
 
 mod args;
+mod batch;
+mod command;
 mod commands;
 mod completions;
+mod content;
 mod context;
 mod data;
+mod delete;
 mod edit;
 mod find;
 mod format;
+mod global;
 mod groups;
 mod habits;
 mod help;
 mod index;
 mod ingest;
 mod input;
+mod insert;
 mod lazy;
 mod ldmd;
 mod links;
 mod man;
 mod mcp;
+mod meta;
 mod neighbors;
 mod pack;
 mod paths;
 mod progress;
 mod read;
 mod read_command;
+mod refusal;
 mod relocate;
+mod replace;
 mod schema;
 mod search;
 mod select;
 mod status;
 mod store;
+mod task;
 mod toc;
 mod usage;
 mod verify;
@@ -60,8 +70,10 @@ use crate::output::{
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
 use crate::query::{List, Outcome, Session};
-use args::{Cli, Color, Command, Global};
-use read_command::ReadCommand as _;
+use args::{Cli, Color};
+use command::AnyCommand as _;
+use commands::Command;
+use global::Global;
 
 /// The exit statuses of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,75 +137,52 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let help = is_help.then(|| groups::command().try_get_matches_from(&arguments).err());
         help.flatten().unwrap_or(error)
     });
-    let mut cli = match parsed {
-        Ok(cli) => cli,
+    let (mut global, mut command, matches) = match parsed {
+        Ok((cli, matches)) => (Global::new(cli.global), cli.command, matches),
         Err(error) => return not_understood(&error, &arguments).into(),
     };
     // A server prints protocol messages only.
-    let is_answer = cli.command.only_output().is_none() && !matches!(cli.command, Command::Mcp(_));
-    let (global, command) = (&mut cli.global, &cli.command);
-    if global.format.is_none() && is_answer {
+    let is_server = matches!(command, Command::Mcp(_));
+    if global.format.is_none() && !is_server {
         match format::of_environment() {
-            Ok(wanted) => global.format = wanted.filter(|format| command.has(*format)),
+            Ok(wanted) => global.options.format = wanted.filter(|format| command.has(*format)),
             Err(error) => {
                 return report_error(&error, format::default() == Format::Json, None).into();
             }
         }
     }
-    let is_json = cli.global.format() == Format::Json && is_answer;
-    let ended = paths::rewrite(&cli.global, &mut cli.command).and_then(|()| dispatch(&cli));
-    for warning in cli.global.recovered.take() {
+    let is_json = global.format() == Format::Json && command.has(Format::Json) && !is_server;
+    let ended = refusal::check(&matches)
+        .and_then(|()| paths::rewrite(&global, &mut command))
+        .and_then(|()| checked_run(&global, &command));
+    for warning in global.recovered.take() {
         note(&warning.to_string());
     }
     match ended {
         Ok(status) => status.into(),
         Err(error) => {
-            let error = match cli.global.in_store() {
+            let error = match global.in_store() {
                 Some(in_store) => error.map_hints(in_store),
                 None => error,
             };
-            report_error(&error, is_json, cli.global.max_chars).into()
+            report_error(&error, is_json, global.max_chars).into()
         }
     }
 }
 
-fn dispatch(cli: &Cli) -> Result<Status> {
-    if let Some(output) = cli.command.only_output().filter(|_| cli.global.format.is_some()) {
-        return Err(Error::new(ErrorKind::Usage, output).with_hint("leave out -f"));
-    }
-    let format = cli.global.format();
-    if !cli.command.has(format) {
+/// Runs a command, unless it does not have the format or does not accept `--root`.
+fn checked_run(global: &Global, command: &Command) -> Result<Status> {
+    if let Some(format) = global.format.filter(|format| !command.has(*format)) {
         // Check this before the command changes anything.
-        let forms = names(|format| cli.command.has(format));
+        let forms = names(|format| command.has(format));
         let message = format!("this command does not support the format {}", format.name());
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint(format!("ask with -f for one of {forms}")));
     }
-    if !matches!(cli.command, Command::Ingest(_)) {
-        store::check_root(&cli.global)?;
+    if !matches!(command, Command::Ingest(_)) {
+        store::check_root(global)?;
     }
-    match &cli.command {
-        Command::Ingest(arguments) => ingest::run(&cli.global, arguments),
-        Command::Status(arguments) => status::run(&cli.global, arguments),
-        Command::Read(command) => command.run(&cli.global),
-        Command::Replace(arguments) => edit::replace(&cli.global, arguments),
-        Command::Insert(arguments) => edit::insert(&cli.global, arguments),
-        Command::Delete(arguments) => edit::delete(&cli.global, arguments),
-        Command::Edit(arguments) => edit::batch(&cli.global, arguments),
-        Command::Task(arguments) => edit::task(&cli.global, arguments),
-        Command::Rename(arguments) => relocate::rename(&cli.global, arguments),
-        Command::Move(arguments) => relocate::move_place(&cli.global, arguments),
-        Command::Meta(arguments) => data::meta(&cli.global, arguments),
-        Command::Dump(arguments) => pack::dump(&cli.global, arguments),
-        Command::Load(arguments) => pack::load(&cli.global, arguments),
-        Command::Copy(arguments) => pack::copy(&cli.global, arguments),
-        Command::Mcp(arguments) => mcp::run(&cli.global, arguments),
-        Command::Completions(arguments) => completions::run(arguments),
-        Command::Help(arguments) => help::run(arguments, &cli.global),
-        Command::Man(arguments) => man::run(arguments),
-        Command::Schema(arguments) => schema::run(arguments, &cli.global),
-        Command::Verify(arguments) => verify::run(&cli.global, arguments),
-    }
+    command.run(global)
 }
 
 /// Returns the error of a part of the program that was left out when it was built.

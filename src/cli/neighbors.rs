@@ -3,8 +3,8 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::Global;
 use super::completions::addresses as complete_address;
+use super::global::Global;
 use super::read_command::{QueryArguments, documents_of};
 use crate::error::Result;
 use crate::query::{Cursor, Session, neighbors};

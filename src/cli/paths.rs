@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Command, Global};
-use super::data::MetaCommand;
-use super::read_command::ReadCommand as _;
+use super::command::AnyCommand as _;
+use super::commands::Command;
+use super::global::Global;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::{Roots, canonical};
@@ -17,9 +17,10 @@ use crate::query::NameMatch;
 use crate::query::{Session, documents};
 use crate::store::Purpose;
 
-/// Replaces the paths in the addresses of `command` by paths relative to the root.
+/// Replaces the paths in the addresses of `command` by paths relative to the root. Reads those that come from standard
+/// input.
 pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
-    rewrite_all(global, addresses(command)?)
+    rewrite_all(global, command.addresses()?)
 }
 
 /// Replaces the paths in `addresses` by paths relative to the root.
@@ -45,40 +46,6 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
         global.given.borrow_mut().push((address.clone(), given));
     }
     Ok(())
-}
-
-/// Returns the addresses and document names of a command. Reads those that come from standard
-/// input.
-fn addresses(command: &mut Command) -> Result<Vec<&mut String>> {
-    Ok(match command {
-        Command::Read(command) => command.addresses()?,
-        Command::Replace(arguments) => vec![&mut arguments.first],
-        Command::Insert(arguments) => vec![&mut arguments.first],
-        Command::Delete(arguments) => vec![&mut arguments.first],
-        Command::Edit(arguments) => arguments.document.iter_mut().collect(),
-        Command::Task(arguments) => vec![&mut arguments.first],
-        Command::Rename(arguments) => vec![&mut arguments.first],
-        Command::Move(arguments) => {
-            let arguments = &mut **arguments;
-            std::iter::once(&mut arguments.first).chain(&mut arguments.to).collect()
-        }
-        Command::Meta(arguments) => {
-            let arguments = &mut **arguments;
-            let document = arguments.change.as_mut().map(MetaCommand::document);
-            arguments.filter.places.documents.under.iter_mut().chain(document).collect()
-        }
-        Command::Ingest(_)
-        | Command::Status(_)
-        | Command::Dump(_)
-        | Command::Load(_)
-        | Command::Copy(_)
-        | Command::Mcp(_)
-        | Command::Completions(_)
-        | Command::Help(_)
-        | Command::Man(_)
-        | Command::Schema(_)
-        | Command::Verify(_) => Vec::new(),
-    })
 }
 
 /// Returns the path of a new file, relative to the root. It is seen from the current folder if it begins with `./`,

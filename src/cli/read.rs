@@ -1,24 +1,24 @@
 //! `read`: its arguments and its request.
 
 use clap::Args;
-use clap_complete::engine::ArgValueCompleter;
 
-use super::args::Global;
-use super::completions::{addresses as complete_address, sections};
+use super::args::SectionArgs;
+use super::global::Global;
 use super::read_command::{QueryArguments, documents_of, named_documents};
 use crate::error::Result;
 use crate::query::{Session, read};
 
 /// Arguments of `read`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel read guide 'Install/From source'")]
+#[command(
+    after_help = "Example: mdsel read guide 'Install/From source'",
+    mut_arg("section", |section| section.help(
+        "A place in the document: a slug path, a title, @LINE, #INDEX or a selector"
+    ))
+)]
 pub(super) struct ReadArgs {
-    /// A document; or the whole address, without SECTION
-    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(complete_address))]
-    pub(super) first: String,
-    /// A place in the document: a slug path, a title, @LINE, #INDEX or a selector
-    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
-    pub(super) section: Option<String>,
+    #[command(flatten)]
+    place: SectionArgs,
     /// Omit child sections, or the nested lists of a list item
     #[arg(long)]
     pub(super) no_children: bool,
@@ -29,10 +29,7 @@ pub(super) struct ReadArgs {
 
 impl ReadArgs {
     fn request(&self) -> read::ReadRequest {
-        let (document, place) = match &self.section {
-            Some(section) => (Some(self.first.clone()), section.clone()),
-            None => (None, self.first.clone()),
-        };
+        let (document, place) = (self.place.document().cloned(), self.place.place().clone());
         let (no_children, line_numbers) = (self.no_children, self.line_numbers);
         read::ReadRequest { document, place, no_children, line_numbers }
     }
@@ -42,12 +39,12 @@ impl QueryArguments for ReadArgs {
     type Answer = read::ReadAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(vec![&mut self.first])
+        Ok(vec![&mut self.place.first])
     }
 
     fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
-        let first = std::slice::from_ref(&self.first);
-        match &self.section {
+        let first = std::slice::from_ref(&self.place.first);
+        match self.place.document() {
             Some(_) => named_documents(session, first),
             None => documents_of(session, first),
         }

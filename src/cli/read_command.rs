@@ -1,12 +1,11 @@
 //! What all commands have in common that answer from the store.
 //!
-//! Invariant: the formats and the schema of a command come from the type of its answer. [`read_commands`]
-//! derives the dispatch, the formats, the schemas and the addresses of a list of commands from the list.
+//! Invariant: the formats and the schema of a command come from the type of its answer.
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 
-use super::args::Global;
+use super::command::{AnyCommand, Described, described, has};
+use super::global::Global;
 use super::input::standard_input;
 use super::store::open_fresh;
 use super::{Status, kept};
@@ -23,8 +22,7 @@ pub(super) trait QueryArguments {
     /// The answer. It determines the formats and the schema of the command.
     type Answer: Answer + List + JsonSchema + 'static;
 
-    /// Returns the addresses and names of documents among the arguments. A user may write them as paths
-    /// relative to the current folder.
+    /// See [`AnyCommand::addresses`].
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(Vec::new())
     }
@@ -111,29 +109,7 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
     Ok(addresses)
 }
 
-/// The name of a command, its formats besides [`Format::COMMON`], and the schema of its answer.
-pub(super) struct Described {
-    pub(super) name: String,
-    pub(super) formats: &'static [Format],
-    pub(super) schema: fn() -> Schema,
-}
-
-/// A command that answers from the store, or a list of such commands.
-pub(super) trait ReadCommand {
-    /// Returns whether the answer can be printed in `format`.
-    fn has(&self, format: Format) -> bool;
-
-    /// See [`QueryArguments::addresses`].
-    fn addresses(&mut self) -> Result<Vec<&mut String>>;
-
-    /// Runs the command.
-    fn run(&self, global: &Global) -> Result<Status>;
-
-    /// Adds the commands to `all`. `name` is the name of the command, or of the group.
-    fn describe(name: &str, all: &mut Vec<Described>);
-}
-
-impl<Q: QueryArguments> ReadCommand for Q {
+impl<Q: QueryArguments> AnyCommand for Q {
     fn has(&self, format: Format) -> bool {
         has::<Q::Answer>(format)
     }
@@ -152,97 +128,5 @@ impl<Q: QueryArguments> ReadCommand for Q {
 
     fn describe(name: &str, all: &mut Vec<Described>) {
         all.push(described::<Q::Answer>(name));
-    }
-}
-
-/// Returns whether answers of the type `A` can be printed in `format`.
-pub(super) fn has<A: Answer>(format: Format) -> bool {
-    Format::COMMON.contains(&format) || A::FORMATS.contains(&format)
-}
-
-/// Returns the description of the command `name` with answers of the type `A`.
-pub(super) fn described<A: Answer + JsonSchema>(name: &str) -> Described {
-    Described { name: name.to_owned(), formats: A::FORMATS, schema: schema_of::<A> }
-}
-
-/// Returns the JSON Schema of a type.
-pub(super) fn schema_of<T: JsonSchema>() -> Schema {
-    let generator: SchemaGenerator =
-        SchemaSettings::draft2020_12().for_serialize().into_generator();
-    generator.into_root_schema_for::<T>()
-}
-
-/// Returns the name of the command `name` of the group `group`, or of no group.
-pub(super) fn name_in(group: &str, name: &str) -> String {
-    let name = name.to_lowercase();
-    if group.is_empty() { name } else { format!("{group} {name}") }
-}
-
-/// Declares a list of commands. Each is a variant with the type of its arguments, and its doc comment is
-/// its help.
-macro_rules! read_commands {
-    ($(#[$list_attribute:meta])* $list:ident {
-        $($(#[$attribute:meta])* $command:ident($arguments:ty),)*
-    }) => {
-        $(#[$list_attribute])*
-        #[derive(Debug, clap::Subcommand)]
-        pub(super) enum $list {
-            $($(#[$attribute])* $command($arguments),)*
-        }
-
-        impl $crate::cli::read_command::ReadCommand for $list {
-            fn has(&self, format: $crate::output::Format) -> bool {
-                match self {
-                    $(Self::$command(arguments) => $crate::cli::read_command::ReadCommand::has(arguments, format),)*
-                }
-            }
-
-            fn addresses(&mut self) -> $crate::error::Result<Vec<&mut String>> {
-                match self {
-                    $(Self::$command(arguments) => $crate::cli::read_command::ReadCommand::addresses(arguments),)*
-                }
-            }
-
-            fn run(&self, global: &$crate::cli::args::Global) -> $crate::error::Result<$crate::cli::Status> {
-                match self {
-                    $(Self::$command(arguments) => $crate::cli::read_command::ReadCommand::run(arguments, global),)*
-                }
-            }
-
-            fn describe(group: &str, all: &mut Vec<$crate::cli::read_command::Described>) {
-                $(<$arguments as $crate::cli::read_command::ReadCommand>::describe(
-                    &$crate::cli::read_command::name_in(group, stringify!($command)), all,
-                );)*
-            }
-        }
-    };
-}
-pub(super) use read_commands;
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::super::args::Cli;
-    use super::super::commands::ReadCommands;
-    use super::*;
-
-    fn all() -> Vec<Described> {
-        let mut all = Vec::new();
-        ReadCommands::describe("", &mut all);
-        all
-    }
-
-    #[test]
-    fn described_names_are_those_of_commands() {
-        let program = Cli::command();
-        for described in all() {
-            let mut command = &program;
-            for word in described.name.split(' ') {
-                command = command.find_subcommand(word).unwrap_or_else(|| panic!("{word}"));
-            }
-            assert!(!command.has_subcommands(), "{}", described.name);
-        }
-        assert!(all().len() > 15);
     }
 }

@@ -3,9 +3,10 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{EditOptions, Global, PositionName};
-use super::completions::{documents, sections};
-use super::edit::print_edit;
+use super::completions::{addresses, documents};
+use super::edit::{EditArguments, EditOptions, EditPlaceArgs, FuzzyArgs, print_edit};
+use super::global::Global;
+use super::insert::PositionName;
 use super::paths::new_path;
 use super::{Status, store};
 use crate::edit::plan::Allow;
@@ -17,20 +18,14 @@ use crate::query::List as _;
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel rename guide Install --title Installation --dry-run")]
 pub(super) struct RenameArgs {
-    /// The document; or the whole address of the section, without SECTION
-    #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
-    pub(super) first: String,
-    /// The section in the document
-    #[arg(value_name = "SECTION", add = ArgValueCompleter::new(sections))]
-    pub(super) section: Option<String>,
+    #[command(flatten)]
+    place: EditPlaceArgs,
     /// The new title
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) title: String,
+    title: String,
     /// Leave all links as they are
     #[arg(long)]
-    pub(super) no_links: bool,
-    #[command(flatten)]
-    pub(super) options: EditOptions,
+    no_links: bool,
 }
 
 /// Arguments of `move`.
@@ -41,13 +36,13 @@ pub(super) struct RenameArgs {
 pub(super) struct MoveArgs {
     /// The document; with --to the address of a section
     #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
-    pub(super) first: String,
+    first: String,
     /// The new path, which must not exist: below the root; as seen from here if it begins with ./ or ../
     #[arg(value_name = "PATH", required_unless_present = "to", conflicts_with = "to")]
-    pub(super) path: Option<String>,
+    path: Option<String>,
     /// Move the section next to this place, in its document or in another one
-    #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(documents))]
-    pub(super) to: Option<String>,
+    #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    to: Option<String>,
     /// Where the section goes, relative to that place
     #[arg(
         long,
@@ -56,58 +51,74 @@ pub(super) struct MoveArgs {
         default_value = "after",
         conflicts_with = "path"
     )]
-    pub(super) position: PositionName,
+    position: PositionName,
     /// Shift the levels of the headings to fit the place
     #[arg(long, conflicts_with = "path")]
-    pub(super) relevel: bool,
+    relevel: bool,
     /// Allow the same section to be there twice
     #[arg(long, conflicts_with = "path")]
-    pub(super) allow_duplicate: bool,
+    allow_duplicate: bool,
     /// Allow sections to belong to another section afterwards
     #[arg(long, conflicts_with = "path")]
-    pub(super) allow_escape: bool,
+    allow_escape: bool,
     /// Allow titles, links or blocks outside the section to change
     #[arg(long, conflicts_with = "path")]
-    pub(super) allow_change: bool,
+    allow_change: bool,
     /// Leave all links as they are
     #[arg(long)]
-    pub(super) no_links: bool,
+    no_links: bool,
     #[command(flatten)]
-    pub(super) options: EditOptions,
+    fuzzy: FuzzyArgs,
 }
 
-pub(super) fn rename(global: &Global, arguments: &RenameArgs) -> Result<Status> {
-    let relocation = Relocation::Rename {
-        document: arguments.section.is_some().then(|| arguments.first.clone()),
-        section: arguments.section.as_ref().unwrap_or(&arguments.first).clone(),
-        title: arguments.title.clone(),
-        is_fuzzy: arguments.options.fuzzy,
-    };
-    run(global, relocation, arguments.no_links, &arguments.options)
+impl EditArguments for RenameArgs {
+    type Json = RelocateAnswer;
+
+    fn addresses(&mut self) -> Vec<&mut String> {
+        vec![&mut self.place.section.first]
+    }
+
+    fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
+        let relocation = Relocation::Rename {
+            document: self.place.section.document().cloned(),
+            section: self.place.section.place().clone(),
+            title: self.title.clone(),
+            is_fuzzy: self.place.fuzzy.is_fuzzy,
+        };
+        run(global, relocation, self.no_links, options)
+    }
 }
 
-pub(super) fn move_place(global: &Global, arguments: &MoveArgs) -> Result<Status> {
-    let first = arguments.first.clone();
-    let relocation = match (&arguments.path, &arguments.to) {
-        (_, Some(to)) => Relocation::MoveSection(SectionRelocation {
-            section: first,
-            to: to.clone(),
-            position: arguments.position.into(),
-            relevel: arguments.relevel,
-            allow: Allow {
-                drop: false,
-                escape: arguments.allow_escape,
-                duplicate: arguments.allow_duplicate,
-                change: arguments.allow_change,
+impl EditArguments for MoveArgs {
+    type Json = RelocateAnswer;
+
+    fn addresses(&mut self) -> Vec<&mut String> {
+        std::iter::once(&mut self.first).chain(&mut self.to).collect()
+    }
+
+    fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
+        let first = self.first.clone();
+        let relocation = match (&self.path, &self.to) {
+            (_, Some(to)) => Relocation::MoveSection(SectionRelocation {
+                section: first,
+                to: to.clone(),
+                position: self.position.into(),
+                relevel: self.relevel,
+                allow: Allow {
+                    drop: false,
+                    escape: self.allow_escape,
+                    duplicate: self.allow_duplicate,
+                    change: self.allow_change,
+                },
+                is_fuzzy: self.fuzzy.is_fuzzy,
+            }),
+            (path, None) => Relocation::Move {
+                document: first,
+                path: new_path(global, path.as_deref().unwrap_or_default())?,
             },
-            is_fuzzy: arguments.options.fuzzy,
-        }),
-        (path, None) => Relocation::Move {
-            document: first,
-            path: new_path(global, path.as_deref().unwrap_or_default())?,
-        },
-    };
-    run(global, relocation, arguments.no_links, &arguments.options)
+        };
+        run(global, relocation, self.no_links, options)
+    }
 }
 
 fn run(

@@ -3,134 +3,83 @@
 //! Invariant: every command that answers in JSON has one, and an object of an answer has no fields but those of
 //! its schema.
 
-use std::collections::BTreeMap;
-
+use clap::Args;
 use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-use super::Status;
-use super::args::{Global, SchemaArgs};
-use super::commands::ReadCommands;
-use super::read_command::{ReadCommand as _, schema_of};
-use super::status::{CollectionStatus, StatusAnswer};
+use super::command::{AnyCommand, Described, schema_of};
+use super::global::Global;
+use super::refusal::{Refusal, STORE};
+use super::{Status, commands};
 use crate::address::suggest::most_similar;
-use crate::edit::RelocateAnswer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::IngestReport;
-use crate::output::forms::edit_json::{Batch, Deleted, Inserted, Replaced, Single};
-use crate::output::json;
-use crate::query::data::meta;
-use crate::query::finding::Findings;
+use crate::output::{Format, json};
 
-/// Prints the schema of a command, else the commands that have one.
-pub(super) fn run(arguments: &SchemaArgs, global: &Global) -> Result<Status> {
-    let name = arguments.command.join(" ");
-    let all = all();
-    if name.is_empty() {
-        let names: String = all.iter().map(|(name, _)| format!("{name}\n")).collect();
-        return global.print_whole(names.as_bytes());
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: mdsel schema search --pretty\n          mdsel schema links tree")]
+pub(super) struct SchemaArgs {
+    /// The command whose answer it describes, as `links tree`, or `error` [default: the list of commands]
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl AnyCommand for SchemaArgs {
+    fn has(&self, format: Format) -> bool {
+        format == Format::Json
     }
-    let Some((name, schema)) = all.iter().find(|(known, _)| *known == name) else {
-        let names = || all.iter().map(|(name, _)| name.as_str());
-        let similar = most_similar(&name, names());
-        let hint = match similar.first() {
-            Some(similar) => format!("try `mdsel schema {similar}`; `mdsel schema` lists all"),
-            None => format!("those that have one are {}", names().collect::<Vec<_>>().join(", ")),
+
+    /// Prints the schema of a command, else the commands that have one.
+    fn run(&self, global: &Global) -> Result<Status> {
+        let name = self.command.join(" ");
+        let all = all();
+        if name.is_empty() {
+            let names: String = all.iter().map(|(name, _)| format!("{name}\n")).collect();
+            return global.print_whole(names.as_bytes());
+        }
+        let Some((name, schema)) = all.iter().find(|(known, _)| *known == name) else {
+            let names = || all.iter().map(|(name, _)| name.as_str());
+            let similar = most_similar(&name, names());
+            let hint = match similar.first() {
+                Some(similar) => format!("try `mdsel schema {similar}`; `mdsel schema` lists all"),
+                None => {
+                    format!("those that have one are {}", names().collect::<Vec<_>>().join(", "))
+                }
+            };
+            let message = format!("no command {name:?} answers in JSON");
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
         };
-        let message = format!("no command {name:?} answers in JSON");
-        return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
-    };
-    let mut schema = schema();
-    RecursiveTransform(close).transform(&mut schema);
-    if global.compact {
-        RecursiveTransform(require_nothing).transform(&mut schema);
+        let mut schema = schema();
+        RecursiveTransform(close).transform(&mut schema);
+        if global.compact {
+            RecursiveTransform(require_nothing).transform(&mut schema);
+        }
+        schema.insert("title".to_owned(), format!("mdsel {name}").into());
+        let mut bytes = Vec::new();
+        json::write(&mut bytes, schema.as_value(), global.pretty)
+            .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
+        global.print_whole(&bytes)
     }
-    schema.insert("title".to_owned(), format!("mdsel {name}").into());
-    let mut bytes = Vec::new();
-    json::write(&mut bytes, schema.as_value(), global.pretty)
-        .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
-    global.print_whole(&bytes)
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let refusals = &[
+            Refusal { options: &["color"], reason: "it prints a schema", hint: "" },
+            Refusal { options: &STORE, reason: "it reads no store", hint: "" },
+        ];
+        let has = |format| format == Format::Json;
+        all.push(Described { refusals, ..Described::new(name, has) });
+    }
 }
 
 /// The name of a command, and the schema of its answer.
 type Named = (String, fn() -> Schema);
 
-fn named<T: JsonSchema>(name: &str) -> Named {
-    (name.to_owned(), schema_of::<T>)
-}
-
 /// Returns every command that answers in JSON; `error` is a command that failed.
 fn all() -> Vec<Named> {
-    let mut read = Vec::new();
-    ReadCommands::describe("", &mut read);
-    let mut all = vec![named::<Ingested>("ingest"), named::<StatusShape>("status")];
-    all.extend(read.into_iter().map(|described| (described.name, described.schema)));
-    all.extend([
-        named::<Single<'static, Replaced<'static>>>("replace"),
-        named::<Single<'static, Inserted<'static>>>("insert"),
-        named::<Single<'static, Deleted<'static>>>("delete"),
-        named::<Batch<'static>>("edit"),
-        named::<Single<'static, Replaced<'static>>>("task"),
-        named::<RelocateAnswer>("rename"),
-        named::<RelocateAnswer>("move"),
-        named::<MetaShape>("meta"),
-        named::<MetaChangeShape>("meta set"),
-        named::<MetaChangeShape>("meta unset"),
-        named::<MetaChangeShape>("meta add"),
-        named::<IngestReport>("load"),
-        named::<IngestReport>("copy"),
-        named::<Findings>("verify"),
-        named::<Failed>("error"),
-    ]);
-    all
-}
-
-/// What an ingest did, or with `--check` what differs.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Ingested {
-    Report(IngestReport),
-    Check(Findings),
-}
-
-/// The front matter of documents, or with `--types` its keys.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum MetaShape {
-    Documents(meta::MetaAnswer),
-    Types(meta::Types),
-}
-
-/// What a change of one key did, or of several.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum MetaChangeShape {
-    One(Single<'static, Replaced<'static>>),
-    Several(Batch<'static>),
-}
-
-/// What the store holds, or with `--limits` every limit by its name, or with `--collections` the collections.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum StatusShape {
-    Store(Box<StatusAnswer>),
-    Limits(BTreeMap<String, LimitShape>),
-    Collections(BTreeMap<String, CollectionStatus>),
-}
-
-/// A limit.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct LimitShape {
-    /// Its value.
-    value: usize,
-    /// What it limits, and in which unit.
-    meaning: String,
+    let all = commands::all().into_iter();
+    let named = all.filter_map(|described| Some((described.name, described.schema?)));
+    named.chain([("error".to_owned(), schema_of::<Failed> as fn() -> _)]).collect()
 }
 
 /// What a command prints that failed.

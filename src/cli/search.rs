@@ -2,8 +2,9 @@
 
 use clap::Args;
 
-use super::args::{AfterArgs, FilterArgs, Global};
-use super::read_command::{Described, ReadCommand, described, has};
+use super::args::{AfterArgs, FilterArgs};
+use super::command::{AnyCommand, Described, described, has};
+use super::global::Global;
 use super::{Status, kept, store, usage};
 use crate::error::{Error, ErrorKind, Result, Warning, shell_value};
 use crate::limits;
@@ -101,7 +102,7 @@ fn context_lines(text: &str) -> std::result::Result<usize, String> {
     }
 }
 
-impl ReadCommand for SearchArgs {
+impl AnyCommand for SearchArgs {
     fn has(&self, format: Format) -> bool {
         has::<SearchAnswer>(format)
     }

@@ -3,19 +3,36 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::args::{Global, StatusArgs};
+use super::command::{AnyCommand, Described, has, schema_of};
+use super::global::Global;
 use super::{Status, store};
 use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::{Result, Warning};
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
-use crate::output::NamedValues;
+use crate::output::{Format, NamedValues};
 use crate::store::{Lookup, Purpose, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel status -f text")]
+pub(super) struct StatusArgs {
+    /// List the files that have changed since the ingest
+    #[arg(long)]
+    stale: bool,
+    /// List the collections
+    #[arg(long)]
+    collections: bool,
+    /// List every limit of the program
+    #[arg(long)]
+    limits: bool,
+}
 
 /// What the store holds.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -43,46 +60,57 @@ pub(super) struct StatusAnswer {
     warnings: Vec<Warning>,
 }
 
-pub(super) fn run(global: &Global, arguments: &StatusArgs) -> Result<Status> {
-    if arguments.limits {
-        let rows = limits::TABLE.iter().map(|limit| {
-            (limit.name.to_owned(), json!({ "value": limit.value, "meaning": limit.meaning }))
+impl AnyCommand for StatusArgs {
+    fn has(&self, format: Format) -> bool {
+        has::<NamedValues>(format)
+    }
+
+    fn run(&self, global: &Global) -> Result<Status> {
+        if self.limits {
+            let rows = limits::TABLE.iter().map(|limit| {
+                (limit.name.to_owned(), json!({ "value": limit.value, "meaning": limit.meaning }))
+            });
+            global.print(&NamedValues::of(&Value::Object(rows.collect())))?;
+            return Ok(Status::Success);
+        }
+        let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
+        if self.collections {
+            global.print(&NamedValues::of(&collections(&*reader)?))?;
+            return Ok(Status::Success);
+        }
+        let store = store::store(global)?;
+        let root = root_from_store(reader.root(), store.path())?;
+        let trust = store.path().map_or(TrustSource::Server, |path| {
+            let wish = Wish::of(path, &reader.roots());
+            store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
         });
-        global.print(&NamedValues::of(&Value::Object(rows.collect())))?;
-        return Ok(Status::Success);
+        let (stale, unreadable) = if self.stale {
+            let request = ingest::IngestRequest::of_stored(&store, Paths::All, Duration::ZERO);
+            let report = ingest::preview(&request, &ingest::NoProgress)?;
+            (report.changes, report.unreadable)
+        } else {
+            (None, Vec::new())
+        };
+        let answer = StatusAnswer {
+            totals: reader.totals()?,
+            generation: reader.generation(),
+            index_generation: reader.index_generation(),
+            options: reader.options().clone().portable(),
+            root,
+            trust,
+            stale,
+            unreadable,
+            // Standard error has them, too, for those who read the counts alone.
+            warnings: global.recovered.borrow().clone(),
+        };
+        global.print(&NamedValues::of(&answer))?;
+        Ok(Status::Success)
     }
-    let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
-    if arguments.collections {
-        global.print(&NamedValues::of(&collections(&*reader)?))?;
-        return Ok(Status::Success);
+
+    fn describe(name: &str, all: &mut Vec<Described>) {
+        let schema = Some(schema_of::<StatusShape> as fn() -> _);
+        all.push(Described { schema, ..Described::new(name, has::<NamedValues>) });
     }
-    let store = store::store(global)?;
-    let root = root_from_store(reader.root(), store.path())?;
-    let trust = store.path().map_or(TrustSource::Server, |path| {
-        let wish = Wish::of(path, &reader.roots());
-        store.trust().source(path, &wish).unwrap_or(TrustSource::Untrusted)
-    });
-    let (stale, unreadable) = if arguments.stale {
-        let request = ingest::IngestRequest::of_stored(&store, Paths::All, Duration::ZERO);
-        let report = ingest::preview(&request, &ingest::NoProgress)?;
-        (report.changes, report.unreadable)
-    } else {
-        (None, Vec::new())
-    };
-    let answer = StatusAnswer {
-        totals: reader.totals()?,
-        generation: reader.generation(),
-        index_generation: reader.index_generation(),
-        options: reader.options().clone().portable(),
-        root,
-        trust,
-        stale,
-        unreadable,
-        // Standard error has them, too, for those who read the counts alone.
-        warnings: global.recovered.borrow().clone(),
-    };
-    global.print(&NamedValues::of(&answer))?;
-    Ok(Status::Success)
 }
 
 /// A collection of a store.
@@ -111,4 +139,24 @@ fn collections(reader: &dyn Reader) -> Result<BTreeMap<String, CollectionStatus>
         Ok((name.clone(), status))
     };
     reader.options().collections.iter().map(status).collect()
+}
+
+/// What the store holds, or with `--limits` every limit by its name, or with `--collections` the collections.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum StatusShape {
+    Store(Box<StatusAnswer>),
+    Limits(BTreeMap<String, LimitShape>),
+    Collections(BTreeMap<String, CollectionStatus>),
+}
+
+/// A limit.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct LimitShape {
+    /// Its value.
+    value: usize,
+    /// What it limits, and in which unit.
+    meaning: String,
 }

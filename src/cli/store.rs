@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::Global;
+use super::global::Global;
 use super::note;
 use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -264,7 +264,7 @@ pub(super) fn open_fresh(
 }
 
 /// Ingests changes of documents of `store`.
-fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
+pub(super) fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
     let report = ingest::refresh(store, paths)?;
     for skipped in &report.skipped {
         note(&format!("skipped {}: {}", skipped.file, skipped.reason));

@@ -3,8 +3,9 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{FilterArgs, Global, ListArgs};
+use super::args::{FilterArgs, ListArgs};
 use super::completions::documents as complete_document;
+use super::global::Global;
 use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
 use crate::output::Answer as _;

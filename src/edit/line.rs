@@ -241,7 +241,7 @@ impl BatchLine {
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
         self.check_keys()?;
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
-        let scope = if self.no_children { EditScope::Own } else { EditScope::Subtree };
+        let scope = EditScope::without_children(self.no_children);
         let allow = self.allow();
         let content = self.content.map(String::into_bytes);
         let given = |content| {

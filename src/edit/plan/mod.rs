@@ -135,6 +135,13 @@ pub enum EditScope {
     Heading,
 }
 
+impl EditScope {
+    /// Returns the scope of an edit that may leave the children as they are.
+    pub(crate) fn without_children(is_without: bool) -> Self {
+        if is_without { Self::Own } else { Self::Subtree }
+    }
+}
+
 /// The operation on the target.
 #[derive(Clone, Copy, Debug)]
 pub enum PlanRequest<'a> {

@@ -1,0 +1,75 @@
+//! `edit`: its arguments and its request.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+use serde_json::Value;
+
+use super::Status;
+use super::completions::documents;
+use super::edit::{EditArguments, EditOptions, FuzzyArgs, run};
+use super::global::Global;
+use super::input::read;
+use super::paths::rewrite_all;
+use crate::edit::BatchLine;
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::forms::edit_json::Batch;
+
+/// Arguments of `edit`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel edit guide --batch edits.jsonl")]
+pub(super) struct BatchArgs {
+    /// The document; without it, the edits name theirs, and may be of several
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    document: Option<String>,
+    /// Read the edits from FILE, one JSON object per line or a JSON array: operation (replace, insert, delete, done, open, set,
+    /// unset, add), document, section (or key), content (or value), position and the options of the command
+    #[arg(long, value_name = "FILE")]
+    batch: PathBuf,
+    #[command(flatten)]
+    fuzzy: FuzzyArgs,
+}
+
+impl EditArguments for BatchArgs {
+    type Json = Batch<'static>;
+
+    fn addresses(&mut self) -> Vec<&mut String> {
+        self.document.iter_mut().collect()
+    }
+
+    fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
+        let text = String::from_utf8(read(&self.batch)?)
+            .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
+        let mut edits = Vec::new();
+        for (origin, line) in lines_of(&text) {
+            let mut line = line.map_err(|error| error.in_part(&origin))?;
+            let addresses = if self.document.is_some() { Vec::new() } else { line.addresses() };
+            rewrite_all(global, addresses).map_err(|error| error.in_part(&origin))?;
+            let edit = line.into_edit(origin.clone(), self.fuzzy.is_fuzzy);
+            edits.push(edit.map_err(|error| error.in_part(&origin))?);
+        }
+        if edits.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "the batch contains no edit")
+                .with_hint("write {\"operation\":\"replace\",\"section\":...,\"content\":...}"));
+        }
+        run(global, self.document.as_deref(), edits, options, true)
+    }
+}
+
+/// Returns the edits of a batch, each with its name: one on each line, or those of a JSON array.
+fn lines_of(text: &str) -> Vec<(String, Result<BatchLine>)> {
+    let array = serde_json::from_str::<Vec<Value>>(text).ok();
+    let of_array = array.map(|edits| {
+        let edits = (1..).zip(edits);
+        edits
+            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of(&it)))
+            .collect()
+    });
+    of_array.unwrap_or_else(|| {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        lines
+            .map(|(number, it)| (format!("line {number} of the batch"), BatchLine::parse(it)))
+            .collect()
+    })
+}

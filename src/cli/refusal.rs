@@ -1,0 +1,51 @@
+//! Options of all commands that have no meaning for some of them.
+//!
+//! Invariant: such an option is refused by the command, and its help does not list it.
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use super::commands;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The options that say how an answer is printed.
+pub(super) const OUTPUT: [&str; 5] = ["format", "max_chars", "pretty", "compact", "color"];
+/// The options that say which store is read.
+pub(super) const STORE: [&str; 3] = ["db", "root", "refresh"];
+
+/// Options of all commands that have no meaning for a command.
+pub(super) struct Refusal {
+    /// The names of the options, with underscores.
+    pub(super) options: &'static [&'static str],
+    /// What the command does instead.
+    pub(super) reason: &'static str,
+    /// What to do; empty to leave out the option.
+    pub(super) hint: &'static str,
+}
+
+/// Returns an error if an option is given that has no meaning for the command.
+pub(super) fn check(matches: &ArgMatches) -> Result<()> {
+    let (mut words, mut command) = (Vec::new(), matches);
+    while let Some((word, inner)) = command.subcommand() {
+        words.push(word);
+        command = inner;
+    }
+    let name = words.join(" ");
+    let described = commands::all().into_iter().find(|described| described.name == name);
+    for Refusal { options, reason, hint } in described.iter().flat_map(|it| it.refusals) {
+        let is_given =
+            |option: &&&str| command.value_source(option) == Some(ValueSource::CommandLine);
+        if let Some(option) = options.iter().find(is_given) {
+            let option = match *option {
+                "format" => "-f".to_owned(),
+                option => format!("--{}", option.replace('_', "-")),
+            };
+            let message = format!("{name} does not accept {option}: {reason}");
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(match *hint {
+                "" => format!("leave out {option}"),
+                hint => hint.to_owned(),
+            }));
+        }
+    }
+    Ok(())
+}
