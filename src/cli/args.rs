@@ -30,8 +30,8 @@ pub(super) struct GlobalArgs {
     /// .mdsel.db in this folder or above]
     #[arg(long, global = true, value_name = "PATH")]
     pub(super) db: Option<PathBuf>,
-    /// Make document paths relative to this folder; the first ingest sets it, and it cannot be changed. For a
-    /// store on a server, the folder of its files on this machine
+    /// Make document paths relative to this folder, which the first ingest sets for good. For a store on a server:
+    /// the folder of its files on this machine
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(super) root: Option<PathBuf>,
     /// Print the answer in this format

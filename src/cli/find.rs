@@ -13,7 +13,7 @@ use crate::store::Purpose;
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel find '*install*' --level 2")]
 pub(super) struct FindArgs {
-    /// A glob that matches the whole title; without * ? [ { it matches a part of the title
+    /// A part of the title; with * ? [ or { a glob that must match the whole title
     #[arg(value_name = "PATTERN")]
     pub(super) pattern: String,
     /// Take only sections whose own text contains TEXT, ignoring case

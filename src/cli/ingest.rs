@@ -49,8 +49,8 @@ pub(super) struct IngestArgs {
     /// Skip larger files (remembered) [default: 32M]
     #[arg(long, value_name = "BYTES", value_parser = byte_size)]
     max_file_size: Option<u64>,
-    /// Resolve links that begin with / in this folder, the source of a web site or of its path
-    /// PREFIX (repeatable, remembered; '' for none)
+    /// Look up links such as /about in this folder; with =/PREFIX, links such as /PREFIX/about (repeatable,
+    /// remembered; '' for none)
     #[arg(long = "site-root", value_name = "FOLDER[=/PREFIX]")]
     site_roots: Option<Vec<String>>,
     /// Change nothing; exit with status 1 if the store is out of date
@@ -62,8 +62,7 @@ pub(super) struct IngestArgs {
     /// Parse unchanged files again
     #[arg(long)]
     force: bool,
-    /// Take the files of part I of N, whose other parts other machines ingest into the same store on a
-    /// server
+    /// Ingest only part I of N of the files; other machines ingest the other parts (see `mdsel help servers`)
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "ingest_id",
         conflicts_with_all = ["check", "dry_run"])]
     shard: Option<(u32, u32)>,
