@@ -492,6 +492,89 @@ fn a_key_that_an_operation_would_ignore_is_refused() {
 }
 
 #[test]
+fn an_option_has_a_meaning_on_the_command_line_if_it_has_one_in_a_batch() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    let options = [
+        "position",
+        "relevel",
+        "no_children",
+        "no_keep_heading",
+        "allow_drop",
+        "allow_escape",
+        "allow_duplicate",
+        "allow_change",
+        "fuzzy",
+    ];
+    for (command, edit) in [
+        (
+            &["replace", "doc.md", "Beta", "--content", "x"][..],
+            json!({"operation": "replace", "content": "x"}),
+        ),
+        (
+            &["replace", "doc.md", "Beta", "--old", "beta", "--content", "x"],
+            json!({"operation": "replace", "old": "beta", "content": "x"}),
+        ),
+        (
+            &["insert", "doc.md", "Beta", "--content", "x"],
+            json!({"operation": "insert", "content": "x"}),
+        ),
+        (&["delete", "doc.md", "Beta"], json!({"operation": "delete"})),
+        (&["task", "doc.md", "Beta", "--done"], json!({"operation": "done"})),
+        (&["task", "doc.md", "Beta", "--open"], json!({"operation": "open"})),
+        (&["meta", "set", "doc.md", "k=1"], json!({"operation": "set", "content": "1"})),
+        (&["meta", "unset", "doc.md", "k"], json!({"operation": "unset"})),
+        (&["meta", "add", "doc.md", "k", "1"], json!({"operation": "add", "content": "1"})),
+        (
+            &["rename", "doc.md", "Beta", "--title", "x"],
+            json!({"operation": "rename", "content": "x"}),
+        ),
+        (&["move", "doc.md", "new.md"], json!({"operation": "move", "content": "new.md"})),
+        (
+            &["move", "doc.md::Beta", "--to", "doc.md::Two"],
+            json!({"operation": "move", "to": "doc.md::Two"}),
+        ),
+    ] {
+        for option in options {
+            let (mut words, mut edit) = (command.to_vec(), edit.clone());
+            let flag = format!("--{}", option.replace('_', "-"));
+            words.extend(["--dry-run", &flag]);
+            edit["section"] = json!("Beta");
+            edit[option] = json!(true);
+            if option == "position" {
+                words.push("before");
+                edit[option] = json!("before");
+            }
+            let answer = place.run(&words).stderr;
+            let is_refused =
+                answer.contains("unexpected argument") || answer.contains("cannot be used with");
+            let batch = place.run_in(
+                "",
+                &["edit", "doc.md", "--batch", "-", "--dry-run"],
+                &edit.to_string(),
+            );
+            let has_no_meaning = batch.text().contains("has no meaning for");
+            assert_eq!(is_refused, has_no_meaning, "{words:?} {answer} {edit} {}", batch.text());
+        }
+    }
+    let hint = |answer: &Answer| answer.json()["error"]["hint"].as_str().unwrap().to_owned();
+    for arguments in
+        [&["insert", "doc.md", "Beta"][..], &["insert", "doc.md", "Beta", "--content", ""]]
+    {
+        assert!(
+            !hint(&place.run(arguments).ends(2)).contains("''"),
+            "an insertion cannot be empty"
+        );
+    }
+    for content in [json!(null), json!("")] {
+        let edit =
+            json!({"operation": "insert", "section": "Beta", "content": content}).to_string();
+        let refused = place.run_in("", &["edit", "doc.md", "--batch", "-"], &edit).ends(2);
+        assert_eq!(hint(&refused), r#"give it as "content""#);
+    }
+    place.assert_in_step();
+}
+
+#[test]
 fn front_matter_is_added_to_a_file_that_has_none() {
     let place = Place::ingested(&[("doc.md", DOC), ("mark.md", "\u{feff}text\r\n")]);
     let add = |document, content| ["replace", document, "@frontmatter", "--content", content];

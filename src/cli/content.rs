@@ -23,15 +23,22 @@ pub(super) struct ContentArgs {
 }
 
 impl ContentArgs {
-    /// Returns the given content, or reads it from standard input.
-    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
-        match (&self.content, &self.content_file) {
-            (Some(text), _) => checked_content(Some(text.clone().into_bytes()), true),
-            (None, Some(path)) => checked_content(Some(read(path)?), false),
-            (None, None) if io::stdin().is_terminal() => checked_content(None, false),
+    /// Returns the given content, or reads it from standard input. `empties` says whether `--content ''` empties the
+    /// place.
+    pub(super) fn bytes(&self, empties: bool) -> Result<Vec<u8>> {
+        let (content, is_explicit) = match (&self.content, &self.content_file) {
+            (Some(text), _) => (Some(text.clone().into_bytes()), true),
+            (None, Some(path)) => (Some(read(path)?), false),
+            (None, None) if io::stdin().is_terminal() => (None, false),
             // Reading fails if standard input is closed: then there is no content.
-            (None, None) => checked_content(standard_input().ok(), false),
-        }
+            (None, None) => (standard_input().ok(), false),
+        };
+        checked_content(content, is_explicit && empties).map_err(|error| {
+            let emptied = if empties { "; --content '' empties the place" } else { "" };
+            error.with_hint(format!(
+                "give it with --content, --content-file or standard input{emptied}"
+            ))
+        })
     }
 
     /// Returns the text that replaces `old`: as it is in an argument, but without the line end that an editor adds to a
@@ -40,7 +47,7 @@ impl ContentArgs {
         if let Some(text) = &self.content {
             return Ok(text.clone().into_bytes());
         }
-        let text = self.bytes()?;
+        let text = self.bytes(true)?;
         let is_line_end = old.ends_with(['\n', '\r']);
         Ok(if is_line_end { text } else { trim_line_end(&text).to_vec() })
     }

@@ -74,7 +74,7 @@ impl EditArguments for InsertArgs {
 
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
         let operation = Operation::Insert {
-            content: self.content.bytes()?,
+            content: self.content.bytes(false)?,
             position: self.position.into(),
             relevel: self.relevel,
         };

@@ -30,14 +30,17 @@ pub(super) struct RenameArgs {
 
 /// Arguments of `move`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples: mdsel move guide.md docs/guide.md --dry-run\n          \
-                  mdsel move guide::heading:h2[0] --to faq::* --position last_child")]
+#[command(
+    after_help = "Examples: mdsel move guide.md docs/guide.md --dry-run\n          \
+                  mdsel move guide::heading:h2[0] --to faq::* --position last_child",
+    mut_arg("is_fuzzy", |fuzzy| fuzzy.conflicts_with("path"))
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct MoveArgs {
     /// The document; with --to the address of a section
     #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
     first: String,
-    /// The new path, which must not exist: below the root; as seen from here if it begins with ./ or ../
+    /// The new path, relative to the root, or to the current folder if it begins with ./ or ../; it must not exist
     #[arg(value_name = "PATH", required_unless_present = "to", conflicts_with = "to")]
     path: Option<String>,
     /// Move the section next to this place, in its document or in another one

@@ -58,7 +58,7 @@ impl EditArguments for ReplaceArgs {
         let operation = match &self.old {
             Some(old) => Operation::replace_text(old.clone(), self.content.replacing(old)?, scope)?,
             None => Operation::Replace {
-                content: self.content.bytes()?,
+                content: self.content.bytes(true)?,
                 scope,
                 keep_heading: !self.no_keep_heading,
             },

@@ -5,16 +5,16 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns the content `given`. Empty content is accepted only if `is_explicit`: the user gave it, as in
-/// `--content ''`. Missing or blank content is refused as `EMPTY_CONTENT`.
-pub fn checked_content(given: Option<Vec<u8>>, is_explicit: bool) -> Result<Vec<u8>> {
+/// Returns the content `given`. Empty content is accepted only if `empties`: the user gave it, as in
+/// `--content ''`, and it empties a place. Missing or blank content is refused as `EMPTY_CONTENT`, and the caller adds
+/// the hint.
+pub fn checked_content(given: Option<Vec<u8>>, empties: bool) -> Result<Vec<u8>> {
     match given {
-        Some(content) if content.is_empty() && is_explicit => Ok(content),
+        Some(content) if content.is_empty() && empties => Ok(content),
         Some(content) if !content.iter().all(u8::is_ascii_whitespace) => Ok(content),
-        _ => Err(Error::new(ErrorKind::EditRefused, "there is no content")
-            .with_reason("EMPTY_CONTENT")
-            .with_hint(
-                "give it with --content, --content-file or standard input; --content '' empties the place",
-            )),
+        _ => {
+            Err(Error::new(ErrorKind::EditRefused, "there is no content")
+                .with_reason("EMPTY_CONTENT"))
+        }
     }
 }

@@ -49,10 +49,13 @@ pub struct BatchLine {
     fuzzy: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// The operation of an edit.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "String")]
 enum OperationName {
     Replace,
+    /// A replacement with `old`.
+    ReplaceText,
     Insert,
     Delete,
     Done,
@@ -62,12 +65,59 @@ enum OperationName {
     Add,
     Rename,
     Move,
+    /// A move with `to`.
+    MoveSection,
 }
+
+use OperationName::{
+    Add, Delete, Done, Insert, Move, MoveSection, Open, Rename, Replace, ReplaceText, Set, Unset,
+};
+
+/// The names of operations. The last two stand alone.
+const OPERATIONS: [(&str, OperationName); 10] = [
+    ("replace", Replace),
+    ("insert", Insert),
+    ("delete", Delete),
+    ("done", Done),
+    ("open", Open),
+    ("set", Set),
+    ("unset", Unset),
+    ("add", Add),
+    ("rename", Rename),
+    ("move", Move),
+];
+
+/// A key of the object, whether it is given, and the operations for which it has a meaning. The options of commands have
+/// the same meanings.
+type Key = (&'static str, fn(&BatchLine) -> bool, &'static [OperationName]);
+
+/// The keys that do not have a meaning for every operation.
+const KEYS: [Key; 12] = [
+    ("content", |it| it.content.is_some(), &[Replace, ReplaceText, Insert, Set, Add, Rename, Move]),
+    ("old", |it| it.old.is_some(), &[ReplaceText]),
+    ("to", |it| it.to.is_some(), &[MoveSection]),
+    ("position", |it| it.position.is_some(), &[Insert, MoveSection]),
+    ("relevel", |it| it.relevel, &[Insert, MoveSection]),
+    ("no_children", |it| it.no_children, &[Replace, ReplaceText, Delete]),
+    ("no_keep_heading", |it| it.no_keep_heading, &[Replace]),
+    ("allow_drop", |it| it.allow_drop, &[Replace, ReplaceText]),
+    ("allow_escape", |it| it.allow_escape, &OF_SECTIONS),
+    ("allow_duplicate", |it| it.allow_duplicate, &[Insert, MoveSection]),
+    ("allow_change", |it| it.allow_change, &OF_SECTIONS),
+    (
+        "fuzzy",
+        |it| it.fuzzy,
+        &[Replace, ReplaceText, Insert, Delete, Done, Open, Rename, MoveSection],
+    ),
+];
+
+/// The operations that may change other sections.
+const OF_SECTIONS: [OperationName; 5] = [Replace, ReplaceText, Insert, Delete, MoveSection];
 
 impl OperationName {
     /// Whether the operation is on a key of the front matter.
     fn is_of_key(self) -> bool {
-        matches!(self, Self::Set | Self::Unset | Self::Add)
+        matches!(self, Set | Unset | Add)
     }
 }
 
@@ -75,23 +125,12 @@ impl TryFrom<String> for OperationName {
     type Error = String;
 
     fn try_from(name: String) -> std::result::Result<Self, String> {
-        Ok(match name.as_str() {
-            "replace" => Self::Replace,
-            "insert" => Self::Insert,
-            "delete" => Self::Delete,
-            "done" => Self::Done,
-            "open" => Self::Open,
-            "set" => Self::Set,
-            "unset" => Self::Unset,
-            "add" => Self::Add,
-            "rename" => Self::Rename,
-            "move" => Self::Move,
-            _ => {
-                return Err(format!(
-                    "no operation is called {name:?}: use replace, insert, delete, done, open, set, unset or add; \
-                     rename and move stand alone"
-                ));
-            }
+        let known = OPERATIONS.iter().find(|(known, _)| *known == name);
+        known.map(|(_, operation)| *operation).ok_or_else(|| {
+            format!(
+                "no operation is called {name:?}: use replace, insert, delete, done, open, set, unset or add; \
+                 rename and move stand alone"
+            )
         })
     }
 }
@@ -133,41 +172,28 @@ impl BatchLine {
         })
     }
 
+    /// Returns the operation, as the keys determine it.
+    fn operation(&self) -> OperationName {
+        match self.operation {
+            Replace if self.old.is_some() => ReplaceText,
+            Move if self.to.is_some() => MoveSection,
+            operation => operation,
+        }
+    }
+
     /// Returns an error if a key has no meaning for the operation: an edit that ignores it is another edit than the
     /// one that was meant.
     fn check_keys(&self) -> Result<()> {
-        use OperationName::{Delete, Insert, Move, Rename, Replace};
-        let operation = self.operation;
-        let moves_section = matches!(operation, Move) && self.to.is_some();
-        let moves_document = matches!(operation, Move) && !moves_section;
-        let is_placed = matches!(operation, Insert) || moves_section;
-        let is_of_sections = is_placed || matches!(operation, Replace | Delete);
-        for (key, is_given, has_meaning) in [
-            ("to", self.to.is_some(), matches!(operation, Move)),
-            ("old", self.old.is_some(), matches!(operation, Replace)),
-            ("position", self.position.is_some(), is_placed),
-            ("relevel", self.relevel, is_placed),
-            ("no_children", self.no_children, matches!(operation, Replace | Delete)),
-            (
-                "no_keep_heading",
-                self.no_keep_heading,
-                matches!(operation, Replace) && self.old.is_none(),
-            ),
-            ("allow_drop", self.allow_drop, matches!(operation, Replace)),
-            ("allow_escape", self.allow_escape, is_of_sections),
-            ("allow_duplicate", self.allow_duplicate, is_placed),
-            ("allow_change", self.allow_change, !moves_document && !matches!(operation, Rename)),
-            ("fuzzy", self.fuzzy, !moves_document && !operation.is_of_key()),
-            ("content", moves_section && self.content.is_some(), false),
-        ] {
-            if is_given && !has_meaning {
-                let name = format!("{operation:?}").to_ascii_lowercase();
-                let message = format!("{key} has no meaning for {name}");
-                return Err(Error::new(ErrorKind::Usage, message)
-                    .with_hint(format!("leave out {key}, or use another operation")));
-            }
-        }
-        Ok(())
+        let operation = self.operation();
+        let unused = KEYS
+            .iter()
+            .find(|(_, is_given, operations)| is_given(self) && !operations.contains(&operation));
+        let Some((key, ..)) = unused else { return Ok(()) };
+        let name = OPERATIONS.iter().find(|(_, named)| *named == self.operation);
+        let name = name.map_or("it", |(name, _)| name);
+        let message = format!("{key} has no meaning for {name}");
+        Err(Error::new(ErrorKind::Usage, message)
+            .with_hint(format!("leave out {key}, or use another operation")))
     }
 
     /// Returns what the object renames or moves; `None` for an edit of one file. `document` is the document
@@ -180,13 +206,13 @@ impl BatchLine {
             content.ok_or_else(|| Error::new(ErrorKind::Usage, format!("content must be {what}")))
         };
         Ok(match self.operation {
-            OperationName::Rename => Some(Relocation::Rename {
+            Rename => Some(Relocation::Rename {
                 document: document.cloned(),
                 section: self.section.clone(),
                 title: content("the new title")?,
                 is_fuzzy: self.fuzzy,
             }),
-            OperationName::Move => Some(match &self.to {
+            Move => Some(match &self.to {
                 Some(to) => Relocation::MoveSection(SectionRelocation {
                     section: match document {
                         Some(document) => format!("{document}::{}", self.section),
@@ -243,49 +269,48 @@ impl BatchLine {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
         let scope = EditScope::without_children(self.no_children);
         let allow = self.allow();
+        let operation = self.operation();
         let content = self.content.map(String::into_bytes);
+        // An insertion of nothing is no edit.
         let given = |content| {
-            checked_content(content, true).map_err(|error| {
-                error.map_hints(|_| match self.operation {
-                    OperationName::Set | OperationName::Add => form_of("set").to_owned(),
-                    _ => r#"give it as "content"; "content":"" empties the place"#.to_owned(),
+            checked_content(content, operation != Insert).map_err(|error| {
+                error.with_hint(match operation {
+                    Set | Add => form_of("set"),
+                    Replace => r#"give it as "content"; "content":"" empties the place"#,
+                    _ => r#"give it as "content""#,
                 })
             })
         };
-        let operation = match (self.operation, content) {
-            (OperationName::Rename | OperationName::Move, _) => {
+        let operation = match operation {
+            Rename | Move | MoveSection => {
                 return Err(usage("rename and move change several files, so they stand alone")
                     .with_hint(
                         "use `mdsel rename` or `mdsel move`; over MCP, a call with this edit only",
                     ));
             }
-            (OperationName::Delete, None) => Operation::Delete { scope },
-            (OperationName::Delete, Some(_)) => return Err(usage("delete takes no content")),
-            (OperationName::Done | OperationName::Open | OperationName::Unset, Some(_)) => {
-                return Err(usage("done, open and unset take no content"));
-            }
-            (OperationName::Done, None) => Operation::Mark { is_done: true },
-            (OperationName::Open, None) => Operation::Mark { is_done: false },
-            (OperationName::Unset, None) => Operation::Key(KeyChange::Unset(self.section.clone())),
-            (OperationName::Set | OperationName::Add, content) => {
-                let content = given(content)?;
-                let value = value_of(&String::from_utf8_lossy(&content));
+            Delete => Operation::Delete { scope },
+            Done => Operation::Mark { is_done: true },
+            Open => Operation::Mark { is_done: false },
+            Unset => Operation::Key(KeyChange::Unset(self.section.clone())),
+            Set | Add => {
+                let value = value_of(&String::from_utf8_lossy(&given(content)?));
                 let key = self.section.clone();
-                Operation::Key(match self.operation {
-                    OperationName::Add => KeyChange::Add(key, value),
+                Operation::Key(match operation {
+                    Add => KeyChange::Add(key, value),
                     _ => KeyChange::Set(key, value),
                 })
             }
-            (OperationName::Replace, content) if self.old.is_some() => {
+            // Any new text is allowed, also a blank one.
+            ReplaceText => {
                 let content = content.map_or_else(|| given(None), Ok)?;
                 Operation::replace_text(self.old.unwrap_or_default(), content, scope)?
             }
-            (OperationName::Replace, content) => Operation::Replace {
+            Replace => Operation::Replace {
                 content: given(content)?,
                 scope,
                 keep_heading: !self.no_keep_heading,
             },
-            (OperationName::Insert, content) => Operation::Insert {
+            Insert => Operation::Insert {
                 content: given(content)?,
                 position: self.position.unwrap_or(Position::After),
                 relevel: self.relevel,
