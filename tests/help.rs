@@ -215,7 +215,9 @@ fn the_default_format_depends_on_the_reader() {
     assert!(refused.stderr.contains("USAGE"), "{}", refused.stderr);
     assert!(with("text", &["toc", "-f", "json"]).1.starts_with('{'));
     assert!(with("text", &["help", "links"]).1.starts_with("# "));
-    for command in [&["help"][..], &["man"], &["dump"], &["completions", "bash"]] {
+    for command in
+        [&["help"][..], &["man"], &["dump"], &["completions", "bash"], &["prime", "--skill"]]
+    {
         let refused = place.run(&[command, &["-f", "json"]].concat()).ends(2);
         assert!(refused.stderr.contains("leave out -f"), "{}", refused.stderr);
         assert_eq!(refused.text(), "", "standard output is that of the command, or empty");

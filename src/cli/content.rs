@@ -34,9 +34,9 @@ impl ContentArgs {
             (None, None) => (standard_input().ok(), false),
         };
         checked_content(content, is_explicit && empties).map_err(|error| {
-            let emptied = if empties { "; --content '' empties the place" } else { "" };
+            let or_none = if empties { "; --content '' empties the place" } else { "" };
             error.with_hint(format!(
-                "give it with --content, --content-file or standard input{emptied}"
+                "give it with --content, --content-file or standard input{or_none}"
             ))
         })
     }

@@ -198,11 +198,7 @@ const SKILL: &str = include_str!("skill.md");
 
 impl AnyCommand for PrimeArgs {
     fn has(&self, format: Format) -> bool {
-        has::<primer::PrimeAnswer>(format)
-    }
-
-    fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(Vec::new())
+        !self.skill && has::<primer::PrimeAnswer>(format)
     }
 
     fn run(&self, global: &Global) -> Result<Status> {

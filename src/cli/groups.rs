@@ -37,19 +37,17 @@ fn grouped(command: Command, name: &str, shared: &[Arg], all: &[Described]) -> C
         Some(own) => (own.has)(format),
         None => all.iter().filter(is_inner).any(|inner| (inner.has)(format)),
     };
-    let is_refused = |id| {
+    let is_refused = |id: &str| {
         own.into_iter().flat_map(|own| own.refusals).any(|refusal| refusal.options.contains(&id))
     };
     // An argument of the command replaces the shared one. The program lists them all.
-    let shared_here = shared.iter().filter(|_| !name.is_empty()).filter_map(|option| match option
-        .get_id()
-        .as_str()
-    {
+    let here = |option: &Arg| match option.get_id().as_str() {
         id if is_refused(id) => Some(option.clone().hide(true)),
         "format" => Some(option.clone().value_parser(format::values(has))),
         _ => None,
-    });
-    let command = command.args(shared_here);
+    };
+    let shared_here = if name.is_empty() { &[] } else { shared };
+    let command = command.args(shared_here.iter().filter_map(here));
     let last = command.get_name().to_owned();
     let command = command.mut_args(|argument| match group(&last, &argument) {
         Some(group) => argument.help_heading(group),

@@ -135,7 +135,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let parsed = lazy::parse(&arguments).map_err(|error| {
         let is_help = error.kind() == ClapErrorKind::DisplayHelp;
         let help = is_help.then(|| groups::command().try_get_matches_from(&arguments).err());
-        help.flatten().unwrap_or(error)
+        // It fails if a format is given that the command does not have.
+        let help = help.flatten().filter(|help| help.kind() == ClapErrorKind::DisplayHelp);
+        help.unwrap_or(error)
     });
     let (mut global, mut command, matches) = match parsed {
         Ok((cli, matches)) => (Global::new(cli.global), cli.command, matches),
@@ -176,8 +178,10 @@ fn checked_run(global: &Global, command: &Command) -> Result<Status> {
         // Check this before the command changes anything.
         let forms = names(|format| command.has(format));
         let message = format!("this command does not support the format {}", format.name());
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_hint(format!("ask with -f for one of {forms}")));
+        return Err(Error::new(ErrorKind::Usage, message).with_hint(match forms.as_str() {
+            "" => "leave out -f".to_owned(),
+            forms => format!("ask with -f for one of {forms}"),
+        }));
     }
     if !matches!(command, Command::Ingest(_)) {
         store::check_root(global)?;

@@ -114,6 +114,11 @@ const KEYS: [Key; 12] = [
 /// The operations that may change other sections.
 const OF_SECTIONS: [OperationName; 5] = [Replace, ReplaceText, Insert, Delete, MoveSection];
 
+/// Returns the names of the operations.
+pub fn operations() -> [&'static str; 10] {
+    OPERATIONS.map(|(name, _)| name)
+}
+
 impl OperationName {
     /// Whether the operation is on a key of the front matter.
     fn is_of_key(self) -> bool {

@@ -18,7 +18,7 @@ mod relocate;
 
 pub use answer::EditAnswer;
 pub use content::checked_content;
-pub use line::BatchLine;
+pub use line::{BatchLine, operations};
 pub use operation::{Done, Edit, EditCommand, Operation};
 pub use relocate::{
     ChangedFile, NewLabel, RelocateAnswer, RelocateEffects, RelocateReport, RelocateRequest,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::edit::operations;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 
@@ -153,7 +154,7 @@ impl ToolName {
                     "edits": { "type": "array", "items": {
                         "type": "object",
                         "properties": {
-                            "operation": one_of(&["replace", "insert", "delete", "done", "open", "set", "unset", "add", "rename", "move"]),
+                            "operation": one_of(&operations()),
                             "document": text(""), "section": text(""), "content": text(""), "old": text(""), "to": text(""), "expect": text(""),
                             "position": one_of(&["before", "after", "first_child", "last_child"]),
                         },
