@@ -15,7 +15,11 @@ use crate::output::{Answer, Format};
 /// A command, or a list of commands.
 pub(super) trait AnyCommand {
     /// Returns whether the command can print in `format`.
-    fn has(&self, format: Format) -> bool;
+    fn has(&self, format: Format) -> bool {
+        let mut all = Vec::new();
+        Self::describe("", &mut all);
+        all.iter().any(|described| (described.has)(format))
+    }
 
     /// Returns the addresses and names of documents among the arguments. A user may write them as paths
     /// relative to the current folder.

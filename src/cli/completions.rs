@@ -22,7 +22,6 @@ use super::store::{self, Location};
 use super::{Status, generated, groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
-use crate::output::Format;
 use crate::percent::percent_encode;
 use crate::query::Session;
 use crate::query::open_document::OpenDocument;
@@ -61,10 +60,6 @@ enum ShellName {
 }
 
 impl AnyCommand for CompletionsArgs {
-    fn has(&self, _: Format) -> bool {
-        false
-    }
-
     /// Prints the script that registers the completions with a shell.
     fn run(&self, _: &Global) -> Result<Status> {
         let shell: &dyn EnvCompleter = match self.shell {

@@ -131,10 +131,6 @@ pub(super) struct PrimeArgs {
 }
 
 impl AnyCommand for ContextArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<ContextAnswer>(format)
-    }
-
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         let mut sources = Vec::new();
         for source in std::mem::take(&mut self.sources.sources) {

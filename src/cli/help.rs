@@ -7,7 +7,6 @@ use super::global::Global;
 use super::refusal::{Refusal, STORE};
 use super::{Status, groups};
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::Format;
 use crate::reference::{PAGES, page};
 
 /// Arguments of `help`.
@@ -20,10 +19,6 @@ pub(super) struct HelpArgs {
 }
 
 impl AnyCommand for HelpArgs {
-    fn has(&self, _: Format) -> bool {
-        false
-    }
-
     /// Prints the page about a topic, or the help of a command if no page has this name. Lists the
     /// topics if no name is given.
     fn run(&self, global: &Global) -> Result<Status> {

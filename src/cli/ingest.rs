@@ -6,7 +6,7 @@ use clap::Args;
 use schemars::JsonSchema;
 
 use super::args::WaitArgs;
-use super::command::{AnyCommand, Described, described, has, schema_of};
+use super::command::{AnyCommand, Described, described, schema_of};
 use super::global::Global;
 use super::progress::Bar;
 use super::refusal::Refusal;
@@ -18,7 +18,6 @@ use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
 use crate::limits;
-use crate::output::Format;
 use crate::query::finding::{Finding, Findings};
 use crate::store::{EMPTY_STORE, OPTIONS_LOST, Purpose, Shard};
 
@@ -120,10 +119,6 @@ enum Ingested {
 }
 
 impl AnyCommand for IngestArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<IngestReport>(format)
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         if self.watch && !cfg!(feature = "watch") {
             return Err(super::lacks_feature("watch"));

@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::Status;
 use super::args::AfterArgs;
-use super::command::{AnyCommand, Described, commands, described, has};
+use super::command::{AnyCommand, Described, commands, described};
 use super::completions::documents;
 use super::global::Global;
 use super::lazy::Lazy;
@@ -258,10 +258,6 @@ impl QueryArguments for LdmdCheckArgs {
 }
 
 impl AnyCommand for LdmdEmitArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<LdmdAnswer<emit::Emission>>(format)
-    }
-
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.document])
     }

@@ -7,7 +7,6 @@ use super::global::Global;
 use super::refusal::{OUTPUT, Refusal, STORE};
 use super::{Status, generated, groups};
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::Format;
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -19,10 +18,6 @@ pub(super) struct ManArgs {
 }
 
 impl AnyCommand for ManArgs {
-    fn has(&self, _: Format) -> bool {
-        false
-    }
-
     fn run(&self, _: &Global) -> Result<Status> {
         let mut program = groups::command();
         program.build();

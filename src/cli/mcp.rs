@@ -20,10 +20,6 @@ pub(super) struct McpArgs {
 }
 
 impl AnyCommand for McpArgs {
-    fn has(&self, format: Format) -> bool {
-        Format::COMMON.contains(&format)
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         serve(global, self.allow_write)
     }

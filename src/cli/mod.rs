@@ -133,11 +133,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return status.into();
     }
     let parsed = lazy::parse(&arguments).map_err(|error| {
-        let is_help = error.kind() == ClapErrorKind::DisplayHelp;
-        let help = is_help.then(|| groups::command().try_get_matches_from(&arguments).err());
-        // It fails if a format is given that the command does not have.
-        let help = help.flatten().filter(|help| help.kind() == ClapErrorKind::DisplayHelp);
-        help.unwrap_or(error)
+        // Help and errors list the formats of the command, and help groups its options.
+        let full = groups::command().try_get_matches_from(&arguments).err();
+        full.filter(|full| full.kind() == error.kind()).unwrap_or(error)
     });
     let (mut global, mut command, matches) = match parsed {
         Ok((cli, matches)) => (Global::new(cli.global), cli.command, matches),

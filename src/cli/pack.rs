@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::args::WaitArgs;
-use super::command::{AnyCommand, Described, described, has};
+use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::progress::Bar;
 use super::refusal::{OUTPUT, Refusal};
@@ -16,7 +16,6 @@ use super::store::{self, Location};
 use super::{Status, finish};
 use crate::error::{Error, Result};
 use crate::ingest::{self, IngestReport, LoadRequest, Paths, Strategy};
-use crate::output::Format;
 use crate::query::{Session, dump as pack};
 use crate::store::Purpose;
 
@@ -70,10 +69,6 @@ pub(super) struct CopyArgs {
 }
 
 impl AnyCommand for DumpArgs {
-    fn has(&self, _: Format) -> bool {
-        false
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         let reader = store::open_fresh(global, Purpose::Read, |_| Ok(None))?;
         if self.attachments {
@@ -91,10 +86,6 @@ impl AnyCommand for DumpArgs {
 }
 
 impl AnyCommand for LoadArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<IngestReport>(format)
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         global.has_room_for_report()?;
         let mut report = ingest::load(LoadRequest {
@@ -122,10 +113,6 @@ impl AnyCommand for LoadArgs {
 }
 
 impl AnyCommand for CopyArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<IngestReport>(format)
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         global.has_room_for_report()?;
         let store = |name: &PathBuf| Location::named(name.clone())?.store(global);

@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 
-use super::command::{AnyCommand, Described, described, has};
+use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::input::standard_input;
 use super::store::open_fresh;
@@ -12,7 +12,7 @@ use super::{Status, kept};
 use crate::address::is_for_every_document;
 use crate::decoding;
 use crate::error::Result;
-use crate::output::{Answer, Format};
+use crate::output::Answer;
 use crate::query::resolve::{NodeRange, resolve};
 use crate::query::{List, Session, documents};
 use crate::store::Purpose;
@@ -110,10 +110,6 @@ pub(super) fn addresses(given: &[String]) -> Result<Vec<String>> {
 }
 
 impl<Q: QueryArguments> AnyCommand for Q {
-    fn has(&self, format: Format) -> bool {
-        has::<Q::Answer>(format)
-    }
-
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         QueryArguments::addresses(self)
     }

@@ -26,10 +26,6 @@ pub(super) struct SchemaArgs {
 }
 
 impl AnyCommand for SchemaArgs {
-    fn has(&self, format: Format) -> bool {
-        format == Format::Json
-    }
-
     /// Prints the schema of a command, else the commands that have one.
     fn run(&self, global: &Global) -> Result<Status> {
         let name = self.command.join(" ");

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::args::{AfterArgs, FilterArgs};
-use super::command::{AnyCommand, Described, described, has};
+use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::{Status, kept, store, usage};
 use crate::error::{Error, ErrorKind, Result, Warning, shell_value};
@@ -103,10 +103,6 @@ fn context_lines(text: &str) -> std::result::Result<usize, String> {
 }
 
 impl AnyCommand for SearchArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<SearchAnswer>(format)
-    }
-
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.places.documents.under.iter_mut().collect())
     }

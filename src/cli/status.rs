@@ -15,7 +15,7 @@ use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::{Result, Warning};
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
-use crate::output::{Format, NamedValues};
+use crate::output::NamedValues;
 use crate::store::{Lookup, Purpose, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
 
@@ -61,10 +61,6 @@ pub(super) struct StatusAnswer {
 }
 
 impl AnyCommand for StatusArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<NamedValues>(format)
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         if self.limits {
             let rows = limits::TABLE.iter().map(|limit| {

@@ -3,12 +3,11 @@
 use clap::Args;
 
 use super::args::{AfterArgs, WaitArgs};
-use super::command::{AnyCommand, Described, described, has};
+use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::refusal::Refusal;
 use super::{Status, store};
 use crate::error::Result;
-use crate::output::Format;
 use crate::query::finding::Findings;
 use crate::verify::{Action, VerifyRequest, verify};
 
@@ -39,10 +38,6 @@ pub(super) struct VerifyArgs {
 }
 
 impl AnyCommand for VerifyArgs {
-    fn has(&self, format: Format) -> bool {
-        has::<Findings>(format)
-    }
-
     fn run(&self, global: &Global) -> Result<Status> {
         if self.repair || self.drop_edits {
             global.has_room_for_report()?;
