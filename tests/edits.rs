@@ -234,6 +234,20 @@ fn the_error_of_an_edit_of_a_whole_document_names_the_command_that_may_be_meant(
 }
 
 #[test]
+fn an_edit_of_a_key_without_a_document_asks_for_it() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    let edit = r#"{"operation":"set","section":"status","content":"done"}"#;
+    place.write("batch.jsonl", edit);
+    let fault = place.run(&["edit", "--batch", "batch.jsonl"]).ends(1).json();
+    let fault = &fault["unresolved_selectors"][0];
+    assert_eq!(
+        (&fault["selector"], &fault["code"]),
+        (&"status".into(), &"NAMESPACE_REQUIRED".into())
+    );
+    assert!(fault["message"].as_str().unwrap().contains("give that as \"document\""), "{fault}");
+}
+
+#[test]
 fn the_error_of_a_line_of_a_batch_shows_the_form_of_its_operation() {
     let place = doc();
     for (line, code, message, hint) in [

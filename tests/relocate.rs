@@ -510,6 +510,20 @@ fn a_line_of_text_suggests_only_its_section_for_a_rename() {
 }
 
 #[test]
+fn a_wikilink_keeps_its_alias_and_its_headings() {
+    let guide = "---\naliases: [Alt]\n---\n# G\n\n## Tail\n\n### Sub\n";
+    let links = "[[Alt#Tail]] [[guide#Tail#Sub]] [[guide#G#Tail]] [[Alt#Tail#Sub|x]] [[Tail]]\n";
+    let place = Place::ingested(&[("guide.md", guide), ("o.md", links)]);
+    let now = || std::fs::read_to_string(place.join("o.md")).unwrap();
+    place.run(&["rename", "guide.md", "Tail", "--title", "Queue"]).success();
+    let queue =
+        "[[Alt#Queue]] [[guide#Queue#Sub]] [[guide#G#Queue]] [[Alt#Queue#Sub|x]] [[Tail]]\n";
+    assert_eq!(now(), queue);
+    place.run(&["rename", "guide.md", "G", "--title", "H"]).success();
+    assert_eq!(now(), queue.replace("#G#", "#H#"));
+}
+
+#[test]
 fn a_section_moves_to_the_end_of_a_document() {
     let place = Place::ingested(&[("a.md", "# A\n\n## T\n\nx\n"), ("o.md", "# O\n\n## Last\n")]);
     // The address as an answer writes it under the name of the document.

@@ -316,10 +316,22 @@ fn places(
         };
         match found {
             Ok(named) => places.push(named),
-            Err(fault) => return Ok(Err(of_edit(fault, edit))),
+            Err(fault) => return Ok(Err(of_edit(of_key(fault, edit), edit))),
         }
     }
     Ok(Ok(places))
+}
+
+/// Names the key instead of the front matter, which an edit of a key does not name, in the fault that its document is
+/// missing.
+fn of_key(fault: AddressError, edit: &Edit) -> AddressError {
+    match &edit.operation {
+        Operation::Key(change) if fault.code == FaultCode::NamespaceRequired => {
+            let message = "a key belongs to a document; give that as \"document\"";
+            AddressError::new(fault.code, message).of(change.key())
+        }
+        _ => fault,
+    }
 }
 
 /// Returns a fault if the edit names another document than the request.

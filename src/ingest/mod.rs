@@ -56,7 +56,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     })
 }
 
-/// Ingests like [`run`], and creates no store.
+/// Ingests like [`run()`], and creates no store.
 ///
 /// # Errors
 ///
@@ -225,7 +225,7 @@ fn warning_of_options(plan: &IngestPlan) -> Warning {
     Warning::new(OPTIONS_LOST, message)
 }
 
-/// Returns the report of what [`run`] would do. Writes nothing and takes no lock.
+/// Returns the report of what [`run()`] would do. Writes nothing and takes no lock.
 pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
     let reader = request.store.peek()?;
     let known = reader.as_ref().map(|reader| (reader.root(), reader.options()));

@@ -65,6 +65,8 @@ pub fn candidates(
         }
         names.extend(references(name, folder, to.path, sites));
     } else {
+        // If the section has another name, an alias that still names the document stays.
+        names.extend((fragment.is_some() && to.section.is_some()).then(|| name.to_owned()));
         names.extend(notes(name.trim(), folder, to));
     }
     let fragments = fragments(fragment, is_reference, to);
@@ -159,9 +161,14 @@ fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<O
     } else {
         own.into_iter().chain(headings_above).collect()
     };
+    // As many headings as there were come before fewer.
+    let count = headings.split('#').filter(|part| !part.trim().is_empty()).count();
+    let mut chain = (2..=texts.len()).contains(&count).then(|| heading(count));
     for name in names {
-        let name = if is_reference { encoded(&name, headings) } else { name };
+        let styled = |name: String| if is_reference { encoded(&name, headings) } else { name };
+        let name = styled(name);
         all.push(Some(format!("{above}{name}")));
+        all.extend(chain.take().map(styled).map(Some));
         all.push(Some(name));
     }
     all

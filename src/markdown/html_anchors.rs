@@ -24,9 +24,11 @@ const NAMED_TAG: &str = concat!(
 const HTML_HEADING: &str = r"(?is-u)<h[1-6](?:\s[^<>]*)?>(.{1,300}?)</h[1-6]\s*>";
 
 /// Matches an id in attributes, as in Pandoc, kramdown and Python Markdown (`{#x}`, `{: .class #x }`), and a label of
-/// `MyST` (`(x)=`).
-const EXPLICIT_ID: &str =
-    r"(?-u)\{(?:[^{}\n]*[\s:])?#([A-Za-z][\w:.-]*)(?:\s[^{}\n]*)?\}|\(([A-Za-z][\w:. -]*)\)=";
+/// `MyST` (`(x)=`) after the end of a line. Both begin with few texts, so that most of a file is skipped.
+const EXPLICIT_ID: &str = concat!(
+    r"(?-u)\{ ?(?:[.:][^{}\n]*\s)?#([A-Za-z][\w:.-]*)(?:\s[^{}\n]*)?\}",
+    r"|\n\(([A-Za-z][\w:. -]*)\)=",
+);
 
 /// The maximum distance in bytes from an anchor to the heading that it may belong to.
 const NEAR_BYTES: usize = 256;
@@ -101,7 +103,7 @@ fn is_explicit(text: &[u8], found: &Captures<'_>) -> bool {
         return !before.ends_with(b"{") && !after.starts_with(b"}");
     }
     let rest = after.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    matches!(before.last(), None | Some(b'\n')) && rest.trim_ascii().is_empty()
+    rest.trim_ascii().is_empty()
 }
 
 /// Returns the visible text of the inside of an HTML element.

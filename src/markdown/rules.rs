@@ -236,16 +236,15 @@ struct MathRule;
 impl MathRule {
     /// Returns the number of lines of the block that begins at the current line.
     fn lines(state: &BlockState) -> Option<usize> {
-        let text = |line: usize| state.get_line(line).trim_end();
-        let indent = state.line_indent(state.line);
-        let first = text(state.line).strip_prefix("$$").filter(|_| indent < state.md.max_indent)?;
-        if first.contains("$$") {
+        let first = state.get_line(state.line).strip_prefix("$$")?;
+        if first.contains("$$") || state.line_indent(state.line) >= state.md.max_indent {
             return None;
         }
         let end = state.line_max.min(state.line + limits::MAX_MATH_LINES);
         let mut lines = (state.line + 1..end)
             .take_while(|line| !state.is_empty(*line) && state.line_indent(*line) >= 0);
-        lines.find(|line| text(*line).ends_with("$$")).map(|last| last + 1 - state.line)
+        let last = lines.find(|line| state.get_line(*line).trim_end().ends_with("$$"))?;
+        Some(last + 1 - state.line)
     }
 }
 
