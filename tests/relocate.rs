@@ -510,6 +510,22 @@ fn a_line_of_text_suggests_only_its_section_for_a_rename() {
 }
 
 #[test]
+fn a_dry_run_that_is_cut_says_how_much_would_change() {
+    let place = Place::ingested(&[("t.md", "# T\n\n## Target\n\nx\n")]);
+    for number in 0..40 {
+        place.write(&format!("d{number}.md"), "[t](t.md#target)\n");
+    }
+    place.run(&["ingest"]).success();
+    let rename = ["rename", "t.md", "Target", "--title", "Goal", "--dry-run", "-f", "text"];
+    let cut = place.run(&[&rename[..], &["--max-chars", "600"]].concat()).success().text();
+    assert!(
+        cut.contains("40 links rewritten, 41 files changed") && cut.contains("truncated"),
+        "{cut}"
+    );
+    assert!(!place.run(&rename).success().text().contains("files changed"));
+}
+
+#[test]
 fn a_wikilink_keeps_its_alias_and_its_headings() {
     let guide = "---\naliases: [Alt]\n---\n# G\n\n## Tail\n\n### Sub\n";
     let links = "[[Alt#Tail]] [[guide#Tail#Sub]] [[guide#G#Tail]] [[Alt#Tail#Sub|x]] [[Tail]]\n";

@@ -79,7 +79,9 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
         let name = of_group(&it, 1).or_else(|| of_group(&it, 2))?;
         anchor(&it, name, false)
     });
-    let mut found: Vec<FoundAnchor> = tags.chain(headings).chain(ids).collect();
+    let most = limits::MAX_HTML_ANCHORS;
+    let found = tags.take(most).chain(headings.take(most)).chain(ids.take(most));
+    let mut found: Vec<FoundAnchor> = found.collect();
     found.sort_by_key(|found| found.start);
     let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
     let mut code = code.map(|node| node.bytes).peekable();

@@ -16,15 +16,14 @@ use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
 fn lines(answer: &RelocateAnswer) -> Vec<String> {
     let mut all = Vec::new();
     if let (Some(from), Some(to)) = (&answer.selector, &answer.new_selector) {
-        let links = counted(answer.rewritten_links, "link");
-        let files = counted(answer.files.len() + answer.files_omitted, "file");
         let title = answer.new_title.as_ref().map(|title| format!("{title:?}"));
         let now = match title {
             Some(title) if from == to => title,
             Some(title) => format!("{to} {title}"),
             None => to.clone(),
         };
-        all.push(format!("{from} is now {now}: {links} rewritten, {files} changed"));
+        let total = total(answer).unwrap_or_default();
+        all.push(format!("{from} is now {now}: {total}"));
     }
     for file in &answer.files {
         let rewritten = file.links.iter();
@@ -36,6 +35,14 @@ fn lines(answer: &RelocateAnswer) -> Vec<String> {
         all.push(format!("  and {}", counted(answer.files_omitted, "more file")));
     }
     all
+}
+
+/// Returns the number of links and files that change; `None` if the place was not found.
+fn total(answer: &RelocateAnswer) -> Option<String> {
+    answer.selector.as_ref()?;
+    let links = counted(answer.rewritten_links, "link");
+    let files = counted(answer.files.len() + answer.files_omitted, "file");
+    Some(format!("{links} rewritten, {files} changed"))
 }
 
 /// Returns lines for what else changes: definitions, labels and anchors.
@@ -61,6 +68,10 @@ impl Answer for RelocateAnswer {
             Footer::new(&self.unresolved_selectors, &self.warnings, self.is_truncated());
         if self.is_dry_run() {
             footer.notes = side_effects(&self.effects);
+            // A diff that is cut does not show how much changes.
+            footer.notes.extend(
+                total(self).filter(|_| self.is_truncated()).map(|total| format!("  {total}")),
+            );
         }
         footer
     }
