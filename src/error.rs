@@ -9,6 +9,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::message::{Message, message};
+
 /// The code of an error. Codes are stable; `mdsel help errors` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -87,8 +89,8 @@ struct Inner {
     kind: ErrorKind,
     /// A more precise code, if the kind has several reasons.
     reason: Option<&'static str>,
-    message: String,
-    hints: Vec<String>,
+    message: Message,
+    hints: Vec<Message>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn is_exhaustion(error: &std::io::Error) -> bool {
 
 impl Error {
     /// Creates an error without hints.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<Message>) -> Self {
         let message = message.into();
         Self(Box::new(Inner { kind, reason: None, message, hints: Vec::new(), source: None }))
     }
@@ -145,21 +147,21 @@ impl Error {
     /// Puts `part`, the part of the request that failed, before the message.
     #[must_use]
     pub fn in_part(mut self, part: &str) -> Self {
-        self.0.message = format!("{part}: {}", self.0.message);
+        self.0.message = message!("{}: {}", part, self.0.message);
         self
     }
 
     /// Adds a hint: an imperative sentence that says what to do.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<Message>) -> Self {
         self.0.hints.push(hint.into());
         self
     }
 
     /// Changes each hint.
     #[must_use]
-    pub(crate) fn map_hints(mut self, change: impl Fn(&str) -> String) -> Self {
-        self.0.hints = self.0.hints.iter().map(|hint| change(hint)).collect();
+    pub(crate) fn map_hints(mut self, change: impl Fn(&Message) -> Message) -> Self {
+        self.0.hints = self.0.hints.iter().map(change).collect();
         self
     }
 
@@ -195,13 +197,29 @@ impl Error {
             object["reason"] = reason.into();
         }
         object["message"] = self.to_string().into();
-        object["hint"] = self.hints().join("; ").into();
+        object["hint"] = self.hint().into();
         object
     }
 
+    /// The message, which names the object.
+    pub fn message(&self) -> &Message {
+        &self.0.message
+    }
+
+    /// All hints as one text.
+    pub fn hint(&self) -> String {
+        self.hints().iter().map(Message::to_string).collect::<Vec<_>>().join("; ")
+    }
+
     /// What to do, the likeliest first.
-    pub fn hints(&self) -> &[String] {
+    pub fn hints(&self) -> &[Message] {
         &self.0.hints
+    }
+}
+
+impl From<Error> for Message {
+    fn from(error: Error) -> Self {
+        error.0.message
     }
 }
 
@@ -214,79 +232,18 @@ pub struct Warning {
     /// The code in capitals. Codes are stable; `mdsel help errors` lists them.
     pub code: &'static str,
     /// The message, which names the object.
-    pub message: String,
+    pub message: Message,
 }
 
 impl Warning {
     /// Creates a warning.
-    pub fn new(code: &'static str, message: impl fmt::Display) -> Self {
-        Self { code, message: message.to_string() }
+    pub fn new(code: &'static str, message: impl Into<Message>) -> Self {
+        Self { code, message: message.into() }
     }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "warning: {}: {}", self.code, self.message)
-    }
-}
-
-/// Quotes `text` as one word of a shell command in a hint, because a path in a store may contain any
-/// character.
-pub(crate) fn shell_word(text: &str) -> String {
-    if text.starts_with('-') { quoted(text) } else { shell_value(text) }
-}
-
-/// Quotes an option, or its value after `=`, where a leading hyphen needs no quotes.
-pub(crate) fn shell_value(text: &str) -> String {
-    let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "/._-,+=:@%".contains(scalar);
-    let is_word = !text.is_empty() && text.chars().all(is_plain);
-    if is_word { text.to_owned() } else { quoted(text) }
-}
-
-/// Quotes the path or address of a document. Puts `./` before a leading hyphen, so that it is not read as an option.
-pub(crate) fn shell_path(path: &str) -> String {
-    if path.starts_with('-') { shell_word(&format!("./{path}")) } else { shell_word(path) }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// Returns the length of the text in double quotes at the start of `text`, with the quotes.
-pub(crate) fn quoted_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (index, scalar) in text.char_indices().skip(1) {
-        if scalar == '"' && !is_escaped {
-            return index + 1;
-        }
-        is_escaped = scalar == '\\' && !is_escaped;
-    }
-    text.len()
-}
-
-/// Returns the command between backticks at the start of `text`. It may have backticks between single quotes.
-pub(crate) fn command_in(text: &str) -> Option<&str> {
-    let command = text.strip_prefix('`').filter(|command| command.starts_with("mdsel "))?;
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    let end = command.find(|scalar| {
-        let is_end = scalar == '`' && !is_quoted;
-        is_quoted ^= scalar == '\'' && !is_escaped;
-        is_escaped = scalar == '\\' && !is_quoted && !is_escaped;
-        is_end
-    });
-    command.get(..end?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{shell_path, shell_value, shell_word};
-
-    #[test]
-    fn words_of_hints_are_quoted_for_the_shell() {
-        assert_eq!(shell_word("md,env"), "md,env");
-        assert_eq!(shell_word("a; rm -rf '~'"), r"'a; rm -rf '\''~'\'''");
-        assert_eq!(shell_word("-x"), "'-x'");
-        assert_eq!((shell_value("-x"), shell_value("-x y")), ("-x".into(), "'-x y'".into()));
-        assert_eq!((shell_path("-x.md"), shell_path("a b")), ("./-x.md".into(), "'a b'".into()));
     }
 }

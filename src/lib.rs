@@ -34,7 +34,7 @@
 //! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
 //! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
-//! - [`error`]: errors with hints. [`limits`]: the table of every cap. [`position`]: spans and lines.
+//! - [`error`]: errors with hints. [`message`]: texts that each interface writes in its own words. [`limits`]: the table of every cap. [`position`]: spans and lines.
 //!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
 //!   failures. `cancellation`, `count`, `decoding`, `deserialize`, `hash`, `parallel`, `percent`, `schema` and
 //!   `varint`: small pieces that several layers share.
@@ -79,6 +79,7 @@ pub mod links;
 pub mod markdown;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+pub mod message;
 pub mod output;
 pub mod pack;
 mod parallel;

@@ -16,9 +16,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::{IngestOptions, Root, Roots};
-use crate::error::{Error, ErrorKind, Result, Warning, shell_word};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::links::SiteRoot;
+use crate::message::shell_word;
 
 /// Who decides which stores are trusted.
 #[derive(Clone, Debug)]
@@ -448,7 +449,7 @@ mod tests {
         let error = trust.check(store, &wide(), &hidden()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::UntrustedStore);
         assert!(error.to_string().contains("--root /home --ext md,env --no-ignore"), "{error}");
-        assert!(error.hints()[0].contains("--root /home --ext md,env --hidden --no-ignore`"));
+        assert!(error.hint().contains("--root /home --ext md,env --hidden --no-ignore`"));
     }
 
     #[test]

@@ -446,7 +446,7 @@ fn answers_fit_any_budget_in_every_format() {
                             assert_eq!(error.kind(), ErrorKind::BudgetTooSmall, "{what}: {error}");
                             assert!(budget < length, "{what}");
                             assert!(format != Format::Text || budget < 300, "{what}: {error:?}");
-                            let hint = error.hints().first().unwrap();
+                            let hint = error.hint();
                             let enough = hint.split(' ').find_map(|word| word.parse().ok());
                             let enough: usize = enough.unwrap();
                             assert!(budget < enough, "{what}: {hint}");

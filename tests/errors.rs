@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::harness::{Answer, Place, words};
+use crate::reference::{repository, sources};
 
 /// Wrong commands, each with its answer: status, code, message, hint.
 ///
@@ -100,4 +101,20 @@ fn every_error_has_a_code_a_message_and_a_hint() {
         assert_eq!(now, kept, "see MDSEL_WRITE_ERRORS in tests/errors.rs");
     }
     assert_eq!(written, table);
+}
+
+/// An interface cannot rewrite a command in text that is formatted already. The command line alone prints that of `cli`.
+#[test]
+fn messages_that_name_commands_are_templates() {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(repository().join("src")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("cli") {
+            sources(path, &mut text);
+        }
+    }
+    for formatted in text.split("format!(").skip(1) {
+        let formatted = formatted.trim_start().trim_start_matches('"').split('"').next().unwrap();
+        assert!(!formatted.contains("`mdsel "), "{formatted}");
+    }
 }

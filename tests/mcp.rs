@@ -140,6 +140,7 @@ fn messages_name_calls_and_arguments() {
         ),
         ("overview", json!({ "documents": "none" }), r#"`overview {"depth":0}`"#),
         ("search", json!({ "queries": "zzzqqq" }), "another wording in queries, or `find {"),
+        ("search", json!({ "queries": "q*q" }), "patterns search for a regular expression"),
         ("search", json!({ "patterns": "zzzqqq" }), "Try ignore_case, "),
         ("context", json!({ "queries": "zzzqqq" }), "another wording in queries, or `find {"),
         ("find", json!({ "pattern": "zzzqqq" }), r#"or `search {"queries":["WORDS"]}`"#),
@@ -154,6 +155,11 @@ fn messages_name_calls_and_arguments() {
                 json!({ "operation": "replace", "section": section, "content": "x", "expect": "0" }),
             ),
             r#"`read {\"addresses\":[\"guide.md"#,
+        ),
+        (
+            "edit",
+            edit(json!({ "operation": "move", "section": section, "content": "c.md" })),
+            r#"`edit {"edits":[{"operation":"move","section":"guide.md#install","to":"ADDRESS"}]}` moves it"#,
         ),
         ("edit", edit(json!({ "operation": "done", "section": section })), r#"\"kind\":\"tasks\""#),
         (

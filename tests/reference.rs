@@ -8,7 +8,7 @@ use mdsel::reference::PAGES;
 
 use crate::harness::{Place, copy, words};
 
-fn repository() -> &'static Path {
+pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -79,7 +79,7 @@ fn every_example_prints_what_its_page_shows() {
 }
 
 /// The source text of the program, without its inline tests.
-fn sources(folder: PathBuf, texts: &mut String) {
+pub(crate) fn sources(folder: PathBuf, texts: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::limits;
+use crate::message::{Message, message};
 
 /// The reason why an address has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
@@ -142,7 +143,7 @@ pub struct AddressError {
     /// Why it has no answer.
     pub code: FaultCode,
     /// A message that names the part of the address that is wrong.
-    pub message: String,
+    pub message: Message,
     /// Position in the address, in Unicode scalars, 0-based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
@@ -166,7 +167,7 @@ impl fmt::Display for AddressError {
 
 impl AddressError {
     /// Creates an error of an address that is set later with [`Self::of`].
-    pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
+    pub fn new(code: FaultCode, message: impl Into<Message>) -> Self {
         Self {
             selector: String::new(),
             code,
@@ -220,10 +221,9 @@ impl AddressError {
 
     /// Adds the next command to the message if there are no suggestions and no candidates.
     #[must_use]
-    pub fn or_else(mut self, next: impl FnOnce() -> String) -> Self {
+    pub fn or_else<T: Into<Message>>(mut self, next: impl FnOnce() -> T) -> Self {
         if self.suggestions.is_empty() && self.candidates.is_empty() {
-            self.message.push_str("; ");
-            self.message.push_str(&next());
+            self.message = message!("{}; {}", self.message, next().into());
         }
         self
     }

@@ -114,6 +114,6 @@ mod tests {
         assert_eq!(named(OsStr::new("")).ok(), Some(None));
         let error = named(OsStr::new("xml")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
-        assert!(error.hints()[0].contains("json, jsonl, raw, text"), "{:?}", error.hints());
+        assert!(error.hint().contains("json, jsonl, raw, text"), "{}", error.hint());
     }
 }

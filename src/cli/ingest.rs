@@ -13,11 +13,12 @@ use super::refusal::Refusal;
 use super::store::{self, Location};
 use super::{Status, note};
 use crate::corpus::{Roots, Skipped, canonical};
-use crate::error::{Result, shell_path, shell_word};
+use crate::error::Result;
 use crate::ingest::{
     ChangeKind, IngestReport, IngestRequest, OptionChanges, Paths, forget, preview, run as ingest,
 };
 use crate::limits;
+use crate::message::{Message, message};
 use crate::query::finding::{Finding, Findings};
 use crate::store::{EMPTY_STORE, OPTIONS_LOST, Purpose, Shard};
 
@@ -285,32 +286,32 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
 }
 
 /// Returns the command that ingests what a check with these arguments compares.
-fn command(global: &Global, arguments: &IngestArgs) -> String {
+fn command(global: &Global, arguments: &IngestArgs) -> Message {
     let IngestArgs { collection, ext, hidden, no_ignore, max_file_size, site_roots, .. } =
         arguments;
-    let sites = site_roots.iter().flatten().map(|site| ("site-root", site.clone()));
+    let sites = site_roots.iter().flatten().map(|site| ("--site-root", site.clone()));
     let options = [
-        ("root", global.root.as_ref().map(|root| root.to_string_lossy().into_owned())),
-        ("collection", collection.clone()),
-        ("ext", ext.as_ref().map(|ext| ext.join(","))),
-        ("max-file-size", max_file_size.map(|bytes| bytes.to_string())),
+        ("--root", global.root.as_ref().map(|root| root.to_string_lossy().into_owned())),
+        ("--collection", collection.clone()),
+        ("--ext", ext.as_ref().map(|ext| ext.join(","))),
+        ("--max-file-size", max_file_size.map(|bytes| bytes.to_string())),
     ];
     let options = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let mut command = "mdsel ingest".to_owned();
+    let mut words = Message::from("");
     for (name, value) in options.chain(sites) {
-        command += &format!(" --{name} {}", shell_word(&value));
+        words = message!("{} {} {}", words, Message::from(name), value);
     }
-    for (name, value) in [("hidden", hidden), ("no-ignore", no_ignore)] {
-        command += &match value {
-            Some(true) => format!(" --{name}"),
-            Some(false) => format!(" --{name}=false"),
-            None => String::new(),
-        };
+    let flags =
+        [(hidden, "--hidden", "--hidden=false"), (no_ignore, "--no-ignore", "--no-ignore=false")];
+    for (value, set, unset) in flags {
+        if let Some(is_set) = value {
+            words = message!("{} {}", words, Message::from(if *is_set { set } else { unset }));
+        }
     }
     for path in &arguments.paths {
-        command += &format!(" {}", shell_path(&path.to_string_lossy()));
+        words = message!("{} {path}", words, path.to_string_lossy());
     }
-    command
+    message!("mdsel ingest {}", words)
 }
 
 /// Returns the path that the document of the file at `path` has or would have; `None` if `path` is a folder.
@@ -325,7 +326,7 @@ fn named_document(roots: &Roots, path: &Path) -> Option<String> {
 
 /// Returns a problem for each document that differs from the store, which `command` resolves, and for each of the `named`
 /// documents that an ingest leaves out.
-fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &str) -> Findings {
+fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &Message) -> Findings {
     let findings = report.changes.iter().flatten().map(|change| {
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),
@@ -340,7 +341,7 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &st
             message: format!("{} {what}", change.file),
             file: Some(change.file.clone()),
             line: None,
-            hint: Some(command.to_owned()),
+            hint: Some(command.clone()),
         }
     });
     let missing = report.missing.iter().map(|name| Finding {
@@ -348,7 +349,7 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &st
         message: format!("the folder of the collection {name} does not exist"),
         file: None,
         line: None,
-        hint: Some(format!("mdsel ingest --forget {}", shell_word(name))),
+        hint: Some(message!("mdsel ingest --forget {}", name)),
     });
     let unreadable = report.unreadable.iter().map(|unreadable| Finding {
         code: "UNREADABLE",

@@ -16,7 +16,8 @@ use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{KeyChange, value_of};
 use crate::edit::plan::Allow;
 use crate::edit::{Edit, Operation};
-use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
+use crate::error::{Error, ErrorKind, Result};
+use crate::message::message;
 use crate::output::Format;
 use crate::output::forms::edit_json::{Batch, Replaced, Single};
 use crate::query::data::{Common, meta};
@@ -176,14 +177,22 @@ impl EditArguments for MetaSetArgs {
                     .with_hint("write KEY=VALUE, as in status=done"));
             };
             let key = key.trim();
-            let document = shell_path(&self.document);
+            let document = &self.document;
             let hint = if let Some(list) = key.strip_suffix('+') {
-                let (list, value) = (shell_word(list.trim_end()), shell_word(value));
-                format!("add a value to a list with `mdsel meta add {document} {list} {value}`")
-            } else if let Some(list) = key.strip_suffix('-') {
                 let list = list.trim_end();
-                let set = shell_word(&format!("{list}=[A, B]"));
-                format!("write the values that stay, as in `mdsel meta set {document} {set}`")
+                message!(
+                    "add a value to a list with `mdsel meta add {path} {} {}`",
+                    document,
+                    list,
+                    value
+                )
+            } else if let Some(list) = key.strip_suffix('-') {
+                let set = format!("{}=[A, B]", list.trim_end());
+                message!(
+                    "write the values that stay, as in `mdsel meta set {path} {}`",
+                    document,
+                    set
+                )
             } else {
                 changes.push(KeyChange::Set(key.to_owned(), value_of(value)));
                 continue;

@@ -59,10 +59,11 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::address::AddressError;
-use crate::error::{Error, ErrorKind, Result, command_in, quoted_length, shell_word};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::IngestReport;
 use crate::limits;
 use crate::markdown::words::measure;
+use crate::message::{self, Message, Wording, shell_word};
 use crate::output::{
     Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, too_small, write,
     write_list,
@@ -231,7 +232,7 @@ fn report_error(error: &Error, is_json: bool, max_chars: Option<usize>) -> Statu
             drop(writeln!(io::stdout().lock(), "{line}"));
         }
     }
-    let hints = error.hints().iter().filter(|hint| !hint.is_empty());
+    let hints = error.hints().iter().map(Message::to_string).filter(|hint| !hint.is_empty());
     let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();
     let reason = error.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
     let line = format!("mdsel: {}{reason}: {error}{hint}", error.kind().code());
@@ -265,10 +266,10 @@ impl Global {
         }
     }
 
-    /// Returns a function that adds the given `--db` and `--root` to the commands that a message names between
-    /// backticks, or to the command that it is. Without them they find another store or none, or other files. A name
-    /// between quotes is not changed. Returns `None` if no `--db` is given.
-    fn in_store(&self) -> Option<impl Fn(&str) -> String> {
+    /// Returns a function that adds the given `--db` and `--root` to the commands that a message names, unless it
+    /// names these options itself. Without them the commands find another store or none, or other files. Returns
+    /// `None` if no `--db` is given.
+    fn in_store(&self) -> Option<impl Fn(&Message) -> Message> {
         self.db.as_ref()?;
         let store = format!(" --db {}", shell_word(&store::shown(self)));
         let root = self.root.as_ref().map_or_else(String::new, |root| {
@@ -276,44 +277,12 @@ impl Global {
         });
         // Made once, because a check may have a hint for each document.
         let program = Cli::command();
-        let uses_store = move |name: &str| {
-            !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
-                && program.find_subcommand(name).is_some()
-        };
-        let with_store = move |message: &str, command: &str| {
-            let arguments = command.strip_prefix("mdsel ").unwrap_or_default();
-            let end = arguments.find(|it: char| !it.is_ascii_lowercase());
-            let (name, rest) = arguments.split_at(end.unwrap_or(arguments.len()));
-            let root = if message.contains("--root") { "" } else { &root };
-            if uses_store(name) {
-                format!("mdsel {name}{store}{root}{rest}")
-            } else {
-                command.to_owned()
+        Some(move |message: &Message| {
+            if message.names("--db") {
+                return message.clone();
             }
-        };
-        Some(move |message: &str| {
-            if message.contains("--db") {
-                return message.to_owned();
-            }
-            if message.starts_with("mdsel ") {
-                return with_store(message, message);
-            }
-            let (mut named, mut rest) = (String::new(), message);
-            while let Some(scalar) = rest.chars().next() {
-                let command = command_in(rest);
-                let length = match command {
-                    Some(command) => command.len() + 2,
-                    None if scalar == '"' => quoted_length(rest),
-                    None => scalar.len_utf8(),
-                };
-                let (own, after) = rest.split_at(length);
-                match command {
-                    Some(command) => named.push_str(&format!("`{}`", with_store(message, command))),
-                    None => named.push_str(own),
-                }
-                rest = after;
-            }
-            named
+            let root = if message.names("--root") { "" } else { &root };
+            message.render(&InStore { options: format!("{store}{root}"), program: &program }).into()
         })
     }
 
@@ -413,7 +382,7 @@ impl Global {
         let given = self.given.borrow();
         let given = given.iter().find(|(looked_up, _)| *looked_up == fault.selector);
         if let Some((looked_up, given)) = given {
-            fault.message = fault.message.replace(looked_up, given);
+            fault.message.replace(looked_up, given);
             fault.selector.clone_from(given);
         }
     }
@@ -434,6 +403,21 @@ impl Global {
         }
         let store = store::shown(self);
         finish(|out| write_list(answer, self.options(&store), out))
+    }
+}
+
+/// The command line with the options that name the store.
+struct InStore<'a> {
+    options: String,
+    program: &'a clap::Command,
+}
+
+impl Wording for InStore<'_> {
+    fn command(&self, command: &message::Command) -> String {
+        let name = command.name();
+        let uses_store = !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
+            && self.program.find_subcommand(name).is_some();
+        command.with(if uses_store { &self.options } else { "" })
     }
 }
 

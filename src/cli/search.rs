@@ -6,8 +6,9 @@ use super::args::{AfterArgs, FilterArgs};
 use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::{Status, kept, store, usage};
-use crate::error::{Error, ErrorKind, Result, Warning, shell_value};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
+use crate::message::shell_value;
 use crate::output::Format;
 use crate::query::search::{
     ContextLines, HitDetail, OutputMode, PassageChars, PatternOptions, Query, SearchAnswer,

@@ -10,7 +10,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
 
 use super::{groups, habits};
 use crate::address::suggest::is_near;
-use crate::error::{Error, ErrorKind, shell_value, shell_word};
+use crate::error::{Error, ErrorKind};
+use crate::message::{shell_value, shell_word};
 
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
@@ -223,7 +224,7 @@ mod tests {
             std::iter::once(&"mdsel").chain(arguments).map(Into::into).collect();
         let error = groups::command().try_get_matches_from(&arguments).unwrap_err();
         let error = error_of(&error, &arguments);
-        (error.to_string(), error.hints().join("; "))
+        (error.to_string(), error.hint())
     }
 
     #[test]

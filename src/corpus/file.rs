@@ -16,8 +16,9 @@ use rustix::io::Errno;
 use super::Roots;
 use super::attributes::copy_attributes;
 use super::beneath::{is_not_a_folder, make_below, open_below, open_root};
-use crate::error::{Error, ErrorKind, Result, shell_path};
+use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
+use crate::message::message;
 
 /// The metadata of a file that changes when anybody writes to the file or replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl<'a> FileHandle<'a> {
         Error::io(self.path, error.into())
     }
 
-    fn refused(&self, what: &str, hint: &str) -> Error {
+    fn refused(&self, what: &str, hint: &'static str) -> Error {
         let message = format!("{}: {what}", self.path.display());
         Error::new(ErrorKind::EditRefused, message).with_reason("UNSAFE_FILE").with_hint(hint)
     }
@@ -261,15 +262,17 @@ impl<'a> FileHandle<'a> {
 /// Returns the error for a file that is not the one that the edit was made for.
 pub(crate) fn conflict(message: String) -> Error {
     Error::new(ErrorKind::Conflict, message).with_hint(
-        "run `mdsel ingest`, or pass --refresh; read the section again, and repeat the edit",
+        "{run `mdsel ingest`, or pass --refresh|repeat the call with refresh and dry_run to update the store}; read \
+         the section again, and repeat the edit",
     )
 }
 
 fn gone(path: &str) -> Error {
-    let word = shell_path(path);
-    Error::new(ErrorKind::Conflict, format!("{path}: there is no file")).with_hint(format!(
-        "restore the file, whose text `mdsel read {word} -f raw` prints, or remove the document with \
-         `mdsel ingest {word}`"
+    Error::new(ErrorKind::Conflict, format!("{path}: there is no file")).with_hint(message!(
+        "restore the file, whose text `mdsel read {path} -f raw` prints, or remove the document with \
+         `mdsel ingest {path}`",
+        path,
+        path
     ))
 }
 

@@ -13,8 +13,9 @@ use super::beneath::{Files, open_root};
 use super::paths::{collection_folder, is_really_below, relative};
 use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
-use crate::error::{Error, ErrorKind, Result, shell_word};
+use crate::error::{Error, ErrorKind, Result};
 use crate::links::{SiteRoot, folder_of, join, normalized};
+use crate::message::{Message, message};
 
 /// A folder of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,12 +93,14 @@ impl Roots {
             return Ok(());
         }
         let of_collection = match root.name.as_str() {
-            "" => String::new(),
-            name => format!(" --collection {}", shell_word(name)),
+            "" => "".into(),
+            name => message!("--collection {}", name),
         };
         let message = format!("{path}: {bytes} bytes; --max-file-size is {max}");
-        Err(Error::new(ErrorKind::Limit, message).with_hint(format!(
-            "raise it with `mdsel ingest{of_collection} --max-file-size {bytes}`"
+        Err(Error::new(ErrorKind::Limit, message).with_hint(message!(
+            "raise it with `mdsel ingest {} --max-file-size {}`",
+            of_collection,
+            bytes
         )))
     }
 
@@ -185,19 +188,19 @@ impl Roots {
     }
 
     /// Returns the reason why the path excludes a file from an ingest; see [`excluded`].
-    pub(crate) fn excluded(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
+    pub(crate) fn excluded(&self, own_files: &[PathBuf], path: &str) -> Option<Message> {
         let (root, below) = self.of(path);
         excluded(&root.folder, own_files, &root.options, below)
     }
 
     /// Returns the reason why a hidden name or an ignore file excludes a file of any extension.
-    pub(crate) fn concealed(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
+    pub(crate) fn concealed(&self, own_files: &[PathBuf], path: &str) -> Option<Message> {
         let (root, below) = self.of(path);
         Walk { root: &root.folder, own_files, options: &root.options }.excluded(below, false)
     }
 
     /// Returns the reason why an ingest skips the file at `path`; see [`left_out`].
-    pub(crate) fn left_out(&self, own_files: &[PathBuf], path: &str) -> Option<String> {
+    pub(crate) fn left_out(&self, own_files: &[PathBuf], path: &str) -> Option<Message> {
         let (root, below) = self.of(path);
         left_out(&root.folder, own_files, &root.options, below)
     }

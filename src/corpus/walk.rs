@@ -27,6 +27,7 @@ use super::state::state_in;
 use super::{FileState, IngestOptions};
 use crate::error::{Error, Result, is_exhaustion};
 use crate::limits;
+use crate::message::{Message, message};
 
 /// A file that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
@@ -326,7 +327,7 @@ impl Walk<'_> {
 
     /// Returns the reason why a hidden name or an ignore file excludes the file or folder at `path`, relative to
     /// the root.
-    pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<String> {
+    pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<Message> {
         let mut parts = path.split('/').filter(|part| !["", "."].contains(part)).peekable();
         let mut full = self.root.to_owned();
         let mut above = RulesAbove::new(self.root);
@@ -334,9 +335,10 @@ impl Walk<'_> {
             let folder = full.clone();
             full.push(part);
             if part.starts_with('.') && !self.options.hidden {
-                let reason =
-                    format!("{part} is hidden; `mdsel ingest --hidden` takes hidden files");
-                return Some(reason);
+                return Some(message!(
+                    "{} is hidden; `mdsel ingest --hidden` takes hidden files",
+                    part
+                ));
             }
             let rules = if self.options.no_ignore {
                 Arc::default()
@@ -347,7 +349,7 @@ impl Walk<'_> {
             if self.is_left_out(&folder, part.as_bytes(), is_folder, &rules) {
                 let reason =
                     "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files";
-                return Some(reason.to_owned());
+                return Some(reason.into());
             }
         }
         None
@@ -430,14 +432,14 @@ pub(crate) fn excluded(
     own_files: &[PathBuf],
     options: &IngestOptions,
     path: &str,
-) -> Option<String> {
+) -> Option<Message> {
     if !options.takes(Path::new(path)) {
         // The option sets the whole list, so that the documents of the other extensions would go.
         let extension = Path::new(path).extension().and_then(OsStr::to_str);
         let all = options.extensions.iter().map(String::as_str).chain(extension);
         return Some(match extension {
-            None => "it has no extension; give it one that is ingested, such as .md".to_owned(),
-            Some(_) => format!(
+            None => "it has no extension; give it one that is ingested, such as .md".into(),
+            Some(_) => message!(
                 "its extension is not ingested; `mdsel ingest --ext {}` takes it, too",
                 all.collect::<Vec<_>>().join(",")
             ),
@@ -452,7 +454,7 @@ pub(crate) fn left_out(
     own_files: &[PathBuf],
     options: &IngestOptions,
     path: &str,
-) -> Option<String> {
+) -> Option<Message> {
     if let Some(reason) = excluded(root, own_files, options, path) {
         return Some(reason);
     }
@@ -460,24 +462,25 @@ pub(crate) fn left_out(
     let mut file = match Files::new(&opened).open(path) {
         Ok(file) => file,
         Err(error) if is_not_a_folder(&error) => {
-            return Some("it is a symbolic link, which is not followed".to_owned());
+            return Some("it is a symbolic link, which is not followed".into());
         }
         // A socket cannot be opened.
         Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-            return Some("it is not a regular file".to_owned());
+            return Some("it is not a regular file".into());
         }
-        Err(error) => return Some(error.to_string()),
+        Err(error) => return Some(error.to_string().into()),
     };
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() {
-        return Some("it is not a regular file".to_owned());
+        return Some("it is not a regular file".into());
     }
     if metadata.len() > options.max_file_bytes {
-        return Some(format!("larger than --max-file-size ({} bytes)", options.max_file_bytes));
+        let most = options.max_file_bytes;
+        return Some(message!("larger than --max-file-size ({} bytes)", most));
     }
     let mut bytes = Vec::new();
     match (&mut file).take(options.max_file_bytes).read_to_end(&mut bytes) {
-        Ok(_) => crate::markdown::refusal(&bytes).map(str::to_owned),
-        Err(error) => Some(error.to_string()),
+        Ok(_) => crate::markdown::refusal(&bytes).map(Message::from),
+        Err(error) => Some(error.to_string().into()),
     }
 }

@@ -8,6 +8,7 @@ use super::{Done, EditReport};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::limits;
+use crate::message::Message;
 use crate::query::{List, Outcome};
 
 /// The report of the edits, or why none was made.
@@ -186,7 +187,7 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
 /// The only item of the list is the old contents and the diff, which are shortened if they do not fit the budget. Then
 /// the lists of renumbered sections and of links are, too.
 impl List for EditAnswer {
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         self.faults.iter_mut().map(|fault| &mut fault.message).collect()
     }
 

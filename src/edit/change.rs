@@ -12,9 +12,10 @@ use super::plan::{
     plan, plan_detail, plan_exact,
 };
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
-use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Section;
+use crate::message::message;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::node::{has_hash, narrowed, short_hash};
 use crate::query::open_document::OpenDocument;
@@ -148,7 +149,7 @@ impl Current {
             }
             _ => (vec![splice.removed], splice.removed),
         };
-        let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change);
+        let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change.to_string());
         let changes = splice.changes.iter().map(change);
         let joined = matches!(edit.operation, Operation::Insert { .. })
             .then(|| joined_section(&self.version, &place, &splice, &version))
@@ -260,8 +261,9 @@ impl Current {
             let path = &self.document.stored.path;
             let message = format!("line {line} of {path} has no task");
             let fault = AddressError::new(FaultCode::SelectorNotFound, message);
-            let path = shell_path(path);
-            return Err(fault.or_else(|| format!("`mdsel tasks --under {path}` lists its tasks")));
+            return Err(
+                fault.or_else(|| message!("`mdsel tasks --under {path}` lists its tasks", path))
+            );
         };
         Ok(ResolvedNode::new(Rc::clone(&self.document), Target::Node(task.node), Params::default()))
     }
@@ -333,11 +335,11 @@ impl Current {
         let message = format!("{address}: the hash is {found}, not {expected}");
         let hint = if lines.is_none() && is_of(own) {
             "that is the hash of the section's own text: pass --no-children to edit only that"
-                .to_owned()
+                .into()
         } else {
-            format!(
-                "read it again with `mdsel read {} --refresh -f json`, and repeat the edit",
-                shell_path(&address)
+            message!(
+                "read it again with `mdsel read {path} --refresh -f json`, and repeat the edit",
+                address
             )
         };
         Err(Error::new(ErrorKind::Conflict, message).with_hint(hint))

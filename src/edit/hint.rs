@@ -6,9 +6,10 @@
 use super::operation::Operation;
 use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
-use crate::error::{Error, ErrorKind, Result, shell_path, shell_word};
+use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
+use crate::message::{Message, message};
 use crate::position::ByteSpan;
 use crate::query::node::{has_hash, short_hash};
 use crate::query::open_document::OpenDocument;
@@ -29,10 +30,7 @@ pub(super) fn check_hash(
     }
     let found = short_hash(spans.first().map_or(bytes, |span| span.of(bytes)));
     Err(Error::new(ErrorKind::Conflict, format!("{path}: the hash is {found}, not {expected}"))
-        .with_hint(format!(
-            "read it again with `mdsel read {} --refresh -f json`",
-            shell_path(path)
-        )))
+        .with_hint(message!("read it again with `mdsel read {path} --refresh -f json`", path)))
 }
 
 /// Returns `error`. If it says that `text` names a whole document, its hint becomes that of `hint`, if any.
@@ -40,53 +38,55 @@ pub(super) fn of_whole_document(
     session: &Session<'_>,
     error: Error,
     text: &str,
-    hint: impl Fn(&OpenDocument) -> Option<String>,
+    hint: impl Fn(&OpenDocument) -> Option<Message>,
 ) -> Result<Error> {
     if error.reason() != Some("WHOLE_DOCUMENT") {
         return Ok(error);
     }
     let Ok(stored) = documents::one(session, text)? else { return Ok(error) };
     let hint = hint(&*session.open(&stored)?);
-    Ok(error.map_hints(|other| hint.clone().unwrap_or_else(|| other.to_owned())))
+    Ok(error.map_hints(|other| hint.clone().unwrap_or_else(|| other.clone())))
 }
 
 /// Returns what to do instead of an edit of a whole document; `None` if the edit of its whole text may be meant.
-pub(super) fn instead_of_whole(document: &OpenDocument, operation: &Operation) -> Option<String> {
-    let whole = shell_path(&document.address("*"));
+pub(super) fn instead_of_whole(document: &OpenDocument, operation: &Operation) -> Option<Message> {
+    let whole = document.address("*");
     match operation {
         Operation::Insert { position, .. } => {
             let (place, position) = match position {
                 Position::FirstChild => ("beginning", "first_child"),
                 _ => ("end", "last_child"),
             };
-            Some(format!(
-                "name a section, or insert at the {place} of the document with \
-                 `mdsel insert {whole} --position {position}`"
+            Some(message!(
+                "name a section, or insert at the {} of the document with `mdsel insert {path} --position {}`",
+                place,
+                whole,
+                position
             ))
         }
-        Operation::Delete { .. } => Some(format!(
-            "empty the file with `mdsel replace {whole} --content '' --allow-drop`; or delete the file, and run \
-             `mdsel ingest`"
+        Operation::Delete { .. } => Some(message!(
+            "empty the file with `mdsel replace {path} --content '' --allow-drop`; or delete the file, and run \
+             `mdsel ingest`",
+            whole
         )),
-        Operation::Mark { .. } => Some(format!(
-            "list the tasks with `mdsel tasks --under {}`",
-            shell_path(&document.namespace)
-        )),
+        Operation::Mark { .. } => {
+            Some(message!("list the tasks with `mdsel tasks --under {path}`", document.namespace))
+        }
         Operation::Replace { .. } | Operation::ReplaceText { .. } | Operation::Key(_) => None,
     }
 }
 
 /// Returns what to do instead of giving a whole document the title `title`.
-pub(super) fn instead_of_title(document: &OpenDocument, title: &str) -> String {
-    let move_it =
-        format!("move the file with `mdsel move {} PATH`", shell_path(&document.namespace));
+pub(super) fn instead_of_title(document: &OpenDocument, title: &str) -> Message {
+    let move_it = message!("move the file with `mdsel move {path} PATH`", document.namespace);
     match document.tree.outline().sections.iter().find(|section| section.level == 1) {
-        Some(section) => format!(
-            "rename its first heading with `mdsel rename {} --title {}`, or {move_it}",
-            shell_path(&document.address_of(section.node)),
-            shell_word(title)
+        Some(section) => message!(
+            "rename its first heading with `mdsel rename {path} --title {}`, or {}",
+            document.address_of(section.node),
+            title,
+            move_it
         ),
-        None => format!("name a section, or {move_it}"),
+        None => message!("name a section, or {}", move_it),
     }
 }
 
@@ -111,88 +111,93 @@ impl RefusedEdit<'_> {
     }
 
     /// Returns what to do, as an imperative sentence.
-    fn hint(&self, refusal: &Refusal) -> String {
-        let document = self.document();
+    fn hint(&self, refusal: &Refusal) -> Message {
+        let document = &self.place.document.namespace;
         match refusal {
             Refusal::NoSuchPlace if self.place.target == Target::FrontMatter => {
-                let front_matter = self.front_matter();
-                format!("add it with `mdsel replace {front_matter} --content 'title: T'`")
+                message!("add it with `mdsel replace {path} --content 'title: T'`", self.front_matter())
             }
             Refusal::NoSuchPlace => {
-                format!("list its places with `mdsel index {document} --blocks`")
+                message!("list its places with `mdsel index {path} --blocks`", document)
             }
             Refusal::NoSuchPosition => self.position(),
             Refusal::NoSuchPart => self.part(),
             Refusal::NotApart => {
-                let (command, address) = (self.operation.command().name(), self.address());
-                format!("`mdsel {command} {address}` {command}s the nested lists, too")
+                let command = self.operation.command().name();
+                let address = self.address;
+                message!("`mdsel {} {path}` {}s the nested lists, too", command, address, command)
             }
-            Refusal::NotWholeLines { .. } => format!(
+            Refusal::NotWholeLines { .. } => message!(
                 "edit the block around it: {}",
                 self.container_in_whole_lines().unwrap_or_default()
             ),
             Refusal::EmptyContent => {
-                "give text with --content, --content-file or standard input".to_owned()
+                "give text with {--content, --content-file or standard input|content}".into()
             }
-            Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".to_owned(),
-            Refusal::LineEnd => "give one line; write <br> for a line break in a cell".to_owned(),
+            Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".into(),
+            Refusal::LineEnd => "give one line; write <br> for a line break in a cell".into(),
             Refusal::TooManyCells { .. } => {
-                "write a pipe inside a cell as \\|, or give fewer cells".to_owned()
+                "write a pipe inside a cell as \\|, or give fewer cells".into()
             }
             Refusal::NotARow { columns } => {
-                format!("write the row with its pipes, as in `|{}`", " text |".repeat(*columns))
+                message!("write the row with its pipes, as in `|{}`", " text |".repeat(*columns))
             }
             Refusal::NotCode => self.code(),
-            Refusal::NotATable { is_replaced: true } => format!(
+            Refusal::NotATable { is_replaced: true } => message!(
                 "to replace one row, name it as {}/row[0]; else begin the content with a header and a delimiter row, or \
                  pass --allow-change to make it text",
                 self.place.address()
             ),
             Refusal::NotATable { is_replaced: false } => {
                 "insert the row into the table with --position last_child, or beside a row as TABLE/row[0]"
-                    .to_owned()
+                    .into()
             }
-            Refusal::NotATask => format!("list the tasks with `mdsel tasks --under {document}`"),
-            Refusal::NotInPlace(_) => format!(
-                "list the keys with `mdsel meta --under {document}`, or edit the whole front matter with \
-                 `mdsel replace {} --content-file FILE`",
+            Refusal::NotATask => {
+                message!("list the tasks with `mdsel tasks --under {path}`", document)
+            }
+            Refusal::NotInPlace(_) => message!(
+                "list the keys with `mdsel meta --under {path}`, or edit the whole front matter with \
+                 `mdsel replace {path} --content-file FILE`",
+                document,
                 self.front_matter()
             ),
-            Refusal::LeavesOpen { .. } => "keep or add the line that closes it".to_owned(),
-            Refusal::NoSuchText => format!(
-                "copy the old text exactly, with its blanks, from `mdsel read {} -f raw`",
-                self.address()
+            Refusal::LeavesOpen { .. } => "keep or add the line that closes it".into(),
+            Refusal::NoSuchText => message!(
+                "copy the old text exactly, with its blanks, from `mdsel read {path} -f raw`",
+                self.address
             ),
             Refusal::SeveralTexts { .. } => {
                 "give more of the text around it, or name a smaller place, as DOC:START-END"
-                    .to_owned()
+                    .into()
             }
-            Refusal::OpenFence { .. } => "add the line that closes it to the content".to_owned(),
+            Refusal::OpenFence { .. } => "add the line that closes it to the content".into(),
             Refusal::WouldDrop { sections, .. } if self.is_exact() && self.replaces() => {
                 let section = sections.first().map_or("*", String::as_str);
                 let rename = rename(&self.place.document.address(section));
-                format!(
-                    "{rename}, keep the headings in the content, or pass --allow-drop to drop them"
+                message!(
+                    "{}, keep the headings in the content, or pass --allow-drop to drop them",
+                    rename
                 )
             }
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
             Refusal::WouldEscape { least, is_title, .. } => self.escape(*least, *is_title),
-            Refusal::WouldReparent { .. } => self.levels("use headings of other levels"),
+            Refusal::WouldReparent { .. } => self.levels(&"use headings of other levels".into()),
             Refusal::WrongLevel { wanted, .. } => {
-                self.levels(&format!("begin with `{}`", hashes(*wanted)))
+                self.levels(&message!("begin with `{}`", hashes(*wanted)))
             }
             Refusal::NoSuchLevel { .. } => {
-                "change the levels of the headings in the content".to_owned()
+                "change the levels of the headings in the content".into()
             }
-            Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".to_owned(),
+            Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".into(),
             Refusal::FrontMatter(problem) => self.front_matter_hint(*problem),
-            Refusal::BreaksMarkup { .. } => format!(
+            Refusal::BreaksMarkup { .. } => message!(
                 "keep each BEGIN and END marker in the content, edit the LDMD section itself \
-                 (`mdsel ldmd index {document}`), or pass --allow-change"
+                 (`mdsel ldmd index {path}`), or pass --allow-change",
+                document
             ),
-            Refusal::IntoItself => "name a place outside the section with --to".to_owned(),
+            Refusal::IntoItself => "name a place outside the section with --to".into(),
             Refusal::ChangesSection => {
-                "close what is open before the new place, or choose another place".to_owned()
+                "close what is open before the new place, or choose another place".into()
             }
             Refusal::ChangesOutside { line, change: OutsideChange::Title { .. } } if self.is_exact() => {
                 let tree = &self.place.document.tree;
@@ -201,15 +206,10 @@ impl RefusedEdit<'_> {
                     || self.place.address(),
                     |section| self.place.document.address_of(section.node),
                 );
-                format!("{}, or pass --allow-change", rename(&address))
+                message!("{}, or pass --allow-change", rename(&address))
             }
             Refusal::ChangesOutside { change, .. } => self.change(change),
         }
-    }
-
-    /// The address of the place, as a word of a shell command.
-    fn address(&self) -> String {
-        shell_path(self.address)
     }
 
     /// Whether a phrase or a range of lines is edited.
@@ -222,14 +222,9 @@ impl RefusedEdit<'_> {
         matches!(self.operation, Operation::Replace { .. } | Operation::ReplaceText { .. })
     }
 
-    /// The document, as a word of a shell command.
-    fn document(&self) -> String {
-        shell_path(&self.place.document.namespace)
-    }
-
-    /// The address of the front matter, as a word of a shell command.
+    /// The address of the front matter.
     fn front_matter(&self) -> String {
-        shell_path(&format!("{}::{FRONT_MATTER_PLACE}", self.place.document.namespace))
+        format!("{}::{FRONT_MATTER_PLACE}", self.place.document.namespace)
     }
 
     /// The address of the innermost list, item or block quote around the place that begins at the start of a line, as
@@ -246,40 +241,42 @@ impl RefusedEdit<'_> {
         Some(self.place.document.address_of(above.into_iter().find(begins_line)?))
     }
 
-    fn position(&self) -> String {
-        let document = &self.place.document.namespace;
+    fn position(&self) -> Message {
         match (self.operation, self.place.target) {
             (Operation::Insert { relevel: true, .. }, _) if self.is_exact() => {
-                "leave out --relevel, or name a section".to_owned()
+                "leave out --relevel, or name a section".into()
             }
-            _ if self.is_exact() => "pass --position before or after".to_owned(),
+            _ if self.is_exact() => "pass --position before or after".into(),
             (_, Target::Cells(cells)) => {
                 let table = self.place.document.address_of(cells.node);
                 match (self.operation, cells.cell) {
                     (Operation::Delete { .. }, _) => {
-                        format!("delete the table: `mdsel delete {}`", shell_path(&table))
+                        message!("delete the table: `mdsel delete {path}`", table)
                     }
                     (_, Some(_)) => {
-                        "replace the cell, or insert a row before or after its row".to_owned()
+                        "replace the cell, or insert a row before or after its row".into()
                     }
                     (_, None) => {
-                        format!("pass --position after; the first row follows {table}/row[header]")
+                        message!(
+                            "pass --position after; the first row follows {}/row[header]",
+                            table
+                        )
                     }
                 }
             }
             (Operation::Delete { .. }, _) => {
-                instead_of_whole(&self.place.document, self.operation).unwrap_or_default()
+                instead_of_whole(&self.place.document, self.operation).unwrap_or_else(|| "".into())
             }
-            (_, Target::Document) => "pass --position first_child or last_child".to_owned(),
+            (_, Target::Document) => "pass --position first_child or last_child".into(),
             (_, Target::FrontMatter) => {
-                format!("pass --position after, or replace {document}::{FRONT_MATTER_PLACE}")
+                message!("pass --position after, or replace {}", self.front_matter())
             }
-            _ => "pass --position before or after".to_owned(),
+            _ => "pass --position before or after".into(),
         }
     }
 
     /// The hint for content that is no code block.
-    fn code(&self) -> String {
+    fn code(&self) -> Message {
         let text = self.file.get(self.place.span().start..).unwrap_or_default();
         let line = text.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
         let fence = String::from_utf8_lossy(line).trim().to_owned();
@@ -288,87 +285,89 @@ impl RefusedEdit<'_> {
         } else {
             "indent each line of the content by four spaces".to_owned()
         };
-        format!("{form}, replace a phrase with --old, or pass --allow-change to make it text")
+        message!("{}, replace a phrase with --old, or pass --allow-change to make it text", form)
     }
 
-    fn part(&self) -> String {
-        let address = self.address();
+    fn part(&self) -> Message {
+        let address = self.address;
         match self.operation {
             Operation::Delete { .. } => {
-                format!(
-                    "delete the section's own text, too: `mdsel delete {address} --no-children`"
+                message!(
+                    "delete the section's own text, too: `mdsel delete {path} --no-children`",
+                    address
                 )
             }
-            _ => format!(
-                "name the whole section: `mdsel insert {address} --position first_child` inserts the \
-                 content after the section's own text"
+            _ => message!(
+                "name the whole section: `mdsel insert {path} --position first_child` inserts the content after \
+                 the section's own text",
+                address
             ),
         }
     }
 
-    fn drop(&self, is_itself: bool, count: usize) -> String {
+    fn drop(&self, is_itself: bool, count: usize) -> Message {
         let is_section = matches!(self.place.target, Target::Node(node)
             if self.place.document.tree.section(node).is_some());
         if is_itself && count == 1 {
             return match self.scope {
-                EditScope::Heading => "give one heading of the same level".to_owned(),
+                EditScope::Heading => "give one heading of the same level".into(),
                 _ => "begin the content with a heading of the same level, leave out \
                       --no-keep-heading, or pass --allow-drop"
-                    .to_owned(),
+                    .into(),
             };
         }
         if self.scope == EditScope::Subtree && is_section && !self.is_exact() {
             return "keep their headings in the content, pass --no-children to replace only the section's \
                     own text, or --allow-drop to drop them"
-                .to_owned();
+                .into();
         }
         if matches!(self.operation, Operation::Delete { .. }) {
-            return "leave out --no-children to delete them, too".to_owned();
+            return "leave out --no-children to delete them, too".into();
         }
         let kept =
             if matches!(self.place.target, Target::Ldmd(_)) { "markers" } else { "headings" };
-        format!("keep their {kept} in the content, or pass --allow-drop to drop them")
+        message!("keep their {} in the content, or pass --allow-drop to drop them", kept)
     }
 
-    fn escape(&self, least: u8, is_title: bool) -> String {
+    fn escape(&self, least: u8, is_title: bool) -> Message {
         let is_replace = matches!(self.operation, Operation::Replace { .. });
         if is_title {
-            return "pass --no-keep-heading to replace the title, too".to_owned();
+            return "pass --no-keep-heading to replace the title, too".into();
         }
         if self.scope == EditScope::Heading {
-            return "give one heading of the same level".to_owned();
+            return "give one heading of the same level".into();
         }
         if least > 6 && is_replace && self.scope == EditScope::Own {
             return "leave the headings out of the content, leave out --no-children to replace the \
                     subsections, too, or pass --allow-escape"
-                .to_owned();
+                .into();
         }
         if least > 6 {
             return "insert sections with --position before or after another section, or pass \
                     --allow-escape"
-                .to_owned();
+                .into();
         }
-        self.levels(&format!("use `{}` or deeper", hashes(least)))
+        self.levels(&message!("use `{}` or deeper", hashes(least)))
     }
 
     /// The hint about heading levels for this command; `first` says how to change the content.
-    fn levels(&self, first: &str) -> String {
+    fn levels(&self, first: &Message) -> Message {
         match self.operation {
             Operation::Insert { relevel: false, .. } => {
-                format!("pass --relevel, {first}, or pass --allow-escape")
+                message!("pass --relevel, {}, or pass --allow-escape", first)
             }
             Operation::Insert { .. }
             | Operation::Replace { .. }
             | Operation::ReplaceText { .. } => {
-                format!("{first}, or pass --allow-escape")
+                message!("{}, or pass --allow-escape", first)
             }
             Operation::Delete { .. } | Operation::Mark { .. } | Operation::Key(_) => {
-                "pass --allow-escape".to_owned()
+                "pass --allow-escape".into()
             }
         }
     }
 
-    fn change(&self, change: &OutsideChange) -> String {
+    fn change(&self, change: &OutsideChange) -> Message {
         let kind = match self.place.target {
             Target::Node(node) => self.place.document.tree.node(node).map(|node| node.kind),
             _ => None,
@@ -377,28 +376,28 @@ impl RefusedEdit<'_> {
             (OutsideChange::Content | OutsideChange::Block, _) if self.is_exact() => {
                 "check the content for markers and fences, and its first and last line; or pass \
                  --allow-change"
-                    .to_owned()
+                    .into()
             }
-            (OutsideChange::Content | OutsideChange::Block, Some(NodeKind::Item)) => format!(
+            (OutsideChange::Content | OutsideChange::Block, Some(NodeKind::Item)) => message!(
                 "begin the content with the marker of the item, as in `{}text`, and indent its other \
                  lines to match; or pass --allow-change",
                 marker(self.file.get(self.place.span().start..).unwrap_or_default())
             ),
             (OutsideChange::Content | OutsideChange::Block, Some(NodeKind::Block(BlockType::Blockquote))) => {
-                "begin each line of the content with `> `, or pass --allow-change".to_owned()
+                "begin each line of the content with `> `, or pass --allow-change".into()
             }
             (OutsideChange::Content | OutsideChange::Block, _) => match self.container_kind() {
-                Some(_) => "indent the content like the lines around it, or pass --allow-change".to_owned(),
+                Some(_) => "indent the content like the lines around it, or pass --allow-change".into(),
                 None => "check for an open fence or comment, and for a list or a heading underline next to \
                          the place; to extend a list, insert before or after one of its items; or pass \
                          --allow-change"
-                    .to_owned(),
+                    .into(),
             },
             (OutsideChange::Title { .. } | OutsideChange::Link { .. } | OutsideChange::NewLink { .. }, _) => {
-                "keep the link definitions unchanged, or pass --allow-change".to_owned()
+                "keep the link definitions unchanged, or pass --allow-change".into()
             }
             (OutsideChange::Footnote { .. }, _) => {
-                "keep the footnote, use another label, or pass --allow-change".to_owned()
+                "keep the footnote, use another label, or pass --allow-change".into()
             }
         }
     }
@@ -410,30 +409,31 @@ impl RefusedEdit<'_> {
         matches!(kind, NodeKind::Block(_) | NodeKind::Item).then_some(kind)
     }
 
-    fn front_matter_hint(&self, problem: FrontMatterProblem) -> String {
+    fn front_matter_hint(&self, problem: FrontMatterProblem) -> Message {
         let address = self.front_matter();
         match problem {
             FrontMatterProblem::NotClosed => {
                 "close it with the delimiter that it begins with, or give keys and values without delimiters"
-                    .to_owned()
+                    .into()
             }
-            FrontMatterProblem::ClosedEarly => "remove the delimiter inside the content".to_owned(),
+            FrontMatterProblem::ClosedEarly => "remove the delimiter inside the content".into(),
             FrontMatterProblem::NotKeys => {
-                "give lines as `key: value`, or TOML between lines of `+++`".to_owned()
+                "give lines as `key: value`, or TOML between lines of `+++`".into()
             }
-            FrontMatterProblem::Appears => format!(
-                "change front matter with `mdsel replace {address}`, and begin other text with another line"
+            FrontMatterProblem::Appears => message!(
+                "change front matter with `mdsel replace {path}`, and begin other text with another line",
+                address
             ),
             FrontMatterProblem::Lost => {
-                format!("change the front matter by name: `mdsel replace {address}`")
+                message!("change the front matter by name: `mdsel replace {path}`", address)
             }
         }
     }
 }
 
 /// The advice to change the title of the section at this address with `rename`.
-fn rename(section: &str) -> String {
-    format!("change a title with `mdsel rename {} --title TITLE`", shell_path(section))
+fn rename(section: &str) -> Message {
+    message!("change a title with `mdsel rename {path} --title TITLE`", section)
 }
 
 fn hashes(level: u8) -> String {

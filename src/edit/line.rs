@@ -271,7 +271,7 @@ impl BatchLine {
     /// may name the place even without the key `fuzzy`.
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
         self.check_keys()?;
-        let usage = |message: &str| Error::new(ErrorKind::Usage, message);
+        let usage = |message: &'static str| Error::new(ErrorKind::Usage, message);
         let scope = EditScope::without_children(self.no_children);
         let allow = self.allow();
         let operation = self.operation();
@@ -290,7 +290,7 @@ impl BatchLine {
             Rename | Move | MoveSection => {
                 return Err(usage("rename and move change several files, so they stand alone")
                     .with_hint(
-                        "use `mdsel rename` or `mdsel move`; over MCP, a call with this edit only",
+                        "{use `mdsel rename` or `mdsel move`; over MCP, a call|make a call} with this edit only",
                     ));
             }
             Delete => Operation::Delete { scope },

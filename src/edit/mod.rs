@@ -36,6 +36,7 @@ use crate::ingest::{self, Paths};
 use crate::limits;
 use crate::links::Outgoing;
 use crate::markdown::slug::comparable;
+use crate::message::message;
 use crate::percent::percent_decode;
 use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
@@ -387,7 +388,7 @@ fn also_within(
 /// Puts the origin of `edit` before the message, so that it says which one of several edits failed.
 fn of_edit(mut fault: AddressError, edit: &Edit) -> AddressError {
     if let Some(origin) = &edit.origin {
-        fault.message = format!("{origin}: {}", fault.message);
+        fault.message = message!("{}: {}", origin, fault.message);
     }
     fault
 }

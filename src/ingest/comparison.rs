@@ -13,6 +13,7 @@ use super::candidates::Candidates;
 use super::plan::{IngestPlan, Scopes};
 use crate::corpus::{FileState, Skipped, WalkResult, is_at_or_below};
 use crate::error::{Result, Warning};
+use crate::message::message;
 use crate::store::StoredDocument;
 
 /// A file that is new or may have changed.
@@ -139,7 +140,7 @@ fn warning_of_other_folder(plan: &IngestPlan, scopes: &Scopes, documents: usize)
 }
 
 fn no_file(what: &str) -> Warning {
-    Warning::new("NO_FILE", format!("{what}; `mdsel ingest PATH` removes those at a path"))
+    Warning::new("NO_FILE", message!("{}; `mdsel ingest PATH` removes those at a path", what))
 }
 
 /// Compares the files that were found with the store. Counts unchanged documents in `report`.

@@ -20,6 +20,7 @@ use crate::corpus::{
     make_below, make_file, open_file, open_root,
 };
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::message::message;
 use crate::pack::{self, Attachment, Header, PackItem};
 use crate::prepare::Preparation;
 use crate::store::{Store, StoredDocument, Writer, options_lost};
@@ -114,8 +115,9 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
         report.note(vec![options_lost()]);
     }
     if left_out > 0 {
-        let message = format!(
-            "{left_out} attachments were not written; `mdsel load --attachments FOLDER` writes them"
+        let message = message!(
+            "{} attachments were not written; `mdsel load --attachments FOLDER` writes them",
+            left_out
         );
         report.note(vec![Warning::new("ATTACHMENTS", message)]);
     }

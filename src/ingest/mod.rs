@@ -50,7 +50,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     run_again(&request).map_err(|error| match error.kind() {
         ErrorKind::Locked => {
             let hint = "wait until the other process has finished, then repeat the command";
-            error.map_hints(|_| hint.to_owned())
+            error.map_hints(|_| hint.into())
         }
         _ => error,
     })
@@ -95,7 +95,8 @@ fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
         if !scopes.is_whole() {
             existing.retain(|path| {
                 let reason = walk.excluded(path, folder.join(path).is_dir());
-                let skipped = reason.map(|reason| Skipped { file: path.clone(), reason });
+                let skipped =
+                    reason.map(|reason| Skipped { file: path.clone(), reason: reason.to_string() });
                 let is_taken = skipped.is_none();
                 left_out.extend(skipped);
                 is_taken

@@ -11,7 +11,8 @@ use crate::corpus::{
     Collection, IngestOptions, Root, Roots, Skipped, WalkResult, canonical, collection_root,
     is_at_or_below, is_collection_name, is_really_below,
 };
-use crate::error::{Error, ErrorKind, Result, shell_word};
+use crate::error::{Error, ErrorKind, Result};
+use crate::message::message;
 use crate::store::StoredDocument;
 
 /// What an ingest is to do: the folders of the store after it, and the scopes.
@@ -277,7 +278,7 @@ impl IngestPlan {
     }
 }
 
-fn usage<T>(message: String, hint: &str) -> Result<T> {
+fn usage<T>(message: String, hint: &'static str) -> Result<T> {
     Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
 }
 
@@ -335,7 +336,7 @@ fn no_folder(root: &Root) -> Error {
         ErrorKind::Io,
         format!("{folder}: the folder of the collection {name} does not exist"),
     )
-    .with_hint(format!("drop its documents with `mdsel ingest --forget {}`", shell_word(name)))
+    .with_hint(message!("drop its documents with `mdsel ingest --forget {}`", name))
 }
 
 impl Scopes {

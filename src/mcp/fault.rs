@@ -38,13 +38,15 @@ fn code(kind: ErrorKind) -> ErrorCode {
 /// Returns the code, the message and the hint of an error.
 fn object(error: &Error) -> Value {
     let mut object = error.to_json();
-    object["hint"] = hint::for_calls(&error.hints().join("; ")).into();
+    object["message"] = hint::for_calls(error.message()).into();
+    let hints: Vec<String> = error.hints().iter().map(hint::for_calls).collect();
+    object["hint"] = hints.join("; ").into();
     object
 }
 
 /// Returns a JSON-RPC error. Its data contains the code and the hint.
 pub(super) fn data(error: &Error) -> ErrorData {
-    ErrorData::new(code(error.kind()), error.to_string(), Some(object(error)))
+    ErrorData::new(code(error.kind()), hint::for_calls(error.message()), Some(object(error)))
 }
 
 /// Returns the error for an address that has no match, or more than one.
@@ -72,12 +74,13 @@ mod tests {
 
     #[test]
     fn errors_contain_codes_and_hints() {
-        let error = Error::new(ErrorKind::Usage, "no such tool").with_hint("try another");
+        let error =
+            Error::new(ErrorKind::Usage, "--depth is no number").with_hint("leave out --depth");
         let printed = serde_json::to_value(data(&error)).unwrap();
         assert_eq!(
             printed,
-            json!({"code": -32602, "message": "no such tool", "data":
-                {"code": "USAGE", "message": "no such tool", "hint": "try another"}})
+            json!({"code": -32602, "message": "depth is no number", "data":
+                {"code": "USAGE", "message": "depth is no number", "hint": "leave out depth"}})
         );
         assert_eq!(code(ErrorKind::StoreNotFound).0, -32002);
         assert_eq!(code(ErrorKind::StoreCorrupt).0, -32603);

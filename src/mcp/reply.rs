@@ -84,7 +84,7 @@ impl ReplyOptions<'_> {
         let too_small =
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
         for message in answer.messages_mut() {
-            *message = hint::for_calls(message);
+            *message = hint::for_calls(message).into();
         }
         let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[], is_error).chars().count();

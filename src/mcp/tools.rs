@@ -278,7 +278,7 @@ mod tests {
     fn only_a_server_that_may_write_has_the_tool_that_writes() {
         assert_eq!(ToolName::named("edit", true).unwrap(), ToolName::Edit);
         let closed = ToolName::named("edit", false).unwrap_err();
-        assert!(closed.hints()[0].contains("--allow-write"));
+        assert!(closed.hint().contains("--allow-write"));
         assert!(ToolName::named("replace", true).is_err());
         for tool in all(true) {
             let name = ToolName::named(&tool.name, true).unwrap();

@@ -22,6 +22,7 @@ use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::message::Message;
 use crate::position::ByteSpan;
 
 /// A request for a bundle.
@@ -172,7 +173,7 @@ pub struct ContextAnswer {
     /// Whether the content was requested.
     pub with_body: bool,
     /// What to try next, if the question found nothing.
-    pub advice: Option<String>,
+    pub advice: Option<Message>,
     /// The info string for the fences of all items; `None` to choose one per item.
     pub language: Option<String>,
 }
@@ -182,7 +183,7 @@ impl List for ContextAnswer {
         Some(&mut self.page)
     }
 
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         self.advice.iter_mut().chain(self.page.messages_mut()).collect()
     }
 
@@ -406,7 +407,7 @@ struct Bundle<'a> {
     /// Whether the question finds further nodes, for which there is no room.
     has_more: bool,
     /// The advice of a question that found nothing.
-    advice: Option<String>,
+    advice: Option<Message>,
 }
 
 impl Bundle<'_> {

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, ErrorKind};
+use crate::message::message;
 
 /// A position in a list, and the generation of the store that the list was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,9 +85,9 @@ impl FromStr for Cursor {
         });
         parsed.ok_or_else(|| {
             let hint = if text.contains("::") {
-                format!("it is an address: `mdsel select {}` continues there", shell_word(text))
+                message!("it is an address: `mdsel select {path}` continues there", text)
             } else {
-                "use the value of `next` from the previous answer".to_owned()
+                "use the value of `next` from the previous answer".into()
             };
             Error::new(ErrorKind::Usage, format!("{text:?} is not a cursor")).with_hint(hint)
         })

@@ -10,10 +10,11 @@ use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::{FilterRequest, Session};
 use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;
-use crate::error::{Result, Warning, shell_path, shell_word};
+use crate::error::{Result, Warning};
 use crate::glob::Glob;
 use crate::limits;
 use crate::links::split_extension;
+use crate::message::{Message, message};
 use crate::store::{DocumentFilter, Lookup, StoredDocument, Under, folder_beginning};
 
 /// The documents found by name, and the names without a document.
@@ -74,20 +75,26 @@ fn not_found_among(
 
 /// The command that lists what may be meant by a name that resembles none: the documents of its folder, else the
 /// sections with a part of it in their titles.
-pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<String> {
+pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message> {
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded);
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     if !folder.is_empty() && session.reader.is_folder(folder)? {
-        let folder = shell_path(folder);
-        return Ok(format!("`mdsel toc {folder} --depth 0` lists the documents of {folder}"));
+        return Ok(message!(
+            "`mdsel toc {path} --depth 0` lists the documents of {}",
+            folder,
+            folder
+        ));
     }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = if stem.is_empty() { file } else { stem };
     let part: String = part.chars().take(limits::MAX_HINT_CHARS).collect();
-    let part = shell_word(&format!("*{}*", part.replace(['*', '?', '[', '{', '\\'], "?")));
-    Ok(format!("`mdsel find {part}` looks in titles, `mdsel toc --depth 0` lists the documents"))
+    let part = format!("*{}*", part.replace(['*', '?', '[', '{', '\\'], "?"));
+    Ok(message!("`mdsel find {}` looks in titles, `mdsel toc --depth 0` lists the documents", part))
 }
+
+/// What to do about a file that has not been ingested.
+pub(crate) const INGEST_ADDS: &str = "`mdsel ingest` adds it";
 
 /// Returns a fault if `name` is a file that has not been ingested.
 pub(super) fn not_ingested(session: &Session<'_>, name: &str) -> Result<Option<AddressError>> {
@@ -97,13 +104,16 @@ pub(super) fn not_ingested(session: &Session<'_>, name: &str) -> Result<Option<A
     }
     let reader = session.reader;
     let message = match session.roots.left_out(&reader.facts().own_files, &path) {
-        Some(reason) => format!("{path} is not in the store: {reason}"),
+        Some(reason) => message!("{} is not in the store: {}", path, reason),
         // Without a path, an ingest takes only the collections.
         None if reader.options().only_collections && session.roots.of(&path).0.name.is_empty() => {
-            let word = shell_path(&path);
-            format!("{path} is not in the store: `mdsel ingest {word}`, in the root, adds it")
+            message!(
+                "{} is not in the store: `mdsel ingest {path}`, in the root, adds it",
+                path,
+                path
+            )
         }
-        None => format!("{path} is not in the store: `mdsel ingest` adds it"),
+        None => message!("{} is not in the store: {}", path, Message::from(INGEST_ADDS)),
     };
     Ok(Some(AddressError::new(FaultCode::NotInStore, message)))
 }
@@ -315,7 +325,8 @@ pub fn one(session: &Session<'_>, name: &str) -> Result<AddressResult<StoredDocu
             if name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some() {
                 // It names no document, but a folder or a pattern.
                 fault.message =
-                    format!("{} documents match {name:?}, and one is needed here", documents.len());
+                    format!("{} documents match {name:?}, and one is needed here", documents.len())
+                        .into();
             }
             Err(fault.of(name))
         }

@@ -116,7 +116,7 @@ fn attachment(session: &Session<'_>, path: &str) -> std::result::Result<Attachme
     }
     let own_files = &session.reader.facts().own_files;
     if let Some(reason) = session.roots.concealed(own_files, path) {
-        return Err(reason);
+        return Err(reason.to_string());
     }
     let most = limits::MAX_DOCUMENT_BYTES as u64;
     let bytes = session.roots.read(path, most).map_err(|error| match error.kind() {

@@ -22,6 +22,7 @@ use crate::glob::Globs;
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::fold;
+use crate::message::message;
 use crate::percent::percent_decode;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
@@ -160,8 +161,9 @@ pub(super) const NO_DOCUMENT: &str = "NO_DOCUMENT";
 
 /// Returns the warning that no document passes the filters. `message` says of which documents.
 pub(super) fn no_document(message: &str) -> Warning {
-    let message = format!(
-        "{message}; leave out a filter, or see `mdsel toc --depth 0`, which lists the documents"
+    let message = message!(
+        "{}; leave out a filter, or see `mdsel toc --depth 0`, which lists the documents",
+        message
     );
     Warning::new(NO_DOCUMENT, message)
 }
@@ -191,11 +193,11 @@ fn unknown_keys<'a>(
     let warning = |key| {
         let similar = most_similar(key, names.iter().copied());
         let next = if similar.is_empty() {
-            "`mdsel meta --types` lists the keys".to_owned()
+            "`mdsel meta --types` lists the keys".into()
         } else {
-            format!("similar keys are {}", similar.join(", "))
+            message!("similar keys are {}", similar.join(", "))
         };
-        let message = format!("no front matter has the key {key:?}; {next}");
+        let message = message!("no front matter has the key {}; {}", format!("{key:?}"), next);
         Warning::new(UNKNOWN_KEY, message)
     };
     Ok(unknown.into_iter().map(warning).collect())

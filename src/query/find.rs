@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::glob::{Glob, Separator};
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
+use crate::message::{Message, message};
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -68,7 +69,7 @@ pub struct FindAnswer {
     pub page: Page,
     /// What was searched for and what to try next, if nothing was found.
     #[serde(skip)]
-    pub advice: Option<String>,
+    pub advice: Option<Message>,
 }
 
 impl List for FindAnswer {
@@ -76,7 +77,7 @@ impl List for FindAnswer {
         Some(&mut self.page)
     }
 
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         self.advice.iter_mut().chain(self.page.messages_mut()).collect()
     }
 
@@ -215,7 +216,7 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
 }
 
 /// Returns the text for an empty answer: what was searched for and what to try next.
-fn advice(request: &FindRequest) -> String {
+fn advice(request: &FindRequest) -> Message {
     let mut pattern = request.pattern.clone();
     shorten(&mut pattern, 60);
     let what = match &request.content {
@@ -225,7 +226,7 @@ fn advice(request: &FindRequest) -> String {
         None => format!("has a title that matches {pattern:?}"),
     };
     let others = if request.filter.is_empty() { "" } else { " without filters," };
-    format!("No section {what}. Try a part of the title,{others} or `mdsel search WORDS`.")
+    message!("No section {}. Try a part of the title,{} or `mdsel search WORDS`.", what, others)
 }
 
 fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> FoundSection {

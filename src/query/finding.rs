@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::cursor::{Cursor, most};
 use super::filter::NO_DOCUMENT;
-use super::page::{self, shorten};
+use super::page::{self, shorten, shorten_message};
 use super::{List, Page};
 use crate::address::AddressError;
 use crate::limits;
+use crate::message::Message;
 
 /// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -28,7 +29,7 @@ pub struct Finding {
     pub line: Option<usize>,
     /// How to solve the problem, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    pub hint: Option<Message>,
 }
 
 /// A problem that several places have.
@@ -115,7 +116,7 @@ impl List for Findings {
         Some(&mut self.page)
     }
 
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         let hints = self.findings.iter_mut().filter_map(|finding| finding.hint.as_mut());
         hints.chain(self.page.messages_mut()).collect()
     }
@@ -139,7 +140,8 @@ impl List for Findings {
 
     fn sizes_of_first(&self) -> usize {
         self.findings.first().map_or(0, |first| {
-            page::longest([first.message.as_str()].into_iter().chain(first.hint.as_deref()))
+            let hint = first.hint.as_ref().map(Message::to_string);
+            page::longest([first.message.as_str()].into_iter().chain(hint.as_deref()))
         })
     }
 
@@ -148,7 +150,7 @@ impl List for Findings {
         self.repeated.clear();
         shorten(&mut first.message, size);
         if let Some(hint) = &mut first.hint {
-            shorten(hint, size);
+            shorten_message(hint, size);
         }
         true
     }

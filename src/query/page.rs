@@ -12,6 +12,7 @@ use crate::address::AddressError;
 use crate::count::counted;
 use crate::error::Warning;
 use crate::limits::BRIEF_MESSAGE_CHARS;
+use crate::message::Message;
 
 /// The parts of a page that are not items.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +76,7 @@ impl Page {
     }
 
     /// Returns the messages of faults and warnings.
-    pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         let faults = self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message);
         faults.chain(self.warnings.iter_mut().map(|warning| &mut warning.message))
     }
@@ -105,12 +106,12 @@ impl Page {
         self.warnings.truncate(1 - self.unresolved_selectors.len());
         for fault in &mut self.unresolved_selectors {
             shorten(&mut fault.selector, BRIEF_MESSAGE_CHARS);
-            shorten(&mut fault.message, BRIEF_MESSAGE_CHARS);
+            shorten_message(&mut fault.message, BRIEF_MESSAGE_CHARS);
             fault.suggestions.clear();
             fault.candidates = Box::default();
         }
         for warning in &mut self.warnings {
-            shorten(&mut warning.message, BRIEF_MESSAGE_CHARS);
+            shorten_message(&mut warning.message, BRIEF_MESSAGE_CHARS);
         }
         if total > 1 {
             let message = format!("the answer leaves out {}", counted(total - 1, "more message"));
@@ -140,6 +141,13 @@ pub(crate) fn shorten(text: &mut String, chars: usize) {
     }
 }
 
+/// Cuts a message in the same way.
+pub(super) fn shorten_message(message: &mut Message, chars: usize) {
+    let mut text = message.to_string();
+    shorten(&mut text, chars);
+    *message = text.into();
+}
+
 /// Cuts a text of a document to its first `chars` Unicode scalars. Content gets no mark.
 pub(super) fn cut(text: &mut String, chars: usize) {
     if let Some((end, _)) = text.char_indices().nth(chars) {
@@ -160,7 +168,7 @@ pub trait List: Clone {
     }
 
     /// Returns the messages, which may name commands and options of the command line.
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         self.page_mut().into_iter().flat_map(Page::messages_mut).collect()
     }
 

@@ -6,7 +6,8 @@ use super::{List, Outcome, Page, Session, documents};
 use crate::address::{
     AddressError, AddressResult, FaultCode, SectionPart, namespace, parse_places,
 };
-use crate::error::{Result, shell_path};
+use crate::error::Result;
+use crate::message::message;
 
 /// A request for a node.
 #[derive(Clone, Debug)]
@@ -89,9 +90,11 @@ fn address_in(session: &Session<'_>, document: &str, place: &str) -> Result<Addr
                 && resolve_one(session, document)?.is_ok()
                 && resolve_one(session, place)?.is_ok()
             {
-                let (first, second) = (shell_path(document), shell_path(place));
-                let message = format!(
-                    "{document} is an address with its document; `mdsel select {first} {second}` reads both places"
+                let message = message!(
+                    "{} is an address with its document; `mdsel select {path} {path}` reads both places",
+                    document,
+                    document,
+                    place
                 );
                 fault = AddressError::new(fault.code, message).of(document);
             }

@@ -13,6 +13,7 @@ use crate::cancellation::Cancellation;
 use crate::corpus::{Disk, Roots};
 use crate::error::{Result, Warning};
 use crate::links::{SiteRoot, unordered, without_order};
+use crate::message::{Message, message};
 use crate::position::ByteSpan;
 use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
 
@@ -171,7 +172,7 @@ impl<'a> Session<'a> {
     pub(crate) fn warning_of_changes<'d>(
         &self,
         documents: impl IntoIterator<Item = &'d StoredDocument>,
-        consequence: &str,
+        consequence: &'static str,
     ) -> Option<Warning> {
         let mut changed = documents.into_iter().filter(|document| {
             let freshness = self.freshness(document);
@@ -183,7 +184,7 @@ impl<'a> Session<'a> {
             1 => format!("{} and another file have changed or are", first.path),
             others => format!("{} and {others} other files have changed or are", first.path),
         };
-        let message = format!("{what} gone since the ingest; {consequence}");
+        let message = message!("{} gone since the ingest; {}", what, Message::from(consequence));
         Some(Warning::new("STALE_DOCUMENTS", message))
     }
 }

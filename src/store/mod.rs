@@ -42,8 +42,7 @@ use crate::trust::{Trust, Wish};
 use local::LocalEngine;
 
 /// What to do if another process has locked the store.
-const LOCKED_HINT: &str =
-    "wait until the other process has finished, or wait longer with --wait SECONDS";
+const LOCKED_HINT: &str = "wait until the other process has finished{, or wait longer with --wait SECONDS|, then repeat the call}";
 
 /// Where documents are kept: what differs between a file on this machine and a server.
 pub trait Engine: Debug + Send + Sync {

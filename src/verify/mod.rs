@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use crate::corpus::{Roots, is_temporary};
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::message::Message;
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
 use crate::store::{Check, Checked, FaultKind, Store, StorePart, StoreProblem};
@@ -155,7 +156,7 @@ fn finding(fault: StoreProblem, is_file: bool) -> Finding {
         message: fault.message,
         file: fault.file,
         line: None,
-        hint: hint.map(str::to_owned),
+        hint: hint.map(Message::from),
     }
 }
 

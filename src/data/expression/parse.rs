@@ -9,10 +9,11 @@ use super::{Comparison, Expression, KEYWORDS, Literal, Operator, ends_key, is_ke
 use crate::data::scalar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::message::{Message, message};
 
 /// The hint of an error that has no better one.
 const FORM: &str = "write `key op value` with the operators = != < <= > >= ~ contains, or `exists \
-    key`, joined by and, or, not and parentheses; see mdsel help data";
+    key`, joined by and, or, not and parentheses{; see mdsel help data|}";
 
 impl Expression {
     /// Parses `text`.
@@ -48,7 +49,7 @@ impl<'a> Parser<'a> {
         self.text.get(self.position..).unwrap_or_default()
     }
 
-    fn fault(&self, message: &str, hint: &str) -> Error {
+    fn fault(&self, message: &str, hint: impl Into<Message>) -> Error {
         let column = self.text.get(..self.position).map_or(0, |text| text.chars().count()) + 1;
         let message = format!("expression {:?}, column {column}: {message}", self.text);
         Error::new(ErrorKind::InvalidExpression, message).with_hint(hint)
@@ -158,11 +159,12 @@ impl<'a> Parser<'a> {
         let key = rest.get(..end).unwrap_or_default();
         if key.is_empty() || is_keyword(key) {
             let found = if rest.is_empty() { "the end" } else { self.word() };
-            let hint = format!(
-                "put a key that is one of {}, or has blanks or marks, in backquotes; {FORM}",
-                KEYWORDS.join(", ")
+            let hint = message!(
+                "put a key that is one of {}, or has blanks or marks, in backquotes; {}",
+                KEYWORDS.join(", "),
+                Message::from(FORM)
             );
-            return Err(self.fault(&format!("expected a key, found {found:?}"), &hint));
+            return Err(self.fault(&format!("expected a key, found {found:?}"), hint));
         }
         self.position += end;
         Ok(key.to_owned())
@@ -192,28 +194,29 @@ impl<'a> Parser<'a> {
             let rest = self.text.split_once(key).map_or("", |(_, rest)| rest);
             let whole = format!("{quoted}{rest}");
             let quoted = whole.split('\'').next().unwrap_or_default();
-            format!("put a key with blanks in backquotes: `{quoted}`")
+            format!("put a key with blanks in backquotes: `{quoted}`").into()
         } else {
             match self.word().to_ascii_lowercase().as_str() {
                 "like" | "ilike" | "matches" => {
                     let (pattern, part) = (comparison("~ pattern"), comparison("contains part"));
-                    format!("write {pattern} for a regular expression, or {part}")
+                    format!("write {pattern} for a regular expression, or {part}").into()
                 }
                 "is" => {
                     let (value, null) = (comparison("= value"), comparison("= null"));
-                    format!("write {value}, or {null} for a key without a value")
+                    format!("write {value}, or {null} for a key without a value").into()
                 }
                 "in" => {
                     let either = form(&format!("{name} = x or {name} = y"));
-                    format!("write {either} for a value that is one of several")
+                    format!("write {either} for a value that is one of several").into()
                 }
-                _ => format!(
-                    "write {} for documents with the key; put a key with blanks in backquotes; {FORM}",
-                    form(&written)
+                _ => message!(
+                    "write {} for documents with the key; put a key with blanks in backquotes; {}",
+                    form(&written),
+                    Message::from(FORM)
                 ),
             }
         };
-        Err(self.fault(&format!("expected an operator after the key {key:?}"), &hint))
+        Err(self.fault(&format!("expected an operator after the key {key:?}"), hint))
     }
 
     fn value(&mut self) -> Result<Literal> {
@@ -284,7 +287,7 @@ pub(super) fn form(text: &str) -> String {
 fn pattern(text: &str) -> Result<regex::Regex> {
     let fault = |message: String| {
         Error::new(ErrorKind::InvalidPattern, message)
-            .with_hint("escape the characters of plain text with \\; see mdsel help search")
+            .with_hint("escape the characters of plain text with \\{; see mdsel help search|}")
     };
     if text.len() > limits::MAX_PATTERN_BYTES {
         return Err(limits::exceeded("pattern-bytes"));
@@ -426,7 +429,7 @@ mod tests {
             ("a IN (1, 2)", "write `a = x or a = y` for"),
         ] {
             let error = Expression::parse(text).unwrap_err();
-            let hint = error.hints().join("; ");
+            let hint = error.hint();
             assert!(hint.contains(part), "{text}: {hint}");
         }
     }

@@ -8,6 +8,7 @@ use super::{RelocateEffects, RelocateReport, RewrittenLink};
 use crate::address::AddressError;
 use crate::error::Warning;
 use crate::limits;
+use crate::message::Message;
 use crate::query::node::short_hash;
 use crate::query::{List, Outcome};
 
@@ -125,7 +126,7 @@ impl RelocateAnswer {
 }
 
 impl List for RelocateAnswer {
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message).collect()
     }
 

@@ -8,9 +8,10 @@ use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{RelocateEffects, RelocationPlan};
 use crate::edit::plan::Version;
-use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
 use crate::markdown::Dialect;
+use crate::message::{Message, message};
 use crate::query::Session;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::{Destination, Graph};
@@ -55,29 +56,29 @@ pub(super) fn moved(
     });
     let path = in_folder.as_deref().unwrap_or(path);
     let reader = session.reader;
-    let refused = |kind, message: String, hint: &str| Error::new(kind, message).with_hint(hint);
     if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         let message = format!("{path:?} is not the path of a file below the root");
-        return Err(refused(ErrorKind::OutsideRoot, message, "name a file below the root"));
+        return Err(
+            Error::new(ErrorKind::OutsideRoot, message).with_hint("name a file below the root")
+        );
     }
     let roots = reader.roots();
     if roots.file(path).is_dir() {
-        let (document, folder) = (shell_path(&stored.path), shell_path(&format!("{path}/")));
-        let hint = format!("move it into the folder with `mdsel move {document} {folder}`");
-        return Err(refused(ErrorKind::EditRefused, format!("{path} is a folder"), &hint)
-            .with_reason("EXISTS"));
+        return Err(refused("EXISTS", format!("{path} is a folder")).with_hint(message!(
+            "move it into the folder with `mdsel move {path} {path}`",
+            stored.path,
+            format!("{path}/")
+        )));
     }
     if let Some(reason) = roots.excluded(&store.own_files(), path) {
-        let message = format!("{path} would not be ingested: {reason}");
-        return Err(refused(ErrorKind::EditRefused, message, "choose another path")
-            .with_reason("NOT_INGESTED"));
+        let message = message!("{} would not be ingested: {}", path, reason);
+        return Err(refused("NOT_INGESTED", message).with_hint("choose another path"));
     }
     let is_taken = path != stored.path
         && (roots.file(path).symlink_metadata().is_ok() || reader.document_at(path)?.is_some());
     if is_taken {
-        let message = format!("{path} exists");
-        let hint = "choose another path; nothing is ever replaced by a move";
-        return Err(refused(ErrorKind::EditRefused, message, hint).with_reason("EXISTS"));
+        return Err(refused("EXISTS", format!("{path} exists"))
+            .with_hint("choose another path; nothing is ever replaced by a move"));
     }
     let old = session.open(stored)?;
     let bytes = session.content(&old, old.span())?;
@@ -88,6 +89,10 @@ pub(super) fn moved(
     let versions = vec![version];
     let effects = RelocateEffects::default();
     Ok(RelocationPlan { versions, moved, section: None, from, to, title: None, effects })
+}
+
+fn refused(reason: &'static str, message: impl Into<Message>) -> Error {
+    Error::new(ErrorKind::EditRefused, message).with_reason(reason)
 }
 
 /// Returns a warning about links that lead nowhere and end in the name of the document `stored`, if no other document
@@ -123,9 +128,10 @@ pub(super) fn unresolved_links(
         "`mdsel links check` lists them"
     };
     let StoredLink { line, target, .. } = link;
-    let message = format!(
-        "{links} in the name {name:?}, such as {file}:{line} to {target}, and no link that leads nowhere is \
-         rewritten; {next}"
+    let message = message!(
+        "{}, and no link that leads nowhere is rewritten; {}",
+        format!("{links} in the name {name:?}, such as {file}:{line} to {target}"),
+        Message::from(next)
     );
     Ok(Some(Warning::new("UNRESOLVED_LINKS", message)))
 }

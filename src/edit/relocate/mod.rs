@@ -27,9 +27,10 @@ use super::plan::{Allow, Position, Renumbered};
 use crate::address::{AddressError, AddressResult};
 use crate::edit::answer::{diff, quoted};
 use crate::edit::linked_first;
-use crate::error::{Error, ErrorKind, Result, Warning, shell_path};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::markdown::outline::Section;
+use crate::message::message;
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
@@ -263,10 +264,11 @@ fn planned(
             Ok(stored) => moved(request.store, session, &stored, path).map(Ok)?,
             Err(fault) if names_document(session, document)? => {
                 let is_place = names_document(session, path)?;
-                let to = if is_place { shell_path(path) } else { "ADDRESS".to_owned() };
-                let message = format!(
-                    "a section has no path; `mdsel move {} --to {to}` moves it next to a place",
-                    shell_path(document)
+                let to = if is_place { path } else { "ADDRESS" };
+                let message = message!(
+                    "a section has no path; `mdsel move {path} --to {path}` moves it next to a place",
+                    document,
+                    to
                 );
                 Err(AddressError::new(fault.code, message).of(document))
             }

@@ -11,9 +11,10 @@ use super::{RelocateEffects, RelocationPlan, not_a_section, section_at};
 use crate::address::{AddressResult, split_marks};
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
-use crate::error::{Error, ErrorKind, Result, shell_path};
+use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
+use crate::message::message;
 use crate::position::ByteSpan;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{NamedNode, Session, locate_section_for_edit};
@@ -39,7 +40,7 @@ pub(super) fn renamed(
         let error = not_a_section(&found);
         let is_part = matches!(found.target, Target::Node(node) if node > 0);
         let instead = || instead_of_title(&found.document, title);
-        return Err(error.map_hints(|hint| if is_part { hint.to_owned() } else { instead() }));
+        return Err(error.map_hints(|hint| if is_part { hint.clone() } else { instead() }));
     };
     let section = section.clone();
     let title = without_marks(title, section.level, &found)?;
@@ -83,10 +84,11 @@ pub(super) fn renamed(
     let lost = lost(&before_edit, at, &version, after.len());
     if let Some(first) = lost.first() {
         let message = format!("{address}: {title:?} would lose {} of the heading", lost.join(", "));
-        let replace = shell_path(&format!("{address}?part=heading"));
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
-            format!(
-                "write {first} in the title, too; to drop it, replace the heading: `mdsel replace {replace}`"
+            message!(
+                "write {} in the title, too; to drop it, replace the heading: `mdsel replace {path}`",
+                first,
+                format!("{address}?part=heading")
             ),
         ));
     }
@@ -98,9 +100,9 @@ pub(super) fn renamed(
     if version.links().links.len() > session.reader.links(&old.stored)?.links.len() {
         let message = format!("{address}: {title:?} has a link that the heading has not");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
-            format!(
-                "replace the heading instead: `mdsel replace {}`",
-                shell_path(&format!("{address}?part=heading"))
+            message!(
+                "replace the heading instead: `mdsel replace {path}`",
+                format!("{address}?part=heading")
             ),
         ));
     }
@@ -122,9 +124,9 @@ fn without_marks<'a>(title: &'a str, level: u8, section: &ResolvedNode) -> Resul
     }
     let address = section.address();
     let message = format!("{title:?} has level {given}, and {address} has level {level}");
-    Err(Error::new(ErrorKind::Usage, message).with_hint(format!(
-        "leave out the number signs, or replace the section with its heading: `mdsel replace {} --no-keep-heading`",
-        shell_path(&address)
+    Err(Error::new(ErrorKind::Usage, message).with_hint(message!(
+        "leave out the number signs, or replace the section with its heading: `mdsel replace {path} --no-keep-heading`",
+        address
     )))
 }
 

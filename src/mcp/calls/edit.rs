@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::arguments::{EDIT_FORM, parse};
-use crate::address::{AddressError, FaultCode};
+use crate::address::AddressError;
 use crate::edit::{self, BatchLine};
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
+use crate::query::documents::INGEST_ADDS;
 use crate::store::Store;
 
 #[derive(Deserialize)]
@@ -83,9 +84,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
 
 /// Names the argument that takes a file which is not in the store, because a caller of tools has no shell.
 fn with_refresh(mut fault: AddressError) -> AddressError {
-    if fault.code == FaultCode::NotInStore {
-        let call = "repeat the call with refresh to add it";
-        fault.message = fault.message.replace("`mdsel ingest` adds it", call);
-    }
+    fault.message.replace_part(INGEST_ADDS, "repeat the call with refresh to add it");
     fault
 }

@@ -10,6 +10,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, json as strict, ldmd};
 use super::value;
 use crate::ingest::{ChangeKind, IngestReport};
+use crate::message::Message;
 use crate::query::List;
 use crate::query::finding::{Finding, Findings, RepeatedFinding};
 
@@ -184,9 +185,10 @@ impl Answer for Findings {
         let mut commands = HashSet::new();
         for finding in &self.findings {
             // A command for many problems is named with the first of them.
-            let mut hint = finding.hint.as_deref();
+            let hint = finding.hint.as_ref().map(Message::to_string);
+            let mut hint = hint.as_deref();
             if let Some(command) = hint.filter(|hint| hint.contains("`mdsel "))
-                && !commands.insert(command)
+                && !commands.insert(command.to_owned())
             {
                 hint = None;
             }
@@ -206,7 +208,10 @@ impl Answer for Findings {
         renderer.summary(&facts)?;
         renderer.key_findings(
             self.findings.len(),
-            self.findings.iter().map(|finding| line(finding, finding.hint.as_deref())),
+            self.findings.iter().map(|finding| {
+                let hint = finding.hint.as_ref().map(Message::to_string);
+                line(finding, hint.as_deref())
+            }),
         )
     }
 }

@@ -119,14 +119,14 @@ fn assert_forms(answer: &(impl Answer + List)) {
         } else {
             let error = write(answer, options(format, None), &mut Vec::new()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage);
-            assert!(!error.hints()[0].contains(format.name()), "{name}: {:?}", error.hints());
+            assert!(!error.hint().contains(format.name()), "{name}: {}", error.hint());
         }
     }
 }
 
 fn page(text: &str) -> Page {
     let mut page = Page::default();
-    page.warnings.push(Warning::new("LOSSY", text));
+    page.warnings.push(Warning::new("LOSSY", text.to_owned()));
     page
 }
 
@@ -292,7 +292,7 @@ fn problems(text: &str) -> Findings {
         message: text.to_owned(),
         file: Some(text.to_owned()),
         line: Some(3),
-        hint: Some(text.to_owned()),
+        hint: Some(text.to_owned().into()),
     };
     Findings {
         findings: vec![finding.clone(), finding],

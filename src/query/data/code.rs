@@ -82,7 +82,7 @@ pub struct CodeAnswer {
 list_of_items!(
     CodeAnswer,
     code,
-    "mdsel select",
+    "select",
     selector,
     [file],
     |item: &Code| longest(item.code.iter().map(String::as_str)),

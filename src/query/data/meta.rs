@@ -55,7 +55,7 @@ pub struct MetaAnswer {
 list_of_items!(
     MetaAnswer,
     documents,
-    "mdsel select",
+    "select",
     selector,
     [file],
     |item: &Document| item.meta.values().map(longest_within).max().unwrap_or(0),
@@ -216,7 +216,7 @@ pub struct Types {
 list_of_items!(
     Types,
     keys,
-    "mdsel meta --get",
+    "meta --get",
     key,
     [],
     |item: &Key| longest([item.key.as_str()]),

@@ -22,6 +22,7 @@ use crate::data::{Expression, Key};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::Outline;
+use crate::message::message;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
@@ -76,9 +77,13 @@ macro_rules! list_of_items {
 
             fn cut_first(&mut self, size: usize) -> bool {
                 let Some(item) = self.$field.first_mut() else { return false };
-                let name = crate::error::shell_path(&item.$name);
+                let name = item.$name.clone();
                 $cut(item, size);
-                let message = format!("this item is cut; `{} {name}` prints all of it", $command);
+                let message = crate::message::message!(
+                    "this item is cut; `mdsel {} {path}` prints all of it",
+                    crate::message::Message::from($command),
+                    name
+                );
                 self.page.warnings.retain(|warning| warning.code != crate::query::data::ITEM_CUT);
                 self.page
                     .warnings
@@ -246,7 +251,7 @@ fn list<S: Source>(
         }
         let is_unexplained = page.warnings.is_empty() && page.unresolved_selectors.is_empty();
         if items.is_empty() && is_unexplained && !source.has_items(session, &filter.documents)? {
-            let message = format!(
+            let message = message!(
                 "none of the documents asked about has {}; `mdsel toc --depth 0` lists all documents",
                 S::ITEM
             );

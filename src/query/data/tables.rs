@@ -107,7 +107,7 @@ pub struct TableAnswer {
 list_of_items!(
     TableAnswer,
     rows,
-    "mdsel select",
+    "select",
     selector,
     [file],
     |item: &TableRow| longest(

@@ -17,6 +17,7 @@ use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::markdown::FIELDS_CUT;
 use crate::markdown::slug::fold;
+use crate::message::message;
 use crate::store::{DocumentFilter, StoredDocument};
 
 /// A request for tasks.
@@ -91,7 +92,7 @@ pub struct TaskAnswer {
 list_of_items!(
     TaskAnswer,
     tasks,
-    "mdsel select",
+    "select",
     selector,
     [file],
     |item: &Task| longest([item.text.as_str()]),
@@ -269,9 +270,11 @@ pub fn tasks(session: &Session<'_>, request: &TaskRequest) -> Result<TaskAnswer>
     if let Some(key) = order.and_then(|order| order.front_matter_key())
         && has_any(session, &DocumentFilter::default(), &[vec![Key::Field(key).hash()]])?
     {
-        let message = format!(
-            "{key} is also a field of tasks; --sort orders documents by their front matter, and \
-             --where '{key} < VALUE' selects tasks by the field"
+        let message = message!(
+            "{} is also a field of tasks; --sort orders documents by their front matter, and \
+             --where '{} < VALUE' selects tasks by the field",
+            key,
+            key
         );
         page.warnings.push(Warning::new("SORTS_DOCUMENTS", message));
     }

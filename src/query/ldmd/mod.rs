@@ -17,7 +17,8 @@ use super::resolve::{ldmd_section, missing_ldmd_section};
 use super::{List, Outcome, Page, Session, documents};
 use crate::address::AddressResult;
 use crate::count::counted;
-use crate::error::{Result, Warning, shell_path};
+use crate::error::{Result, Warning};
+use crate::message::message;
 use crate::query::cursor::{Cursor, ListPart};
 
 /// An answer about one document.
@@ -122,11 +123,11 @@ fn in_document<Body>(
             let document = session.open(&stored)?;
             let problems = document.markup.faults.len();
             if problems > 0 {
-                let message = format!(
-                    "{}: its markers have {}; `mdsel ldmd check {}` lists them",
+                let message = message!(
+                    "{}: its markers have {}; `mdsel ldmd check {path}` lists them",
                     stored.path,
                     counted(problems, "problem"),
-                    shell_path(&stored.path)
+                    stored.path
                 );
                 page.warnings.push(Warning::new("LDMD_FAULTS", message));
             }

@@ -6,10 +6,11 @@ use std::rc::Rc;
 use super::graph::{Destination, Graph, visit_sources};
 use super::{EdgeFilter, Session};
 use crate::address::suggest::most_similar;
-use crate::error::{Result, shell_word};
+use crate::error::Result;
 use crate::limits;
 use crate::links::{Kind, OnDisk, Reason, StoredLink};
 use crate::markdown::outline::Section;
+use crate::message::{Message, message};
 use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::documents::ListedDocuments;
@@ -97,7 +98,7 @@ fn problem(
         }
         Destination::NotInStore(path) => {
             let why = why_left_out(session, path);
-            let why = why.unwrap_or_else(|| "it has not been ingested yet".to_owned());
+            let why = why.unwrap_or_else(|| "it has not been ingested yet".into());
             return Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}")));
         }
         // Several generators replace this by a table of contents.
@@ -127,7 +128,7 @@ fn problem(
 }
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
-fn why_left_out(session: &Session<'_>, path: &str) -> Option<String> {
+fn why_left_out(session: &Session<'_>, path: &str) -> Option<Message> {
     session.roots.left_out(&session.reader.facts().own_files, path)
 }
 
@@ -149,25 +150,28 @@ impl Hints<'_> {
         document: &Rc<OpenDocument>,
         link: &StoredLink,
         to: &Destination,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Message>> {
         Ok(match to {
-            Destination::Broken(Reason::File) => self.file(document, &link.target)?,
-            Destination::Broken(Reason::Anchor) => self.anchor(document, link)?,
+            Destination::Broken(Reason::File) => {
+                self.file(document, &link.target)?.map(Message::from)
+            }
+            Destination::Broken(Reason::Anchor) => self.anchor(document, link)?.map(Message::from),
             Destination::Broken(Reason::Site) => {
-                let hint = self.file(document, &link.target)?;
+                let hint = self.file(document, &link.target)?.map(Message::from);
                 Some(hint.unwrap_or_else(|| {
                     let collection = match self.collection_of(document) {
-                        "" => String::new(),
-                        name => format!("--collection {} ", shell_word(name)),
+                        "" => "".into(),
+                        name => message!("--collection {}", name),
                     };
-                    format!(
-                        "set the folder of the website: `mdsel ingest {collection}--site-root FOLDER`"
+                    message!(
+                        "set the folder of the website: `mdsel ingest {} --site-root FOLDER`",
+                        collection
                     )
                 }))
             }
-            Destination::NotInStore(path) => why_left_out(self.session, path)
-                .is_none()
-                .then(|| "`mdsel ingest` adds it".to_owned()),
+            Destination::NotInStore(path) => {
+                why_left_out(self.session, path).is_none().then(|| "`mdsel ingest` adds it".into())
+            }
             _ => None,
         })
     }

@@ -13,6 +13,7 @@ use crate::address::{
     ParsedPlace, cells, interpretations, parse_params, parse_places, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::message::{Message, message};
 use crate::query::NameMatch;
 use crate::query::documents;
 use crate::query::open_document::OpenDocument;
@@ -56,7 +57,7 @@ impl NamedNode {
 type Answer = AddressResult<NamedNode>;
 
 /// Returns the fault for a text that names no editable node.
-pub(super) fn fault(code: FaultCode, text: &str, message: impl Into<String>) -> AddressError {
+pub(super) fn fault(code: FaultCode, text: &str, message: impl Into<Message>) -> AddressError {
     AddressError::new(code, message).of(text)
 }
 
@@ -391,8 +392,11 @@ fn of_place(place: &ResolvedNode, text: &str) -> NamedNode {
 
 /// Returns the fault for a text that is only a part of the title of `place`.
 pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
-    let message =
-        format!("{text:?} is only a part of a title; use --fuzzy to edit {}", place.address());
+    let message = message!(
+        "{} is only a part of a title; use --fuzzy to edit {}",
+        format!("{text:?}"),
+        place.address()
+    );
     fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
 }
 

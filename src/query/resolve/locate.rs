@@ -13,10 +13,11 @@ use crate::address::{
     AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, wrong_params,
 };
 use crate::count::counted;
-use crate::error::{Warning, shell_path};
+use crate::error::Warning;
 use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
+use crate::message::message;
 use crate::percent::percent_decode;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
@@ -51,8 +52,12 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
         Locator::Document => whole(Target::Document),
         Locator::FrontMatter if document.tree.outline().front_matter.is_none() => {
             let path = &document.stored.path;
-            let toc = format!("`mdsel toc {}` lists its sections", shell_path(path));
-            fault(FaultCode::SelectorNotFound, format!("{path} has no front matter; {toc}"))
+            let message = message!(
+                "{} has no front matter; `mdsel toc {path}` lists its sections",
+                path,
+                path
+            );
+            fault(FaultCode::SelectorNotFound, message)
         }
         Locator::FrontMatter => whole(Target::FrontMatter),
         Locator::Line(line) => at_line(document, *line, params),
@@ -101,7 +106,7 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
     let path = &document.stored.path;
     let not_found = |message: String| AddressError::new(FaultCode::SelectorNotFound, message);
     let Some(place) = place else { return not_found(format!("{path} has no such place")) };
-    let toc = || format!("`mdsel toc {}` lists its sections", shell_path(path));
+    let toc = || message!("`mdsel toc {path}` lists its sections", path);
     match &place.locator {
         Locator::Ldmd(id) => missing_ldmd_section(document, id),
         Locator::Anchor(anchor) => {
@@ -307,12 +312,11 @@ pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) 
     let message = format!("{path} has no LDMD section {id:?}");
     let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
     let has_none = document.markup.sections.is_empty();
-    let path = shell_path(path);
     fault.or_else(|| {
         if has_none {
-            format!("it has none; `mdsel toc {path}` lists its headings")
+            message!("it has none; `mdsel toc {path}` lists its headings", path)
         } else {
-            format!("`mdsel ldmd index {path}` lists them")
+            message!("`mdsel ldmd index {path}` lists them", path)
         }
     })
 }

@@ -4,6 +4,7 @@
 
 use crate::address::{AddressError, FaultCode, SectionPart};
 use crate::error::Warning;
+use crate::message::Message;
 use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// The code of the warning that a range names more nodes than exist.
@@ -41,7 +42,7 @@ impl Located {
     }
 }
 
-pub(super) fn fault(code: FaultCode, message: impl Into<String>) -> Located {
+pub(super) fn fault(code: FaultCode, message: impl Into<Message>) -> Located {
     Located::fault(AddressError::new(code, message))
 }
 

@@ -12,6 +12,7 @@ use crate::address::{
 };
 use crate::error::Result;
 use crate::limits;
+use crate::message::{Message, message};
 use crate::query::NameMatch;
 use crate::query::documents;
 use crate::store::{Lookup, StoredDocument};
@@ -132,7 +133,11 @@ impl Resolver<'_> {
                         Interpretation::Anchor(_) => "`mdsel find WORD` looks in titles",
                         _ => "`mdsel ldmd index DOC` lists the sections of a document",
                     };
-                    let message = format!("no document has {}; {next}", place.locator);
+                    let message = message!(
+                        "no document has {}; {}",
+                        place.locator.to_string(),
+                        Message::from(next)
+                    );
                     return Ok(AddressError::new(FaultCode::SelectorNotFound, message));
                 }
                 Interpretation::PathLine { name, .. } => names.push(name),

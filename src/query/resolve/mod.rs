@@ -36,9 +36,10 @@ use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
     ParsedPlace, in_printed_line, interpretations, lines_address, misplaced_step, namespace,
 };
-use crate::error::{Result, Warning, shell_path};
+use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::contents::Table;
+use crate::message::message;
 use crate::query::documents;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
@@ -215,8 +216,8 @@ pub fn resolve_one(
         places => {
             let least = if resolution.has_more { "at least " } else { "" };
             let mut fault = several_places(address, places, least);
-            fault.message +=
-                &format!("; `mdsel select {}` prints all of them", shell_path(address));
+            fault.message =
+                message!("{}; `mdsel select {path}` prints all of them", fault.message, address);
             Err(fault)
         }
     })

@@ -13,6 +13,7 @@ use super::{NodeRange, Resolution, ResolvedSections, Resolver};
 use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace};
 use crate::error::{Result, Warning};
 use crate::limits;
+use crate::message::message;
 use crate::percent::percent_decode;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::store::{Lookup, StoredDocument};
@@ -197,8 +198,8 @@ impl Resolver<'_> {
                 Located::fault(AddressError::new(FaultCode::SelectorNotFound, message))
             });
             if let Some(fault) = located.fault.as_mut().filter(|_| without > 1) {
-                let message = &fault.message;
-                fault.message = format!("no document has such a place; for example, {message}");
+                fault.message =
+                    message!("no document has such a place; for example, {}", fault.message);
             }
             let located = located.in_address(address);
             resolution.fault = located.fault;

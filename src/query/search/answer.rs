@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::hit::Hit;
 use super::{OutputMode, SearchRequest};
+use crate::message::Message;
 use crate::query::cursor::ListPart;
 use crate::query::{List, Outcome, Page};
 
@@ -75,7 +76,7 @@ pub struct SearchAnswer {
     /// Warnings, the cursor, and the addresses of `under` that were not resolved.
     pub page: Page,
     /// What to try next, if nothing was found.
-    pub advice: Option<String>,
+    pub advice: Option<Message>,
     /// Whether each hit has a passage, which is empty if there is no text below a title. Otherwise a hit is a line.
     pub has_passages: bool,
     has_hit: bool,
@@ -103,7 +104,7 @@ impl List for SearchAnswer {
         Some(&mut self.page)
     }
 
-    fn messages_mut(&mut self) -> Vec<&mut String> {
+    fn messages_mut(&mut self) -> Vec<&mut Message> {
         self.advice.iter_mut().chain(self.page.messages_mut()).collect()
     }
 

@@ -26,7 +26,7 @@ impl Search<'_> {
         if pattern.names_line_end {
             self.warn(
                 "LINE_END",
-                "a line end never matches within a line; use -U to search across lines",
+                "a line end never matches within a line{; use -U to search across lines|}",
             );
         }
         let mut batches = self.candidates(&pattern.plan)?;

@@ -36,6 +36,7 @@ use super::page::fitting;
 use super::{Cursor, FilterRequest, List as _, Outcome, Page, Session};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
+use crate::message::{Message, message};
 use crate::store::StoredDocument;
 
 /// What to search for.
@@ -183,22 +184,29 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
 }
 
 /// Returns the text for an empty answer: how many sections the store has, and what to try next.
-fn advice(request: &SearchRequest, sections: usize) -> String {
+fn advice(request: &SearchRequest, sections: usize) -> Message {
     let allowed = if request.filter.is_empty() { "" } else { " and pass the filters" };
     match &request.query {
-        Query::Words(texts) if texts.iter().any(|text| has_wildcard(text)) => format!(
-            "0 of {sections} sections have these words{allowed}. Only a * at the end of a word stands for \
-             other letters; -e searches for a regular expression."
+        Query::Words(texts) if texts.iter().any(|text| has_wildcard(text)) => message!(
+            "0 of {} sections have these words{}. Only a * at the end of a word stands for other letters; \
+             {-e searches|patterns search} for a regular expression.",
+            sections,
+            allowed
         ),
-        Query::Words(_) => format!(
-            "0 of {sections} sections have these words{allowed}. Try fewer or other words, --also 'OTHER \
-             WORDING', or `mdsel find 'PART OF A TITLE'`."
+        Query::Words(_) => message!(
+            "0 of {} sections have these words{}. Try fewer or other words, \
+             {--also 'OTHER WORDING'|another wording in queries}, or `mdsel find 'PART OF A TITLE'`.",
+            sections,
+            allowed
         ),
         Query::Patterns(_, options) => {
             let first = if options.ignores_case { "Try" } else { "Try -i," };
-            format!(
-                "0 of {sections} sections match{allowed}. {first} a shorter pattern, or a search without \
-                 -e and -F, which ranks words."
+            message!(
+                "0 of {} sections match{}. {} a shorter pattern, or \
+                 {a search without -e and -F, which ranks words|queries, which rank words}.",
+                sections,
+                allowed,
+                Message::from(first)
             )
         }
     }
@@ -229,7 +237,7 @@ impl Search<'_> {
         Ok(if self.request.explain { self.session.reader.totals()?.documents } else { 0 })
     }
 
-    fn warn(&mut self, code: &'static str, message: impl std::fmt::Display) {
+    fn warn(&mut self, code: &'static str, message: impl Into<Message>) {
         self.warnings.push(Warning::new(code, message));
     }
 
