@@ -27,8 +27,7 @@ pub(crate) use paths::{
 pub use roots::{Root, Roots};
 #[cfg(feature = "watch")]
 #[cfg(feature = "watch")]
-pub(crate) use rules::IGNORE_FILES;
-pub(crate) use rules::RulesAbove;
+pub(crate) use rules::{IGNORE_FILES, RulesAbove};
 pub use state::FileState;
 pub(crate) use state::{FolderHandle, file_state, is_racy};
 pub use walk::Skipped;
