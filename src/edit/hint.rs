@@ -6,6 +6,7 @@
 use super::operation::Operation;
 use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
+use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
@@ -135,7 +136,10 @@ impl RefusedEdit<'_> {
                 "give text with {--content, --content-file or standard input|content}".into()
             }
             Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".into(),
-            Refusal::LineEnd => "give one line; write <br> for a line break in a cell".into(),
+            Refusal::LineEnd => {
+                "give one line: each row is inserted by an edit of its own, and a line break in a cell is <br>"
+                    .into()
+            }
             Refusal::TooManyCells { .. } => {
                 "write a pipe inside a cell as \\|, or give fewer cells".into()
             }
@@ -155,12 +159,7 @@ impl RefusedEdit<'_> {
             Refusal::NotATask => {
                 message!("list the tasks with `mdsel tasks --under {path}`", document)
             }
-            Refusal::NotInPlace(_) => message!(
-                "list the keys with `mdsel meta --under {path}`, or edit the whole front matter with \
-                 `mdsel replace {path} --content-file FILE`",
-                document,
-                self.front_matter()
-            ),
+            Refusal::NotInPlace(_) => self.other_way_to_change_a_key(),
             Refusal::LeavesOpen { .. } => "keep or add the line that closes it".into(),
             Refusal::NoSuchText => message!(
                 "copy the old text exactly, with its blanks, from `mdsel read {path} -f raw`",
@@ -220,6 +219,24 @@ impl RefusedEdit<'_> {
     /// Whether text takes the place of other text.
     fn replaces(&self) -> bool {
         matches!(self.operation, Operation::Replace { .. } | Operation::ReplaceText { .. })
+    }
+
+    /// Returns what to do about a key that cannot be changed alone.
+    fn other_way_to_change_a_key(&self) -> Message {
+        let document = &self.place.document.namespace;
+        let first = match self.operation {
+            Operation::Key(KeyChange::Add(key, _)) => message!(
+                "set the whole list with `mdsel meta set {path} {}`",
+                document,
+                format!("{key}=[A, B]")
+            ),
+            _ => message!("list the keys with `mdsel meta --under {path}`", document),
+        };
+        message!(
+            "{}, or edit the whole front matter with `mdsel replace {path} --content-file FILE`",
+            first,
+            self.front_matter()
+        )
     }
 
     /// The address of the front matter.
