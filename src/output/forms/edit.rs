@@ -36,7 +36,7 @@ fn line(done: &Done) -> String {
             format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end)
         }
     };
-    format!("{}: {}: {what}", done.file, done.selector)
+    format!("{}: {what}", done.selector)
 }
 
 /// Returns a line for each side effect of an edit.
