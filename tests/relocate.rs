@@ -540,6 +540,20 @@ fn a_wikilink_keeps_its_alias_and_its_headings() {
 }
 
 #[test]
+fn a_new_document_is_made_as_a_file_before_an_edit() {
+    let place = Place::ingested(&[("a.md", "# A\n\n## T\n\nx\n")]);
+    let insert = ["insert", "new.md::*", "--position", "last_child", "--content", "y"];
+    for edit in [&["move", "a.md::T", "--to", "new.md::*"][..], &insert] {
+        let fault = place.run(edit).ends(1).text();
+        assert!(fault.contains("no edit makes a document"), "{fault}");
+        place.write("new.md", "# New\n");
+        place.run(&[edit, &["--refresh"]].concat()).success();
+        place.remove("new.md");
+        place.run(&["ingest"]).success();
+    }
+}
+
+#[test]
 fn a_section_moves_to_the_end_of_a_document() {
     let place = Place::ingested(&[("a.md", "# A\n\n## T\n\nx\n"), ("o.md", "# O\n\n## Last\n")]);
     // The address as an answer writes it under the name of the document.

@@ -317,22 +317,34 @@ fn places(
         };
         match found {
             Ok(named) => places.push(named),
-            Err(fault) => return Ok(Err(of_edit(of_key(fault, edit), edit))),
+            Err(fault) => return Ok(Err(of_edit(of_operation(fault, edit), edit))),
         }
     }
     Ok(Ok(places))
 }
 
-/// Names the key instead of the front matter, which an edit of a key does not name, in the fault that its document is
-/// missing.
-fn of_key(fault: AddressError, edit: &Edit) -> AddressError {
+/// Adds to a fault what it means for the operation. An edit of a key does not name the front matter, so the fault that
+/// its document is missing names the key.
+fn of_operation(fault: AddressError, edit: &Edit) -> AddressError {
     match &edit.operation {
         Operation::Key(change) if fault.code == FaultCode::NamespaceRequired => {
             let message = "a key belongs to a document; give that as \"document\"";
             AddressError::new(fault.code, message).of(change.key())
         }
+        Operation::Insert { .. } => makes_no_document(fault),
         _ => fault,
     }
+}
+
+/// Says in the fault that a document does not exist how text gets into a new one.
+fn makes_no_document(mut fault: AddressError) -> AddressError {
+    if fault.code == FaultCode::NamespaceNotFound {
+        fault.message = message!(
+            "{}; no edit makes a document: make the file, then repeat with --refresh",
+            fault.message
+        );
+    }
+    fault
 }
 
 /// Returns a fault if the edit names another document than the request.

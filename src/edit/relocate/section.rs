@@ -13,6 +13,7 @@ use super::{
 use crate::address::AddressResult;
 use crate::edit::change::target_of;
 use crate::edit::hint::RefusedEdit;
+use crate::edit::makes_no_document;
 use crate::edit::operation::Operation;
 use crate::edit::plan::{
     EditScope, EditTarget, MovedFile, MovedPlace, SectionMove, Version, move_section,
@@ -35,6 +36,7 @@ pub(super) fn moved_section(
     for address in [section, to] {
         let place = match named(session, None, address, *is_fuzzy)? {
             Ok(place) => place,
+            Err(fault) if address == to => return Ok(Err(makes_no_document(fault))),
             Err(fault) => return Ok(Err(fault)),
         };
         let document = session.open(&place.stored)?;
