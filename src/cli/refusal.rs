@@ -30,12 +30,15 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
         words.push(word);
         command = inner;
     }
+    let is_given = |option: &&str| command.value_source(option) == Some(ValueSource::CommandLine);
+    // Most runs have none of them, and need no list of all commands.
+    if !OUTPUT.iter().chain(&STORE).any(is_given) {
+        return Ok(());
+    }
     let name = words.join(" ");
     let described = commands::all().into_iter().find(|described| described.name == name);
     for Refusal { options, reason, hint } in described.iter().flat_map(|it| it.refusals) {
-        let is_given =
-            |option: &&&str| command.value_source(option) == Some(ValueSource::CommandLine);
-        if let Some(option) = options.iter().find(is_given) {
+        if let Some(option) = options.iter().find(|option| is_given(option)) {
             let option = match *option {
                 "format" => "-f".to_owned(),
                 option => format!("--{}", option.replace('_', "-")),

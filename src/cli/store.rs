@@ -90,20 +90,25 @@ fn named_in_environment() -> Option<PathBuf> {
     std::env::var_os("MDSEL_DB").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Returns a warning if the store that `reader` reads is not named and is above the git repository of the current
-/// folder, and no document of that repository is in it: a worktree is often below the checkout whose store would be
-/// meant.
-fn above_repository(global: &Global, reader: &dyn Reader) -> Result<Option<Warning>> {
-    let above = reader.path().and_then(Path::parent);
-    let Some(above) = above.filter(|_| global.db.is_none() && named_in_environment().is_none())
-    else {
+/// Returns the git repository of the current folder, if it begins below the folder of `store` and the store is not
+/// named.
+fn repository_below(global: &Global, store: &Store) -> Result<Option<PathBuf>> {
+    if global.db.is_some() || named_in_environment().is_some() {
         return Ok(None);
-    };
-    let folder = canonical(&current_folder()?)?;
+    }
+    let Some(above) = store.path().and_then(Path::parent) else { return Ok(None) };
+    let folder = current_folder()?;
     let mut below = folder.ancestors().take_while(|folder| *folder != above);
-    let Some(repository) = below.find(|folder| folder.join(".git").exists()) else {
-        return Ok(None);
-    };
+    Ok(below.find(|folder| folder.join(".git").exists()).map(Path::to_owned))
+}
+
+/// Returns a warning if no document of `repository`, which is below the store that `reader` reads, is in the store: a
+/// worktree is often below the checkout whose store would be meant.
+fn of_other_repository(
+    global: &Global,
+    reader: &dyn Reader,
+    repository: &Path,
+) -> Result<Option<Warning>> {
     match reader.roots().containing(repository, repository.display()) {
         Ok((_, path)) if !reader.is_folder(&path)? => {
             let message = format!(
@@ -124,15 +129,14 @@ fn above_repository(global: &Global, reader: &dyn Reader) -> Result<Option<Warni
 /// `USAGE` if the store is that of another repository. Files of the same names are in both.
 pub(super) fn store_to_edit(global: &Global) -> Result<Store> {
     let store = store(global)?;
-    let other = match store.peek()? {
-        Some(reader) => above_repository(global, &*reader)?,
-        None => None,
-    };
-    match other {
-        None => Ok(store),
-        Some(warning) => Err(Error::new(ErrorKind::Usage, warning.message)
-            .with_hint("or name the store with --db to change its documents")),
+    if let Some(repository) = repository_below(global, &store)?
+        && let Some(reader) = store.peek()?
+        && let Some(warning) = of_other_repository(global, &*reader, &repository)?
+    {
+        return Err(Error::new(ErrorKind::Usage, warning.message)
+            .with_hint("or name the store with --db to change its documents"));
     }
+    Ok(store)
 }
 
 /// Returns the place of the store for display: its path, relative to the current folder if possible, or its
@@ -225,8 +229,10 @@ pub(super) fn check_root(global: &Global) -> Result<()> {
 pub(super) fn open(global: &Global, store: &Store, purpose: Purpose) -> Result<Box<dyn Reader>> {
     let reader = store.reader(purpose);
     let mut warnings = store.take_warnings();
-    if let Ok(reader) = &reader {
-        warnings.extend(above_repository(global, &**reader)?);
+    if let Ok(reader) = &reader
+        && let Some(repository) = repository_below(global, store)?
+    {
+        warnings.extend(of_other_repository(global, &**reader, &repository)?);
     }
     let mut all = global.recovered.borrow_mut();
     // A command with `--refresh` opens the store twice.

@@ -26,7 +26,8 @@ pub(crate) const IGNORE_FILES: [&str; 3] = [".mdselignore", ".ignore", ".gitigno
 const REPOSITORY: &str = ".git";
 
 /// The names in a folder that [`Rules::of_folder`] asks for.
-pub(crate) const RULE_NAMES: [&str; 4] = [".mdselignore", ".ignore", ".gitignore", REPOSITORY];
+pub(crate) const RULE_NAMES: [&str; 4] =
+    [IGNORE_FILES[0], IGNORE_FILES[1], IGNORE_FILES[2], REPOSITORY];
 
 /// The rules of a folder and of the folders above it.
 #[derive(Debug, Default)]

@@ -87,7 +87,6 @@ impl Current {
     fn of(stored: StoredDocument, version: plan::Version) -> Self {
         let (outline, markup) = (version.outline().clone(), version.markup().clone());
         let document = Rc::new(OpenDocument::new(stored, outline, markup));
-        document.set_anchors(&version.document().html_anchors, version.bytes());
         Self { document, version, made: Vec::new() }
     }
 
@@ -182,6 +181,10 @@ impl Current {
 
     /// Returns the place of an edit.
     fn located(&self, edit: &Edit, named: &NamedNode) -> AddressResult<ResolvedNode> {
+        if named.has_anchor() {
+            let version = &self.version;
+            self.document.set_anchors(&version.document().html_anchors, version.bytes());
+        }
         let place = match (&edit.operation, named.line()) {
             (Operation::Mark { .. }, Some(line)) => {
                 self.task_at(line).map_err(|fault| fault.of(&edit.section))

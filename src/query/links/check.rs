@@ -13,7 +13,7 @@ use crate::markdown::outline::Section;
 use crate::message::{Message, message};
 use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
-use crate::query::documents::ListedDocuments;
+use crate::query::documents::{INGEST_ADDS, ListedDocuments};
 use crate::query::finding::{Finding, Findings};
 use crate::query::open_document::OpenDocument;
 use crate::query::{Cursor, FilterRequest, documents};
@@ -170,7 +170,7 @@ impl Hints<'_> {
                 }))
             }
             Destination::NotInStore(path) => {
-                why_left_out(self.session, path).is_none().then(|| "`mdsel ingest` adds it".into())
+                why_left_out(self.session, path).is_none().then(|| INGEST_ADDS.into())
             }
             _ => None,
         })

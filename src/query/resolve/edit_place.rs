@@ -5,7 +5,7 @@
 //! candidates resolves. Only `ns::*` names a whole document. A part of a title matches only on request
 //! (`--fuzzy`).
 
-use super::locate::{locate, locate_first};
+use super::locate::{has_anchor, locate, locate_first};
 use super::section_path::SectionPath;
 use super::{Resolver, resolve_one, too_long};
 use crate::address::{
@@ -37,6 +37,11 @@ pub(crate) struct NamedNode {
 }
 
 impl NamedNode {
+    /// Returns whether an anchor may have been named.
+    pub(crate) fn has_anchor(&self) -> bool {
+        self.places.as_deref().is_ok_and(has_anchor)
+    }
+
     /// Returns the line that was named, if it was named by its number alone.
     pub(crate) fn line(&self) -> Option<usize> {
         match self.places.as_deref() {

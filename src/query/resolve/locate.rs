@@ -24,13 +24,23 @@ use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 
 /// Returns the result of the first of `places` that names anything in `document`.
 pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Located {
-    for (index, place) in places.iter().enumerate() {
-        if let Some(located) = locate(document, place) {
-            let others = places.get(index + 1..).unwrap_or_default();
-            return located.warn(hidden_steps(document, place, others));
-        }
-    }
-    Located::fault(missing(document, places))
+    first_located(document, places).unwrap_or_else(|| Located::fault(missing(document, places)))
+}
+
+/// Works like [`locate_first`], and returns `None` if no place names anything.
+pub(super) fn first_located(
+    document: &Rc<OpenDocument>,
+    places: &[ParsedPlace],
+) -> Option<Located> {
+    places.iter().enumerate().find_map(|(index, place)| {
+        let others = places.get(index + 1..).unwrap_or_default();
+        Some(locate(document, place)?.warn(hidden_steps(document, place, others)))
+    })
+}
+
+/// Returns whether one of `places` is an anchor.
+pub(super) fn has_anchor(places: &[ParsedPlace]) -> bool {
+    places.iter().any(|place| matches!(place.locator, Locator::Anchor(_)))
 }
 
 /// Returns what `place` names in `document`. Returns `None` if nothing in it has that name; another

@@ -29,7 +29,7 @@ pub(super) use suggestion::similar_documents;
 
 use std::rc::Rc;
 
-use self::locate::{locate, locate_first};
+use self::locate::{first_located, has_anchor, locate, missing};
 use self::section_path::SectionPath;
 use self::suggestion::of_corrections;
 use crate::address::{
@@ -44,7 +44,7 @@ use crate::query::documents;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::session::Session;
-use crate::store::{Lookup, StoredDocument};
+use crate::store::Lookup;
 
 /// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
@@ -304,9 +304,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Located>> {
         let document = match documents::by_name(self.session, name)? {
             NameMatch::None => return Ok(None),
-            NameMatch::One(stored) => {
-                self.open_for(&stored, places.as_deref().unwrap_or_default())?
-            }
+            NameMatch::One(stored) => self.session.open(&stored)?,
             NameMatch::Many(paths, total) => {
                 let places = places.as_deref().unwrap_or_default();
                 let fault = self.ambiguous_document(name, places, &paths, total)?;
@@ -314,7 +312,7 @@ impl Resolver<'_> {
             }
         };
         Ok(Some(match places {
-            Ok(places) => locate_first(&document, places),
+            Ok(places) => self.one_in(&document, places)?,
             Err(fault) => {
                 let suggestions = of_corrections(&document, fault.suggested());
                 let hidden = locate::shadowed(&document, &fault.selector);
@@ -323,21 +321,25 @@ impl Resolver<'_> {
         }))
     }
 
-    /// Opens a document in which `places` are looked for. Its anchors in HTML and its block ids are read only if one of
-    /// these names no heading.
-    fn open_for(
+    /// Returns the first of `places` in `document`; `None` if nothing in it has such a name. Its anchors in HTML and its
+    /// block ids are read only if an anchor names no heading.
+    fn first_in(
         &self,
-        stored: &StoredDocument,
+        document: &Rc<OpenDocument>,
         places: &[ParsedPlace],
-    ) -> Result<Rc<OpenDocument>> {
-        let document = self.session.open(stored)?;
-        let is_other = |place: &ParsedPlace| {
-            matches!(place.locator, Locator::Anchor(_)) && locate(&document, place).is_none()
-        };
-        if places.iter().any(is_other) {
-            self.session.read_anchors(&document)?;
+    ) -> Result<Option<Located>> {
+        let located = first_located(document, places);
+        if located.is_some() || !has_anchor(places) {
+            return Ok(located);
         }
-        Ok(document)
+        self.session.read_anchors(document)?;
+        Ok(first_located(document, places))
+    }
+
+    /// Returns the first of `places` in `document`, or the fault that there is none.
+    fn one_in(&self, document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Result<Located> {
+        let located = self.first_in(document, places)?;
+        Ok(located.unwrap_or_else(|| Located::fault(missing(document, places))))
     }
 
     /// Returns `place` in the document called `name`, or `None` if there is no such document or place.
@@ -345,8 +347,7 @@ impl Resolver<'_> {
         match documents::by_name(self.session, name)? {
             NameMatch::None => Ok(None),
             NameMatch::One(stored) => {
-                let places = std::slice::from_ref(place);
-                Ok(locate(&self.open_for(&stored, places)?, place))
+                self.first_in(&self.session.open(&stored)?, std::slice::from_ref(place))
             }
             NameMatch::Many(paths, total) => {
                 let places = std::slice::from_ref(place);
@@ -359,10 +360,7 @@ impl Resolver<'_> {
     /// Returns a place that every document has, if the store has only one document.
     fn in_only_document(&self, place: &ParsedPlace) -> Result<Located> {
         match self.session.reader.documents(&Lookup::All, None, 2)?.as_slice() {
-            [stored] => {
-                let places = std::slice::from_ref(place);
-                Ok(locate_first(&self.open_for(stored, places)?, places))
-            }
+            [stored] => self.one_in(&self.session.open(stored)?, std::slice::from_ref(place)),
             _ => {
                 let message = "write the document before the place, as in `guide.md::*`; `mdsel toc --depth 0` lists \
                                the documents";
