@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::global::Global;
 use super::note;
-use crate::corpus::canonical;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::query::Session;
@@ -57,6 +56,7 @@ impl Location {
 /// Returns the store at `url`.
 #[cfg(feature = "postgres")]
 fn on_server(url: &str, global: &Global) -> Result<Store> {
+    use crate::corpus::canonical;
     use crate::store::{Address, Postgres};
 
     let address = Address::parse(url, &|name| std::env::var(name).ok())?;
