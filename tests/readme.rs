@@ -23,7 +23,7 @@ fn commands() -> Vec<(String, String)> {
 #[test]
 fn every_command_succeeds_in_a_folder_with_the_fixtures() {
     let place = Place::new();
-    copy(&fixtures(), &place.join("fixtures/documents"));
+    copy(fixtures().parent().unwrap(), &place.join("fixtures"));
     let mut count = 0;
     for (command, output) in commands() {
         let words = words(&command);
