@@ -1,6 +1,6 @@
 //! The program's own documentation: help, manual pages, the skill file, completions.
 
-use crate::harness::Place;
+use crate::harness::{Place, copy, fixtures, words};
 
 /// The commands, those of groups with their group, as the manual of the program and of the groups lists
 /// them.
@@ -22,6 +22,38 @@ pub(crate) fn commands(place: &Place) -> Vec<Vec<String>> {
         if inner.is_empty() { result.push(command) } else { result.extend(inner) }
     }
     result
+}
+
+/// The commands in the examples of a help, except those that name a file, a server or another program.
+fn examples(help: &str) -> impl Iterator<Item = Vec<String>> {
+    let (_, examples) = help.rsplit_once("Example").unwrap_or_else(|| panic!("{help}"));
+    let examples = examples.trim_start_matches('s').trim_start_matches(':');
+    let parts = examples.lines().flat_map(|line| line.split("    ")).map(str::trim);
+    let is_own = |part: &&str| {
+        let others = ["|", ">", "postgres", "new.md", "edits.jsonl", ".pack", "@build.log", "docs"];
+        part.starts_with("mdsel ") && !others.iter().any(|other| part.contains(other))
+    };
+    parts.filter(is_own).map(words)
+}
+
+#[test]
+fn the_examples_in_the_help_work_with_the_documents_of_the_readme() {
+    let place = Place::new();
+    let mut count = 0;
+    for command in commands(&place) {
+        let place = Place::new();
+        copy(&fixtures(), place.path());
+        place.run(&["ingest"]).success();
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let help = place.run(&[&command[..], &["--help"]].concat()).success().text();
+        for example in examples(&help) {
+            let arguments: Vec<&str> = example[1..].iter().map(String::as_str).collect();
+            let answer = place.run(&arguments);
+            assert_eq!(answer.status, 0, "{example:?}: {} {}", answer.text(), answer.stderr);
+            count += 1;
+        }
+    }
+    assert!(count >= 30, "{count}");
 }
 
 #[test]

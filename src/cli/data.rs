@@ -48,7 +48,7 @@ impl ItemFilterArgs {
 /// Arguments of `code`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: mdsel code --lang bash --tag install",
+    after_help = "Example: mdsel code --lang bash --under guide.md",
     mut_arg("limit", |limit| limit.default_value_if("out", ArgPredicate::IsPresent, "0").help(
         "List or write at most N items; 0 for all, which is the default with --out"
     ))
@@ -71,7 +71,7 @@ pub(super) struct CodeArgs {
 
 /// Arguments of `tables`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel tables --header Parameter --where 'Parameter = MaxDepth'")]
+#[command(after_help = "Example: mdsel tables --header command --where 'command = select'")]
 pub(super) struct TablesArgs {
     /// Take only tables with this column; if repeated, with all of them
     #[arg(long = "header", value_name = "NAME")]
@@ -88,7 +88,7 @@ pub(super) struct TablesArgs {
 
 /// Arguments of `tasks`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel tasks --open --where 'due < 2026-06-01'")]
+#[command(after_help = "Example: mdsel tasks --open --where 'not text contains later'")]
 pub(super) struct TasksArgs {
     /// Take only open tasks
     #[arg(long, conflicts_with = "done")]

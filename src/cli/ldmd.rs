@@ -40,7 +40,7 @@ commands! {
 
 /// Arguments of `ldmd index`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd index answer.md -f text")]
+#[command(after_help = "Example: mdsel ldmd index answer.ldmd.md -f text")]
 pub(super) struct LdmdIndexArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
@@ -54,7 +54,9 @@ pub(super) struct LdmdIndexArgs {
 
 /// Arguments of `ldmd get`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd get answer.md --id key_findings --mode tldr -f raw")]
+#[command(
+    after_help = "Example: mdsel ldmd get answer.ldmd.md --id key_findings --mode tldr -f raw"
+)]
 pub(super) struct LdmdGetArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
@@ -91,7 +93,7 @@ pub(super) enum ModeName {
 
 /// Arguments of `ldmd search`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd search answer.md --query timeout")]
+#[command(after_help = "Example: mdsel ldmd search answer.ldmd.md --query process_batch")]
 pub(super) struct LdmdSearchArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
@@ -108,7 +110,7 @@ pub(super) struct LdmdSearchArgs {
 
 /// Arguments of `ldmd neighbors`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel ldmd neighbors answer.md --id summary")]
+#[command(after_help = "Example: mdsel ldmd neighbors answer.ldmd.md --id summary")]
 pub(super) struct LdmdNeighborsArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]

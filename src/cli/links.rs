@@ -113,7 +113,7 @@ pub(super) struct LinksTreeArgs {
 
 /// Arguments of `links path`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links path guide.md faq.md -f records", mut_arg("max_nodes", |nodes| nodes.visible_alias("limit")))]
+#[command(after_help = "Example: mdsel links path links.md guide.md -f records", mut_arg("max_nodes", |nodes| nodes.visible_alias("limit")))]
 pub(super) struct LinksPathArgs {
     /// The address of the place to start at
     #[arg(value_name = "FROM", add = ArgValueCompleter::new(addresses))]
@@ -132,7 +132,7 @@ pub(super) struct LinksPathArgs {
 
 /// Arguments of `links check`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel links check docs -f text")]
+#[command(after_help = "Example: mdsel links check guide.md -f text")]
 pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]

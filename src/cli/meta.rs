@@ -28,7 +28,7 @@ use crate::store::Purpose;
 /// Arguments of `meta`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: mdsel meta --where 'requires contains 7594' --get title    mdsel meta --types",
+    after_help = "Examples: mdsel meta --where 'tags contains install' --get title    mdsel meta --types",
     args_conflicts_with_subcommands = true
 )]
 pub(super) struct MetaArgs {
@@ -73,7 +73,7 @@ pub(super) struct MetaSetArgs {
 
 /// Arguments of `meta unset`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel meta unset guide draft")]
+#[command(after_help = "Example: mdsel meta unset guide tags")]
 pub(super) struct MetaUnsetArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]

@@ -32,7 +32,7 @@ pub(super) struct RenameArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples: mdsel move guide.md docs/guide.md --dry-run\n          \
-                  mdsel move guide::heading:h2[0] --to faq::* --position last_child",
+                  mdsel move guide::heading:h2[0] --to links::* --position last_child --dry-run",
     mut_arg("is_fuzzy", |fuzzy| fuzzy.conflicts_with("path"))
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]

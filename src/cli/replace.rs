@@ -14,7 +14,7 @@ use crate::output::forms::edit_json::{Replaced, Single};
 /// Arguments of `replace`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: mdsel replace guide Install --content 'Run the installer.'",
+    after_help = "Example: mdsel replace guide Options --content 'There are none.'",
     mut_arg("section", |section| section.help(
         "The place in the document: a slug path, an exact title, @LINE, a selector, @frontmatter or ldmd:ID"
     )),

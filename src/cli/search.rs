@@ -19,7 +19,7 @@ use crate::query::{List as _, Outcome, Session};
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'TODO|FIXME' -C 1"
+    after_help = "Examples: mdsel search 'install windows'    mdsel search -e 'install|build' -C 1"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct SearchArgs {

@@ -13,7 +13,7 @@ use crate::query::{Session, select};
 
 /// Arguments of `select`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel select 'guide::heading:h2[1]/block:code[0]'")]
+#[command(after_help = "Example: mdsel select 'guide::heading:h2[0]/block:code[0]'")]
 pub(super) struct SelectArgs {
     /// Addresses, answered in this order; - reads them from standard input, one per line
     #[arg(value_name = "ADDRESS", required = true, add = ArgValueCompleter::new(complete_address))]

@@ -13,7 +13,7 @@ use crate::output::forms::edit_json::{Replaced, Single};
 /// Arguments of `task`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: mdsel task 'todo::heading:h2[0]/block:list[0]/item[3]' --done",
+    after_help = "Example: mdsel task containers.md:31 --done",
     group(ArgGroup::new("state").args(["done", "open"]).required(true)),
     mut_arg("section", |section| section.help("The list item in the document"))
 )]
