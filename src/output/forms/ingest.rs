@@ -156,11 +156,32 @@ impl Answer for NamedValues {
 /// Returns the fields of an object, with each value on one line.
 fn facts(object: &Value) -> Vec<(&str, String)> {
     let fields = object.as_object().into_iter().flatten();
-    let on_one_line = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => strict::compact(other),
-    };
     fields.map(|(name, value)| (name.as_str(), on_one_line(value))).collect()
+}
+
+/// Returns a value for people. A limit is its number and what the number means.
+fn on_one_line(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(on_one_line).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => match (fields.get("value"), fields.get("meaning")) {
+            (Some(value), Some(meaning)) => {
+                format!("{} {}", on_one_line(value), on_one_line(meaning))
+            }
+            _ => {
+                let field = |(name, value): (&String, &Value)| {
+                    let value = match value {
+                        Value::Object(_) => format!("({})", on_one_line(value)),
+                        value => on_one_line(value),
+                    };
+                    format!("{name}: {value}")
+                };
+                fields.iter().map(field).collect::<Vec<_>>().join("; ")
+            }
+        },
+        other => strict::compact(other),
+    }
 }
 
 impl Answer for Findings {
