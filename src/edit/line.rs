@@ -46,6 +46,8 @@ pub struct BatchLine {
     #[serde(default)]
     allow_change: bool,
     #[serde(default)]
+    no_links: bool,
+    #[serde(default)]
     fuzzy: bool,
 }
 
@@ -92,7 +94,7 @@ const OPERATIONS: [(&str, OperationName); 10] = [
 type Key = (&'static str, fn(&BatchLine) -> bool, &'static [OperationName]);
 
 /// The keys that do not have a meaning for every operation.
-const KEYS: [Key; 12] = [
+const KEYS: [Key; 13] = [
     ("content", |it| it.content.is_some(), &[Replace, ReplaceText, Insert, Set, Add, Rename, Move]),
     ("old", |it| it.old.is_some(), &[ReplaceText]),
     ("to", |it| it.to.is_some(), &[MoveSection]),
@@ -104,6 +106,7 @@ const KEYS: [Key; 12] = [
     ("allow_escape", |it| it.allow_escape, &OF_SECTIONS),
     ("allow_duplicate", |it| it.allow_duplicate, &[Insert, MoveSection]),
     ("allow_change", |it| it.allow_change, &OF_SECTIONS),
+    ("no_links", |it| it.no_links, &[Rename, Move, MoveSection]),
     (
         "fuzzy",
         |it| it.fuzzy,
@@ -132,9 +135,9 @@ impl TryFrom<String> for OperationName {
     fn try_from(name: String) -> std::result::Result<Self, String> {
         let known = OPERATIONS.iter().find(|(known, _)| *known == name);
         known.map(|(_, operation)| *operation).ok_or_else(|| {
+            let names = operations().join(", ");
             format!(
-                "no operation is called {name:?}: use replace, insert, delete, done, open, set, unset or add; \
-                 rename and move stand alone"
+                "no operation is called {name:?}: use one of {names}; rename and move stand alone"
             )
         })
     }
@@ -208,7 +211,11 @@ impl BatchLine {
         let document = self.document.as_ref().or(document);
         let content = |what: &str| {
             let content = self.content.clone().filter(|content| !content.is_empty());
-            content.ok_or_else(|| Error::new(ErrorKind::Usage, format!("content must be {what}")))
+            content.ok_or_else(|| {
+                let name = OPERATIONS.iter().find(|(_, named)| *named == self.operation);
+                Error::new(ErrorKind::Usage, format!("content must be {what}"))
+                    .with_hint(form_of(name.map_or("", |(name, _)| name)))
+            })
         };
         Ok(match self.operation {
             Rename => Some(Relocation::Rename {
@@ -260,6 +267,11 @@ impl BatchLine {
         // Without a document, the place may begin with one.
         let section = Some(&mut self.section).filter(|_| self.document.is_none());
         section.into_iter().chain(&mut self.document).chain(&mut self.to).collect()
+    }
+
+    /// Whether a relocation leaves links as they are.
+    pub fn keeps_links(&self) -> bool {
+        self.no_links
     }
 
     /// Returns the hash that the place must have.

@@ -215,7 +215,7 @@ pub(super) const FORMATS: [Format; 5] =
 const FORMAT_NAMES: &str = "json, text (shortest), records, raw, markdown";
 
 /// The flags of an edit, which its schema does not list one by one.
-pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change fuzzy";
+pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change no_links fuzzy";
 
 /// Returns the names of the arguments of all tools, and of the fields and flags of an edit.
 pub(super) fn argument_names() -> HashSet<String> {

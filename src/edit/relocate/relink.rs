@@ -89,7 +89,7 @@ fn refused(mut failed: Vec<String>) -> Error {
     let message = format!("no new target keeps these links: {}{more}", shown.join(", "));
     Error::new(ErrorKind::EditRefused, message)
         .with_reason("LINKS")
-        .with_hint("change these links first{, or pass --no-links to leave all links as they are|}")
+        .with_hint("change these links first, or pass --no-links to leave all links as they are")
 }
 
 /// One round: the links as the versions so far resolve them, and what failed.

@@ -40,7 +40,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         let request = edit::RelocateRequest {
             store,
             relocation,
-            keeps_links: false,
+            keeps_links: line.keeps_links(),
             expect: line.expected().cloned(),
             is_dry_run: dry_run,
             is_refresh: refresh,
