@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 /// Returns the error for a thread that panicked.
 pub(crate) fn thread_failed() -> Error {
     Error::new(ErrorKind::Io, "a thread failed; nothing was changed")
+        .with_hint("repeat the command; if it fails again, report it")
 }
 
 /// The number of items per core that [`ordered`] has in progress.

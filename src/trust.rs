@@ -270,7 +270,8 @@ impl Trust {
     pub(crate) fn record(&self, store: &Path, wish: &Wish) -> Option<Warning> {
         let Self::File(file) = self else { return None };
         let recorded = match file {
-            None => Err(Error::new(ErrorKind::Io, "neither XDG_CONFIG_HOME nor HOME is set")),
+            None => Err(Error::new(ErrorKind::Io, "neither XDG_CONFIG_HOME nor HOME is set")
+                .with_hint("set one of them to an absolute path")),
             Some(file) => record(file, store, wish),
         };
         // A store that asks for nothing needs no record, unless an earlier one says more.
@@ -305,6 +306,7 @@ fn entry(line: &str) -> Option<TrustedStore> {
 
 fn rejected(file: &Path, why: &str) -> Error {
     Error::new(ErrorKind::Io, format!("{}: {why}, so the file is rejected", file.display()))
+        .with_hint("let only this user own and write the file and its folder, or delete the file")
 }
 
 /// The text of the trust file; empty if there is no file. Rejects a file that others than the owner of its folder

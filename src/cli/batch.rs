@@ -24,7 +24,8 @@ pub(super) struct BatchArgs {
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     document: Option<String>,
     /// Read the edits from FILE, one JSON object per line or a JSON array: operation (replace, insert, delete, done, open, set,
-    /// unset, add), document, section (or key), content (or value), position and the options of the command
+    /// unset, add), document, section (the key, for set, unset and add), content (the value), position and the options of
+    /// the command
     #[arg(long, value_name = "FILE")]
     batch: PathBuf,
     #[command(flatten)]
@@ -39,8 +40,9 @@ impl EditArguments for BatchArgs {
     }
 
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
-        let text = String::from_utf8(read(&self.batch)?)
-            .map_err(|_| Error::new(ErrorKind::Usage, "the batch is not UTF-8"))?;
+        let text = String::from_utf8(read(&self.batch)?).map_err(|_| {
+            Error::new(ErrorKind::Usage, "the batch is not UTF-8").with_hint("convert it to UTF-8")
+        })?;
         let mut edits = Vec::new();
         for (origin, line) in lines_of(&text) {
             let mut line = line.map_err(|error| error.in_part(&origin))?;

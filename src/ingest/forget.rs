@@ -22,7 +22,7 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     let mut options = options.unwrap_or_default();
     if options.collections.remove(name).is_none() {
         let known: Vec<&str> = options.collections.keys().map(String::as_str).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let known = if known.is_empty() { "only its root".to_owned() } else { known.join(", ") };
         let message = format!("the store has no collection {name:?}; it has {known}");
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint("`mdsel status --collections` lists them"));

@@ -137,6 +137,7 @@ fn is_gone(error: &notify::Error) -> bool {
 
 fn disconnected() -> Error {
     Error::new(ErrorKind::Io, "the system no longer reports changes")
+        .with_hint("run `mdsel ingest --watch` again")
 }
 
 fn watch_error(error: &notify::Error) -> Error {

@@ -77,7 +77,7 @@ fn not_found_among(
 /// sections with a part of it in their titles.
 pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message> {
     let decoded = namespace::decode(name);
-    let path = decoded.strip_prefix("./").unwrap_or(&decoded);
+    let path = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     if !folder.is_empty() && session.reader.is_folder(folder)? {
         return Ok(message!(

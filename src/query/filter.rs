@@ -210,7 +210,7 @@ fn known_collection(session: &Session<'_>, name: &str) -> Result<()> {
     }
     let known = session.roots.collections().iter().map(|root| root.name.as_str());
     let known = known.collect::<Vec<_>>().join(", ");
-    let known = if known.is_empty() { "none" } else { &known };
+    let known = if known.is_empty() { "only its root" } else { &known };
     let message = format!("the store has no collection {name:?}; it has {known}");
     Err(Error::new(ErrorKind::Usage, message).with_hint(
         "name a folder with --under, or list the collections with `mdsel status --collections`",

@@ -148,7 +148,7 @@ impl Store {
             // If the edits cannot be finished now, the store can still be read.
             self.warn(self.finish_edits().unwrap_or_else(|error| {
                 let message = format!("an interrupted edit could not be finished yet: {error}");
-                vec![Warning::new("EDIT_UNFINISHED", message)]
+                vec![Warning::new("EDIT_OPEN", message)]
             }));
             reader = self.engine.reader(purpose)?;
         }

@@ -126,11 +126,11 @@ fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<Vec<String>> {
 fn finding(fault: StoreProblem, is_file: bool) -> Finding {
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
-        (FaultKind::EditOpen, _) if is_file => {
-            Some("any command; if the folder is gone for good, `mdsel verify --drop-edits`")
-        }
+        (FaultKind::EditOpen, _) if is_file => Some(
+            "run any command where the folder is; if it is gone for good, `mdsel verify --drop-edits`",
+        ),
         (FaultKind::EditOpen, _) => Some(
-            "any command where that folder is, with --root if it is not that of the store; \
+            "run any command where that folder is, with --root if it is not that of the store; \
              if it is gone for good, `mdsel verify --drop-edits`",
         ),
         (FaultKind::Meta, _) if !is_file => {

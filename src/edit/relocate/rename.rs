@@ -28,7 +28,8 @@ pub(super) fn renamed(
 ) -> Result<AddressResult<RelocationPlan>> {
     let title = title.trim();
     if title.is_empty() || title.contains(['\n', '\r']) {
-        return Err(Error::new(ErrorKind::Usage, "a title is one line of text"));
+        return Err(Error::new(ErrorKind::Usage, "a title is one line of text, not empty")
+            .with_hint("give --title one line of text"));
     }
     let old = session.open(&place.stored)?;
     let bytes = session.content(&old, old.span())?;
@@ -98,7 +99,7 @@ pub(super) fn renamed(
     let renumbered = others.collect();
     let version = NewVersion::new(session, &old, &old.stored.path, version)?;
     if version.links().links.len() > session.reader.links(&old.stored)?.links.len() {
-        let message = format!("{address}: {title:?} has a link that the heading has not");
+        let message = format!("{address}: {title:?} has a link that the heading does not have");
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             message!(
                 "replace the heading instead: `mdsel replace {path}`",

@@ -324,7 +324,7 @@ pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) 
     let has_none = document.markup.sections.is_empty();
     fault.or_else(|| {
         if has_none {
-            message!("it has none; `mdsel toc {path}` lists its headings", path)
+            message!("it has only headings; `mdsel toc {path}` lists them", path)
         } else {
             message!("`mdsel ldmd index {path}` lists them", path)
         }

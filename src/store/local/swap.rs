@@ -27,7 +27,8 @@ pub(super) fn swap(
         return Err(Error::new(
             ErrorKind::Io,
             "the log of the new store could not be written back",
-        ));
+        )
+        .with_hint("free space on the disk, and repeat the command"));
     }
     let permissions = path.metadata().map_err(|error| Error::io(path, error))?.permissions();
     let permit = |file| {

@@ -103,7 +103,8 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
         _ if has_no_room(&error) => Error::new(ErrorKind::Io, format!("{name}: {error}"))
             .with_hint("free space on the disk"),
-        _ => Error::new(ErrorKind::Io, format!("{name}: {error}")),
+        _ => Error::new(ErrorKind::Io, format!("{name}: {error}"))
+            .with_hint("run `mdsel verify`, which checks the store"),
     };
     result.with_source(error)
 }
