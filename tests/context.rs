@@ -395,7 +395,7 @@ fn a_cut_block_is_followed_by_the_address_of_the_rest() {
         "--max-chars",
         "1150",
     ]);
-    assert!(ldmd.success().text().contains("- more: guide.md::heading:h2[1]?page=1"));
+    assert!(ldmd.success().text().contains("- more: guide.md::heading:h2[1]?from="));
     let raw = place.run(&["context", "guide.md", "-f", "raw"]).ends(2);
     assert!(raw.stderr.contains("json, jsonl, text, ldmd, records, markdown"), "{}", raw.stderr);
 }

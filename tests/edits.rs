@@ -441,7 +441,7 @@ fn every_kind_of_place_can_be_edited() {
 #[test]
 fn an_edit_with_side_effects_is_refused_and_writes_nothing() {
     let place = doc();
-    let cases: [(&[&str], &str, &str); 11] = [
+    let cases: [(&[&str], &str, &str); 12] = [
         (&["replace", "doc.md", "One", "--content", "x"], "EDIT_REFUSED", "--allow-drop"),
         (&["replace", "doc.md", "Alpha", "--content", "# Out\n"], "EDIT_REFUSED", "--allow-escape"),
         (
@@ -468,6 +468,7 @@ fn an_edit_with_side_effects_is_refused_and_writes_nothing() {
         (&["delete", "doc.md", "Alp"], "SELECTOR_NOT_FOUND", ""),
         (&["delete", "doc.md", "@12"], "SELECTOR_NOT_FOUND", ""),
         (&["delete", "doc.md", "Alpha?page=0"], "MALFORMED_QUERY", ""),
+        (&["delete", "doc.md", "Alpha?from=1"], "MALFORMED_QUERY", ""),
         (&["delete", "none.md", "Alpha"], "NAMESPACE_NOT_FOUND", ""),
     ];
     for (arguments, code, hint) in cases {

@@ -226,6 +226,14 @@ fn pages_are_numbered_and_their_joined_content_is_the_node() {
         place.run(&["select", "long-words.md", "--max-words", "0"]).success().json()["truncated"],
         false
     );
+    let rest =
+        place.run(&["select", "long-words.md?from=3&words=2", "-f", "json"]).success().json();
+    assert_eq!(rest["results"][0]["content"], "word1 word2 ");
+    let next = rest["results"][0]["pagination"]["next"].as_str().unwrap();
+    assert_eq!(next, "long-words.md::*?page=1&words=2&from=3");
+    assert_eq!(place.run(&["select", next, "-f", "raw"]).success().text(), "word3 word4 ");
+    let beyond = place.run(&["select", "long-words.md?from=99999"]).ends(1).json();
+    assert_eq!(beyond["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
     let beyond = place.run(&["select", "long-words.md?page=9"]).ends(1).json();
     assert_eq!(beyond["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
 }

@@ -25,6 +25,8 @@ pub struct Params {
     pub page: Option<usize>,
     /// Words per page; 0 for one page.
     pub words: Option<usize>,
+    /// The number of words to leave out at the beginning. The pages are those of the rest.
+    pub from: Option<usize>,
     /// A part of a section.
     pub part: Option<SectionPart>,
     /// Only the first lines, this many.
@@ -42,7 +44,7 @@ pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
     is_query.then_some((locator, query))
 }
 
-const KEYS: [&str; 6] = ["full", "page", "words", "part", "head", "tail"];
+const KEYS: [&str; 7] = ["full", "page", "words", "from", "part", "head", "tail"];
 
 /// Parses the text after the `?`. `position` is its offset in the address, in Unicode scalars.
 pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError> {
@@ -71,10 +73,11 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError
                 };
                 params.part.is_some()
             }
-            "page" | "words" | "head" | "tail" => {
+            "page" | "words" | "from" | "head" | "tail" => {
                 match key {
                     "page" => params.page = number,
                     "words" => params.words = number,
+                    "from" => params.from = number,
                     "head" => params.head = number,
                     _ => params.tail = number,
                 }

@@ -50,11 +50,7 @@ impl QueryArguments for ReadArgs {
         }
     }
 
-    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<read::ReadAnswer> {
-        let mut answer = read::read(session, &self.request())?;
-        if global.max_chars.is_some() {
-            answer.grow_next_page();
-        }
-        Ok(answer)
+    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<read::ReadAnswer> {
+        read::read(session, &self.request())
     }
 }

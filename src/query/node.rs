@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::freshness::Freshness;
 use super::page::shorten;
-use super::pager::{Pager, page_size};
+use super::pager::Pager;
 use super::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use super::session::Session;
 use crate::address::{AddressError, AddressResult, FaultCode, StepScope, Tree};
@@ -249,20 +249,30 @@ fn with_content(
     let usual = if params.page.is_some() && max_words == 0 { limits::MAX_WORDS } else { max_words };
     let words = if params.full { 0 } else { params.words.unwrap_or(usual) };
     let number = params.page.unwrap_or(0);
-    let pages = page_count(result.words, words);
-    let Some((shown, has_more)) = page(bytes, words, number) else {
+    let from = result.pager.from;
+    let fault = |message, suggestion| {
+        Err(AddressError::new(FaultCode::IndexOutOfRange, message).suggest(vec![suggestion]))
+    };
+    let rest = if from == 0 { Some(0) } else { page(bytes, from, 1).map(|(rest, _)| rest.start) };
+    let Some(start) = rest else {
+        let message = format!("{} has {}", result.selector, counted(result.words, "word"));
+        return fault(message, result.pager.rest(result.words.saturating_sub(1)));
+    };
+    let pages = page_count(result.words - from, words);
+    let of_rest = page(bytes.get(start..).unwrap_or_default(), words, number);
+    let Some((shown, has_more)) = of_rest else {
         let message =
             format!("{} has {}; pages begin at 0", result.selector, counted(pages, "page"));
-        let last = result.pager.address(pages - 1, words);
-        return Err(AddressError::new(FaultCode::IndexOutOfRange, message).suggest(vec![last]));
+        return fault(message, result.pager.address(pages - 1, words));
     };
+    let shown = ByteSpan::new(start + shown.start, start + shown.end);
     if pages > 1 {
         result.truncated = params.page.is_none();
         let next = has_more.then(|| result.pager.address(number + 1, words));
         result.pagination = Some(Pagination { page: number, pages, next });
     }
-    result.pager.first_word = number.saturating_mul(words);
-    if pages > 1 {
+    result.pager.first_word = from.saturating_add(number.saturating_mul(words));
+    if shown.len() < bytes.len() {
         result.set_span(bytes, shown);
     }
     let shown = shown.of(bytes).to_vec();
@@ -314,33 +324,19 @@ impl NodeAnswer {
         true
     }
 
-    /// Lets the page after this one be larger, unless this is the first page. Pages that a limit has made small grow
-    /// again in this way.
-    pub(super) fn grow_next_page(&mut self) {
-        let words = self.words_shown();
-        let Some(Pagination { page: 1.., next: Some(next), .. }) = &mut self.pagination else {
-            return;
-        };
-        if let Some(larger) = self.pager.next(self.pager.first_word.saturating_add(words), words) {
-            *next = larger;
-        }
-    }
-
+    /// Returns the first `words` words of the content, with the address of the rest of the place.
     fn paged(&self, words: usize) -> Option<Self> {
         let content = self.content.as_ref()?;
+        let (shown, _) = page(&content.bytes, words, 0).filter(|_| words > 0)?;
         let first = self.pager.first_word;
-        let words = page_size(first, words)?;
-        let (shown, _) = page(&content.bytes, words, 0)?;
-        let number = first / words;
-        let pages = page_count(self.words, words);
-        let after = first + words;
-        let next = (number + 1 < pages).then(|| self.pager.next(after, words));
+        let pages = page_count(self.words.saturating_sub(first), words);
+        let next = (pages > 1).then(|| self.pager.rest(first + words));
         let mut result = self.clone();
         let shown = shown.of(&content.bytes).to_vec();
         result.lossy = std::str::from_utf8(&shown).is_err();
         result.set_span(&content.bytes, ByteSpan::new(0, shown.len()));
         result.content = Some(Content { bytes: shown, ..content.clone() });
-        result.pagination = Some(Pagination { page: number, pages, next: next.flatten() });
+        result.pagination = Some(Pagination { page: 0, pages, next });
         Some(result)
     }
 }

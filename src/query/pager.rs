@@ -1,6 +1,7 @@
 //! The addresses of the pages of a place.
 //!
-//! Invariant: the address of a page, passed to `select`, returns that page.
+//! Invariant: the address of a page, passed to `select`, returns that page. The address of the rest of a place returns
+//! what follows a word, byte for byte.
 
 use super::resolved_node::ResolvedNode;
 use crate::address::SectionPart;
@@ -12,7 +13,9 @@ pub(super) struct Pager {
     /// The address with all parameters except those of the page.
     base: String,
     separator: char,
-    /// The index of the first word of the content, 0-based.
+    /// The number of words that the address leaves out at the beginning.
+    pub(super) from: usize,
+    /// The index of the first word of the content in the place, 0-based.
     pub(super) first_word: usize,
 }
 
@@ -20,18 +23,19 @@ impl Pager {
     /// Returns the address of a page of `words` words, 0-based.
     pub(super) fn address(&self, page: usize, words: usize) -> String {
         let Self { base, separator, .. } = self;
-        if words == limits::MAX_WORDS {
-            format!("{base}{separator}page={page}")
-        } else {
-            format!("{base}{separator}page={page}&words={words}")
+        let mut address = format!("{base}{separator}page={page}");
+        for (key, value, usual) in [("words", words, limits::MAX_WORDS), ("from", self.from, 0)] {
+            if value != usual {
+                address += &format!("&{key}={value}");
+            }
         }
+        address
     }
 
-    /// Returns the address of the page that begins at the word `after`, which may be up to twice as large as a page of
-    /// `words` words, in case it fits. Returns `None` if `words` does not divide `after`.
-    pub(super) fn next(&self, after: usize, words: usize) -> Option<String> {
-        let words = (words..=words.saturating_mul(2)).rev().find(|&n| after.is_multiple_of(n))?;
-        Some(self.address(after / words, words))
+    /// Returns the address of the rest of the place from a word on, 0-based.
+    pub(super) fn rest(&self, word: usize) -> String {
+        let Self { base, separator, .. } = self;
+        format!("{base}{separator}from={word}")
     }
 
     /// Returns how to form the addresses of the pages of a place.
@@ -56,18 +60,6 @@ impl Pager {
         if let Some(tail) = place.params.tail {
             add("tail", tail.to_string());
         }
-        Self { base, separator, first_word: 0 }
+        Self { base, separator, from: place.params.from.unwrap_or(0), first_word: 0 }
     }
-}
-
-/// Returns the largest page size, at most `most` words, for which a page begins at the word `first`.
-///
-/// The size of the first page limits the sizes of the pages after it, which must divide its end. A
-/// number with few factors would leave them no choice, so only its first three binary digits are kept.
-pub(super) fn page_size(first: usize, most: usize) -> Option<usize> {
-    if first == 0 {
-        let low = most.checked_ilog2()?.saturating_sub(2);
-        return Some(most >> low << low);
-    }
-    (1..=most).rev().find(|&words| first.is_multiple_of(words))
 }

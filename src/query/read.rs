@@ -36,13 +36,6 @@ impl ReadAnswer {
         let page = Page { unresolved_selectors: vec![fault], ..Page::default() };
         Self { node: None, page }
     }
-
-    /// Lets the next page be larger than this one, for a reader whose limit decides the size of pages.
-    pub fn grow_next_page(&mut self) {
-        if let Some(node) = &mut self.node {
-            node.grow_next_page();
-        }
-    }
 }
 
 impl List for ReadAnswer {

@@ -112,8 +112,9 @@ pub(crate) fn locate_text_for_edit(
 /// Returns the node, if `place` is exactly the named node and has no parameter except `part`, or is a range of lines.
 fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNode> {
     let text = named.text.as_str();
-    let Params { page, head, tail, part, .. } = place.params;
-    if place.resolved == Some(ResolvedAs::Lines) && page.is_none() {
+    let Params { page, from, head, tail, part, .. } = place.params;
+    let is_page = page.is_some() || from.is_some();
+    if place.resolved == Some(ResolvedAs::Lines) && !is_page {
         return Ok(place.clone());
     }
     if place.resolved.is_some() {
@@ -123,7 +124,7 @@ fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNod
         let message = format!("this line is not a heading; it is in {innermost}");
         return Err(fault(FaultCode::SelectorNotFound, text, message).suggest(around));
     }
-    if page.is_some() || head.is_some() || tail.is_some() {
+    if is_page || head.is_some() || tail.is_some() {
         let message = format!("an edit applies to a whole place: {}", place.address());
         let fault = fault(FaultCode::MalformedQuery, text, message);
         return Err(fault.suggest(vec![place.address()]));
