@@ -993,3 +993,32 @@ fn printed_lines_are_addresses() {
     let fault = place.run(&["select", "Net > Callback API"]).ends(1).json();
     assert_eq!(fault["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{fault}");
 }
+
+#[test]
+fn a_text_with_the_slug_of_another_title_is_not_that_title() {
+    let file = "# Log\n\n## 11.1\n\nnew\n\n## 1.1.1\n\nold\n\n## C#\n\nsharp\n";
+    let place = Place::ingested(&[("a.md", file)]);
+    let fault = place.run(&["select", "a::1.11"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "AMBIGUOUS");
+    let read = place.run(&["select", "a::C*"]).success().json();
+    assert_eq!(read["results"][0]["title"], "C#");
+    for (section, code) in [("1.11", "AMBIGUOUS"), ("C++", "SELECTOR_NOT_FOUND")] {
+        let edit = place.run(&["replace", "a.md", section, "--content", "x"]).ends(1).json();
+        assert_eq!(edit["unresolved_selectors"][0]["code"], code, "{edit}");
+        assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), file);
+    }
+}
+
+#[test]
+fn a_title_with_slashes_is_a_part_of_a_title_path() {
+    let place =
+        Place::ingested(&[("a.md", "# A\n\n## TCP/IP\n\n### Z\n\nzebra\n"), ("b.md", "# B\n")]);
+    let hit = place.run(&["search", "zebra", "-f", "text"]).success().text();
+    let (_, titles) = hit.lines().next().unwrap().split_once("  ").unwrap();
+    assert_eq!(titles, "A > TCP/IP > Z");
+    for address in [titles, "A/TCP/IP/Z", "a::TCP/IP/Z", "a.md::A/TCP/IP", "A > TCP/IP"] {
+        let read = place.run(&["select", address]).success().json();
+        assert_eq!(read["results"][0]["file"], "a.md", "{address}");
+    }
+    place.run(&["replace", "a.md", "TCP/IP/Z", "--content", "x"]).success();
+}

@@ -586,3 +586,14 @@ fn a_page_that_does_not_exist_leaves_the_node_as_partial_result() {
     assert_eq!(json["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
     assert_eq!(json["partial_results"][0]["selector"], "doc.md::root");
 }
+
+#[test]
+fn a_document_that_is_named_by_its_whole_path_hides_a_section_with_a_warning() {
+    let place =
+        Place::ingested(&[("e.md", "# E\n"), ("w.md", "# W\n\n## e.md\n"), ("x.md", "# x.md\n")]);
+    let read = place.run(&["select", "e.md"]).success().json();
+    assert_eq!(read["results"][0]["selector"], "e.md::*");
+    assert_eq!(read["warnings"][0]["code"], "SHADOWED_TITLE");
+    let own = place.run(&["select", "x.md"]).success().json();
+    assert_eq!(own["warnings"], json!([]), "its own title is not hidden");
+}

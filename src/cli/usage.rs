@@ -29,8 +29,11 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     }
     // The tips are followed by the usage, which may have several lines, and by `For more`.
     let is_tip = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more");
-    let tips = rest.lines().map(str::trim).take_while(is_tip).filter(|line| !line.is_empty());
-    hints.extend(tips.map(plain));
+    let tips = rest.lines().map(str::trim).take_while(is_tip);
+    // Where two hyphens help, `as_text` names the whole command.
+    hints.extend(
+        tips.filter(|tip| !tip.is_empty() && !tip.contains("as a value, use '-- ")).map(plain),
+    );
     let similar = similar(error);
     if let Some(similar) = &similar {
         hints.clone_from(similar);
@@ -42,6 +45,11 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
         if hints.is_empty() {
             hints.push(format!("to select documents, use --under {}", shell_word(&document)));
         }
+    }
+    if let Some(option) = given_negative_number(error, arguments) {
+        let message = format!("{option} takes a number that is not negative");
+        return Error::new(ErrorKind::Usage, message)
+            .with_hint(format!("run `mdsel{} --help`", command_of(arguments)));
     }
     let habit = habit(error, arguments);
     let is_certain = habit.is_some() || similar.is_some_and(|similar| !similar.is_empty());
@@ -68,6 +76,21 @@ fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
         ContextValue::String(text) => Some(text),
         _ => None,
     }
+}
+
+/// Returns the option before the negative number that `error` refers to, if it takes a value.
+fn given_negative_number<'a>(error: &clap::Error, arguments: &'a [OsString]) -> Option<&'a str> {
+    text_of(error, ContextKind::InvalidArg)
+        .filter(|_| error.kind() == ClapErrorKind::UnknownArgument)?;
+    let program = groups::command();
+    let commands = commands_of(&program, arguments);
+    let pairs = arguments.windows(2).filter_map(|pair| match pair {
+        [option, value] => Some((option.to_str()?, value.to_str()?)),
+        _ => None,
+    });
+    let is_negative = |value: &str| value.starts_with('-') && value.parse::<i64>().is_ok();
+    let mut options = pairs.filter(|(_, value)| is_negative(value)).map(|(option, _)| option);
+    options.find(|option| option.starts_with('-') && takes_value(&commands, option))
 }
 
 /// Returns the hint for a command or an option that other programs have.

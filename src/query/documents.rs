@@ -79,12 +79,14 @@ pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message>
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    if !folder.is_empty() && session.reader.is_folder(folder)? {
-        return Ok(message!(
-            "`mdsel toc {path} --depth 0` lists the documents of {}",
-            folder,
-            folder
-        ));
+    for folder in [path, folder] {
+        if !folder.is_empty() && session.reader.is_folder(folder)? {
+            return Ok(message!(
+                "`mdsel toc {path} --depth 0` lists the documents of {}",
+                folder,
+                folder
+            ));
+        }
     }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = if stem.is_empty() { file } else { stem };

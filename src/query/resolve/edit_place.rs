@@ -398,7 +398,7 @@ fn of_place(place: &ResolvedNode, text: &str) -> NamedNode {
 /// Returns the fault for a text that is only a part of the title of `place`.
 pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
     let message = message!(
-        "{} is only a part of a title; use --fuzzy to edit {}",
+        "{} is not the whole title of a section; use --fuzzy to edit {}",
         format!("{text:?}"),
         place.address()
     );

@@ -262,24 +262,14 @@ impl Resolver<'_> {
     fn located(&self, interpretation: &Interpretation) -> Result<Option<Located>> {
         match interpretation {
             Interpretation::ExactPath { path, place } => {
-                match self.session.reader.document_at(path)? {
-                    Some(stored) => Ok(locate(&self.session.open(&stored)?, place)),
-                    None => Ok(None),
-                }
+                let Some(stored) = self.session.reader.document_at(path)? else { return Ok(None) };
+                self.with_hidden(path, place, locate(&self.session.open(&stored)?, place))
             }
             Interpretation::Namespaced { name, places } => self.in_named(name, places),
             Interpretation::PathLine { name, place }
             | Interpretation::PathAnchor { name, place } => self.in_document(name, place),
             Interpretation::DocumentName { name, place } => {
-                let located = self.in_document(name, place)?;
-                let is_whole = place.steps.is_empty();
-                Ok(match located {
-                    Some(located) if is_whole && located.fault.is_none() => {
-                        let hidden = self.hidden_sections(name, &located)?;
-                        Some(located.warn(hidden))
-                    }
-                    located => located,
-                })
+                self.with_hidden(name, place, self.in_document(name, place)?)
             }
             Interpretation::SectionPath(place) => self.section_path(place),
             Interpretation::TitlePart(place) => self.title_part(place),
@@ -294,6 +284,23 @@ impl Resolver<'_> {
             }
             Interpretation::Selector(_) => Ok(None),
         }
+    }
+
+    /// Adds the warning that a document takes precedence over sections with the name `name`, if `place` is the document.
+    fn with_hidden(
+        &self,
+        name: &str,
+        place: &ParsedPlace,
+        located: Option<Located>,
+    ) -> Result<Option<Located>> {
+        let is_whole = place.locator == Locator::Document && place.steps.is_empty();
+        Ok(match located {
+            Some(located) if is_whole && located.fault.is_none() => {
+                let hidden = self.hidden_sections(name, &located)?;
+                Some(located.warn(hidden))
+            }
+            located => located,
+        })
     }
 
     /// Returns the first of `places` in the document called `name`.

@@ -65,6 +65,7 @@ impl Resolver<'_> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let documents = self.session.reader.documents(&Lookup::Titles(&keys), None, most)?;
         for tier in path.exact_tiers() {
             let hits = self.sections_of(&documents, &path, tier)?;

@@ -22,6 +22,8 @@ pub(super) enum Tier {
     TitlePathSuffix,
     /// The text is a part of the title or slug. If a title begins with the text and a `(`, or with the text and the text
     /// ends with `()`, only such titles are meant.
+    /// Else the text has the slug path of the section, or the end of it, and has characters that slugs drop: `C++` for
+    /// `C#`.
     /// Else the text is the title of the section after parts of the titles of the sections around it, as in
     /// `1.1.0/Added` for a change log, or a part of the title or slug of a section after the titles of the sections
     /// around it.
@@ -46,6 +48,8 @@ struct PathPart {
     text: String,
     slug: String,
     is_slug: bool,
+    /// Whether the slug has all characters of the text.
+    is_lossless: bool,
 }
 
 impl PathPart {
@@ -64,10 +68,14 @@ impl SectionPath {
         let text = text.strip_prefix('/').unwrap_or(text);
         let title = comparable(text.trim());
         let slug_of_all = comparable(&slug(text.trim()));
-        let part = |part: &str| PathPart {
-            text: comparable(part.trim()),
-            slug: comparable(&slug(part.trim())),
-            is_slug: !part.is_empty() && slug(part) == part,
+        let part = |part: &str| {
+            let (text, of_text) = (comparable(part.trim()), comparable(&slug(part.trim())));
+            PathPart {
+                is_slug: !part.is_empty() && slug(part) == part,
+                is_lossless: text.replace(' ', "-") == of_text,
+                text,
+                slug: of_text,
+            }
         };
         let parts: Vec<PathPart> = text.split('/').map(part).collect();
         Self {
@@ -98,11 +106,14 @@ impl SectionPath {
 
     /// Returns the keys to look up: a section that this names exactly has one of them as its title or
     /// path part.
-    pub(super) fn exact_keys(&self) -> Vec<&str> {
-        let last = self.parts.last().map(|part| part.text.as_str());
-        std::iter::once(self.last_part())
-            .chain(last)
-            .chain(self.titles())
+    pub(super) fn exact_keys(&self) -> Vec<String> {
+        let texts: Vec<&str> = self.parts.iter().map(|part| part.text.as_str()).collect();
+        // A title may have slashes.
+        let ends = (1..texts.len()).filter_map(|start| Some(texts.get(start..)?.join("/")));
+        std::iter::once(self.last_part().to_owned())
+            .chain(texts.first().filter(|_| texts.len() == 1).map(|&text| text.to_owned()))
+            .chain(ends)
+            .chain(self.titles().into_iter().map(str::to_owned))
             .filter(|key| !key.is_empty())
             .collect()
     }
@@ -136,7 +147,8 @@ impl SectionPath {
     pub(super) fn parts_of_titles(&self) -> Vec<String> {
         let function = self.title.ends_with("()").then(|| self.before_parameters());
         let titles = self.titles().into_iter().chain(self.slug()).map(str::to_owned);
-        titles.chain(function).collect()
+        let last = Some(self.last_part().to_owned()).filter(|slug| !slug.is_empty());
+        titles.chain(function).chain(last).collect()
     }
 
     /// Returns the sections of `tree` that the path names in `tier`, as nodes in document order.
@@ -180,8 +192,15 @@ impl SectionPath {
                             .as_ref()
                             .is_some_and(|slug| comparable(&section.slug()).contains(slug))
                 });
-                if !parts.is_empty() || self.is_one_part() {
+                if !parts.is_empty() {
                     return parts;
+                }
+                let has_slug = |section: &Section, part: &PathPart| {
+                    !part.slug.is_empty() && comparable(&section.slug()) == part.slug
+                };
+                let slugs = nodes(&|section| self.matches(tree, section, false, &has_slug));
+                if !slugs.is_empty() || self.is_one_part() {
+                    return slugs;
                 }
                 let has_part = |section: &Section, part: &PathPart| {
                     let mut titles = section.titles();
@@ -208,18 +227,25 @@ impl SectionPath {
         }
     }
 
-    /// Returns whether the slug path of `section` is these parts, or ends with them.
+    /// Returns whether the slug path of `section` is these parts, or ends with them. A title or a slug may stand for a
+    /// part, but not a text of which the slug drops characters.
     fn is_path_of(&self, tree: &Tree, section: &Section, is_whole: bool) -> bool {
         let is_part = |section: &Section, part: &PathPart| {
             section.path_part().is_some_and(|slug| comparable(&slug) == part.slug)
+                && (part.is_lossless || part.is_title_of(section))
         };
         self.matches(tree, section, is_whole, &is_part)
     }
 
     /// Returns whether these parts are the titles of nested sections of which `section` is the innermost.
     fn is_title_path_of(&self, tree: &Tree, section: &Section, is_whole: bool) -> bool {
-        let is_part = |section: &Section, part: &PathPart| part.is_title_of(section);
-        !self.is_one_part() && self.matches(tree, section, is_whole, &is_part)
+        let ends_here = |section: &Section| {
+            self.parts.last().is_some_and(|part| part.is_title_of(section))
+                || section.titles().any(|title| title.contains('/'))
+        };
+        !self.is_one_part()
+            && ends_here(section)
+            && are_titles_of(&tree.sections_above(section.node), &self.parts, is_whole)
     }
 
     fn matches(
@@ -240,13 +266,33 @@ impl SectionPath {
     }
 }
 
+/// Returns whether `parts` are the titles of the innermost of `sections`, or if `is_whole`, of all. A title with slashes
+/// is as many parts.
+fn are_titles_of(sections: &[&Section], parts: &[PathPart], is_whole: bool) -> bool {
+    let (Some((section, outer)), Some((last, rest))) = (sections.split_last(), parts.split_last())
+    else {
+        return parts.is_empty() && (sections.is_empty() || !is_whole);
+    };
+    let has_slashes = |title: &str| {
+        let of_title: Vec<String> = title.split('/').map(|part| comparable(part.trim())).collect();
+        let start = parts.len().checked_sub(of_title.len()).filter(|_| of_title.len() > 1);
+        start.is_some_and(|start| {
+            let (rest, own) = parts.split_at(start);
+            own.iter().map(|part| &part.text).eq(&of_title) && are_titles_of(outer, rest, is_whole)
+        })
+    };
+    last.is_title_of(section) && are_titles_of(outer, rest, is_whole)
+        || section.titles().any(has_slashes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn first_tier(text: &str) -> Option<(Tier, Vec<String>)> {
         let source = "# Requirements\n## Functional\n### Auth\n## Auth\n# Über uns ⚙️\n# Auth flow\n\
-            # C#\n# C++\n# FAQ & Notes\n# `fs.rm(path)`\n# fs.rmdir(path)\n# Twins\n## Twin\n## Twin\n";
+            # C#\n# C++\n# FAQ & Notes\n# `fs.rm(path)`\n# fs.rmdir(path)\n# Twins\n## Twin\n## Twin\n\
+            # Protocols\n## TCP/IP\n### Ports\n";
         let tree = Tree::new(crate::markdown::parse(source.as_bytes()).outline);
         let path = SectionPath::new(text);
         path.exact_tiers().into_iter().chain([Tier::Substring]).find_map(|tier| {
@@ -295,6 +341,10 @@ mod tests {
         assert_eq!(first_tier("quire/Functional/Auth"), found(Substring, auth));
         assert_eq!(first_tier("quire/Functional/uth"), None);
         assert_eq!(first_tier("Requirements/Functional/uth"), found(Substring, auth));
+        assert_eq!(first_tier("C*"), found(Substring, &["heading:h1[3]", "heading:h1[4]"]));
+        assert_eq!(first_tier("Protocols/TCP/IP"), found(TitlePath, &["heading:h2[4]"]));
+        assert_eq!(first_tier("TCP / IP/Ports"), found(TitlePathSuffix, &["heading:h3[1]"]));
+        assert_eq!(first_tier("TCP/Ports"), found(Substring, &["heading:h3[1]"]));
         assert_eq!(first_tier("twins/wi"), found(Substring, &["heading:h2[2]", "heading:h2[3]"]));
         assert_eq!(first_tier("nothing"), None);
         assert_eq!(first_tier("/"), None);
