@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use markdown_it::common::utils::get_entity_from_str;
 use memchr::memmem;
 
 use crate::limits::MAX_LDMD_ATTRIBUTES;
@@ -182,8 +183,8 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for part in parts {
         let entity = part.split_once(';').and_then(|(name, rest)| Some((entity(name)?, rest)));
         match entity {
-            Some((scalar, rest)) => {
-                plain.push(scalar);
+            Some((text, rest)) => {
+                plain.push_str(&text);
                 plain.push_str(rest);
             }
             None => {
@@ -195,24 +196,19 @@ fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Returns the scalar of the entity `&name;`. A number that is zero or not a Unicode scalar gives
+/// Returns the text of the entity `&name;`. A number that is zero or not a Unicode scalar gives
 /// U+FFFD (`CommonMark` section 2.5).
-fn entity(name: &str) -> Option<char> {
-    let number = match name {
-        "quot" => return Some('"'),
-        "amp" => return Some('&'),
-        "lt" => return Some('<'),
-        "gt" => return Some('>'),
-        "apos" => return Some('\''),
-        "nbsp" => return Some('\u{a0}'),
-        _ => name.strip_prefix('#')?,
+fn entity(name: &str) -> Option<Cow<'static, str>> {
+    let Some(number) = name.strip_prefix('#') else {
+        return get_entity_from_str(&format!("&{name};")).map(Cow::Borrowed);
     };
     let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |hex| (hex, 16));
     if digits.starts_with('+') {
         return None;
     }
     let code = u32::from_str_radix(digits, radix).ok()?;
-    Some(char::from_u32(code).filter(|&scalar| scalar != '\0').unwrap_or('\u{fffd}'))
+    let scalar = char::from_u32(code).filter(|&scalar| scalar != '\0').unwrap_or('\u{fffd}');
+    Some(Cow::Owned(scalar.to_string()))
 }
 
 #[cfg(test)]
@@ -254,6 +250,7 @@ mod tests {
             ("&#;", "&#;"),
             ("&apos;&nbsp;&#10;", "'\u{a0}\n"),
             ("&amp;lt;", "&lt;"),
+            ("Caf&eacute; &nbsp;", "Caf\u{e9} \u{a0}"),
         ] {
             assert_eq!(decoded(text), plain, "{text}");
         }

@@ -79,16 +79,17 @@ impl Markup {
         slice
     }
 
-    /// Returns the summary of `section`: the first section inside of it with the id of a summary,
-    /// or else one elsewhere that declares `section` as its parent.
+    /// Returns the summary of `section`: the first section inside of it with the id of a summary, or else one elsewhere
+    /// that declares `section` as its parent, or else one that declares no parent.
     fn summary(&self, section: usize) -> Option<usize> {
         let id = &self.sections.get(section)?.id;
         let is_summary = |other: &LdmdSection| other.id.strip_suffix("_tldr") == Some(id);
         let inside = self.nested(section).find(|(_, nested)| is_summary(nested));
         let found = inside.or_else(|| {
-            let declared = |other: &LdmdSection| other.declared_parent.as_ref() == Some(id);
-            let mut all = self.sections.iter().enumerate();
-            all.find(|(_, other)| is_summary(other) && declared(other))
+            let declares = |other: &LdmdSection, parent| other.declared_parent.as_ref() == parent;
+            let all = || self.sections.iter().enumerate().filter(|(_, other)| is_summary(other));
+            let undeclared = || all().find(|(_, other)| declares(other, None));
+            all().find(|(_, other)| declares(other, Some(id))).or_else(undeclared)
         });
         found.map(|(index, _)| index)
     }
@@ -275,6 +276,10 @@ Apart
         assert_eq!(tldr("inner"), ("inner_tldr".to_owned(), Mode::Tldr, None, 0, 0));
         assert_eq!(tldr("deep"), ("deep".to_owned(), Mode::Preview, Some(1), 4096, 0));
         assert_eq!(tldr("part").1, Mode::Preview);
+        let beside = "<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:END id=\"a\"-->\n\
+                      <!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n";
+        let request = SliceRequest { mode: Mode::Tldr, ..SliceRequest::default() };
+        assert_eq!(parse(beside.as_bytes(), &[]).slice(0, &request).section, 1);
         let twice = "<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n\
                      <!--LDMD:BEGIN id=\"a_tldr\"-->\n<!--LDMD:END id=\"a_tldr\"-->\n<!--LDMD:END id=\"a\"-->\n";
         let request = SliceRequest { mode: Mode::Tldr, ..SliceRequest::default() };

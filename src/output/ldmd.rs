@@ -81,31 +81,34 @@ impl<'a> LdmdRenderer<'a> {
         }
     }
 
-    /// Writes the `key_findings` section, one line per item. Writes nothing if `count` is 0.
+    /// Writes the `key_findings` section, one line per item. It has both of its parts even if they are empty, because a
+    /// reader asks for them by their ids.
     pub(super) fn key_findings(
         &mut self,
         count: usize,
         items: impl Iterator<Item = String>,
     ) -> io::Result<()> {
-        if count == 0 {
-            return Ok(());
-        }
+        let mut items = items;
         self.open("key_findings", "Key Findings", 1, "")?;
         self.line(&format!("## Key Findings ({count})"))?;
-        self.split("key_findings", items)?;
+        self.first_items("key_findings", &mut items)?;
+        self.other_items("key_findings", items)?;
         self.close()
     }
 
-    /// Writes the first items, numbered, as section `ID_tldr`, and the other items as section `ID_body`.
-    fn split(&mut self, id: &str, mut items: impl Iterator<Item = String>) -> io::Result<()> {
+    /// Writes the first items, numbered, as section `ID_tldr`.
+    fn first_items(&mut self, id: &str, items: &mut dyn Iterator<Item = String>) -> io::Result<()> {
         self.open(&format!("{id}_tldr"), "", 2, id)?;
-        for (number, item) in (1..).zip(items.by_ref().take(ITEMS_IN_SHORT)) {
+        for (number, item) in (1..).zip(items.take(ITEMS_IN_SHORT)) {
             self.line(&format!("{number}. {item}"))?;
         }
-        self.close()?;
-        let Some(first) = items.next() else { return Ok(()) };
+        self.close()
+    }
+
+    /// Writes the other items as section `ID_body`.
+    fn other_items(&mut self, id: &str, items: impl Iterator<Item = String>) -> io::Result<()> {
         self.open(&format!("{id}_body"), "", 2, id)?;
-        for item in std::iter::once(first).chain(items) {
+        for item in items {
             self.line(&format!("- {item}"))?;
         }
         self.close()
@@ -128,7 +131,12 @@ impl<'a> LdmdRenderer<'a> {
         items: impl Iterator<Item = String>,
     ) -> io::Result<()> {
         let id = self.open_section(title, file)?;
-        self.split(&id, items)?;
+        let mut items = items;
+        self.first_items(&id, &mut items)?;
+        let mut others = items.peekable();
+        if others.peek().is_some() {
+            self.other_items(&id, others)?;
+        }
         self.close()
     }
 

@@ -66,7 +66,8 @@ impl List for SelectAnswer {
     }
 
     fn outcome(&self) -> Outcome {
-        self.page.outcome(!self.results.is_empty())
+        // Without any address, nothing was answered.
+        self.page.outcome_of_list(!self.results.is_empty())
     }
 
     fn count(&self) -> usize {
