@@ -17,9 +17,10 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
 use super::command::{AnyCommand, Described};
 use super::global::Global;
+use super::print::generated;
 use super::refusal::{OUTPUT, Refusal, STORE};
 use super::store::{self, Location};
-use super::{Status, generated, groups};
+use super::{Status, groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use schemars::JsonSchema;
 
+use super::Status;
 use super::args::WaitArgs;
 use super::command::{AnyCommand, Described, described, schema_of};
 use super::global::Global;
+use super::print::note;
 use super::progress::Bar;
 use super::refusal::Refusal;
 use super::store::{self, Location};
-use super::{Status, note};
 use crate::corpus::{Roots, Skipped, canonical};
 use crate::error::Result;
 use crate::ingest::{

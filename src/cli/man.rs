@@ -4,8 +4,9 @@ use clap::{Args, Command};
 
 use super::command::{AnyCommand, Described};
 use super::global::Global;
+use super::print::generated;
 use super::refusal::{OUTPUT, Refusal, STORE};
-use super::{Status, generated, groups};
+use super::{Status, groups};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Arguments of `man`.

@@ -4,14 +4,15 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use schemars::JsonSchema;
 
+use super::Status;
 use super::args::{FilterArgs, ListArgs};
 use super::command::{AnyCommand, Described, commands, described, has, schema_of};
 use super::completions::documents;
 use super::edit::{EditArgs, EditArguments, EditOptions, run};
 use super::global::Global;
 use super::lazy::Lazy;
+use super::print::kept;
 use super::store::open_fresh;
-use super::{Status, kept};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{KeyChange, value_of};
 use crate::edit::plan::Allow;

@@ -2,9 +2,8 @@
 //! statuses.
 //!
 //! The only module that reads the environment, the current folder and standard input, and the only
-//! one that writes to standard output and standard error. Invariants: standard output contains the
-//! answer and nothing else; a closed pipe is not an error; exit statuses are those of `mdsel help
-//! errors`.
+//! one that writes to standard output and standard error. Invariant: exit statuses are those of
+//! `mdsel help errors`.
 
 mod args;
 mod batch;
@@ -35,6 +34,7 @@ mod meta;
 mod neighbors;
 mod pack;
 mod paths;
+mod print;
 mod progress;
 mod read;
 mod read_command;
@@ -52,29 +52,20 @@ mod usage;
 mod verify;
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
 use clap::error::ErrorKind as ClapErrorKind;
 
-use crate::address::AddressError;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::IngestReport;
-use crate::limits;
-use crate::markdown::words::measure;
-use crate::message::{self, Message, Wording, shell_word};
-use crate::output::{
-    Answer, Caller, Format, OutputOptions, fits, json, names, sanitize, too_small, write,
-    write_list,
-};
+use crate::message::Message;
+use crate::output::{Format, json, names, sanitize};
+use crate::query::Outcome;
 use crate::query::finding::Findings;
-use crate::query::labels::read_labels;
-use crate::query::{List, Outcome, Session};
-use args::{Cli, Color};
 use command::AnyCommand as _;
 use commands::Command;
 use global::Global;
+use print::note;
 
 /// The exit statuses of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,224 +229,4 @@ fn report_error(error: &Error, is_json: bool, max_chars: Option<usize>) -> Statu
     let line = format!("mdsel: {}{reason}: {error}{hint}", error.kind().code());
     drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
     Status::Error
-}
-
-/// Prints a line on standard error.
-fn note(text: &str) {
-    drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
-}
-
-impl Global {
-    fn format(&self) -> Format {
-        self.format.unwrap_or_else(format::default)
-    }
-
-    fn options<'a>(&self, store: &'a str) -> OutputOptions<'a> {
-        OutputOptions {
-            store,
-            format: self.format(),
-            is_pretty: self.pretty,
-            is_compact: self.compact,
-            has_color: match self.color {
-                Color::Always => true,
-                Color::Never => false,
-                Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-            },
-            max_chars: self.max_chars,
-            caller: Caller::CommandLine,
-        }
-    }
-
-    /// Returns a function that adds the given `--db` and `--root` to the commands that a message names, unless it
-    /// names these options itself. Without them the commands find another store or none, or other files. Returns
-    /// `None` if no `--db` is given.
-    fn in_store(&self) -> Option<impl Fn(&Message) -> Message> {
-        self.db.as_ref()?;
-        let store = format!(" --db {}", shell_word(&store::shown(self)));
-        let root = self.root.as_ref().map_or_else(String::new, |root| {
-            format!(" --root {}", shell_word(&root.display().to_string()))
-        });
-        // Made once, because a check may have a hint for each document.
-        let program = Cli::command();
-        Some(move |message: &Message| {
-            if message.names("--db") {
-                return message.clone();
-            }
-            let root = if message.names("--root") { "" } else { &root };
-            message.render(&InStore { options: format!("{store}{root}"), program: &program }).into()
-        })
-    }
-
-    /// Prints the problems that a check found, and returns its status.
-    fn print_findings(&self, mut findings: Findings) -> Result<Status> {
-        self.print_list(&mut findings)?;
-        Ok(Status::of_check(&findings))
-    }
-
-    /// Returns a list of at most `limit` items, of which 0 means all, without most of the items that do not
-    /// fit into the budget. Calls `make` with a number of items that usually fills the budget, then with
-    /// greater numbers while they all fit.
-    fn filled<L: Answer + List>(
-        &self,
-        limit: usize,
-        make: impl Fn(usize) -> Result<L>,
-    ) -> Result<L> {
-        let Some(most) = self.max_chars else { return make(limit) };
-        let greatest = if limit == 0 { usize::MAX } else { limit };
-        let usual_chars = match self.format() {
-            Format::Json | Format::Jsonl => 240,
-            _ => 40,
-        };
-        let store = store::shown(self);
-        let mut count = most / usual_chars + 1;
-        loop {
-            count = count.min(greatest);
-            let answer = make(count)?;
-            if count == greatest || answer.count() < count || !fits(&answer, self.options(&store))?
-            {
-                return Ok(answer);
-            }
-            count = count.saturating_mul(4);
-        }
-    }
-
-    /// Prints an answer. Returns whether standard output was still open.
-    fn print(&self, answer: &impl Answer) -> Result<bool> {
-        let store = store::shown(self);
-        finish(|out| write(answer, self.options(&store), out))
-    }
-
-    /// Returns an error if the budget may be too small for the report of a change. Called before
-    /// the change is made.
-    fn has_room_for_report(&self) -> Result<()> {
-        let Some(most) = self.max_chars else { return Ok(()) };
-        let store = store::shown(self);
-        let mut longest = Vec::new();
-        write(
-            &IngestReport::longest(),
-            OutputOptions { max_chars: None, ..self.options(&store) },
-            &mut longest,
-        )?;
-        let enough = measure(&longest).chars.max(limits::REPORT_CHARS);
-        if most >= enough {
-            return Ok(());
-        }
-        let message = format!("the report does not fit in {most} characters");
-        Err(Error::new(ErrorKind::BudgetTooSmall, message)
-            .with_hint(format!("use --max-chars {enough} or more")))
-    }
-
-    /// Prints an answer that is not cut: help and schemas. Fails if it does not fit into the budget.
-    fn print_whole(&self, bytes: &[u8]) -> Result<Status> {
-        let chars = String::from_utf8_lossy(bytes).chars().count();
-        match self.max_chars {
-            Some(most) if most < chars => Err(too_small(most, chars, Caller::CommandLine)),
-            _ => generated(bytes),
-        }
-    }
-
-    /// Returns an error if an answer does not fit into the budget. Prints nothing.
-    fn check_fits(&self, answer: &(impl Answer + List)) -> Result<()> {
-        match self.max_chars {
-            None => Ok(()),
-            Some(_) => {
-                let store = store::shown(self);
-                write_list(answer, self.options(&store), &mut io::sink()).map(|_| ())
-            }
-        }
-    }
-
-    /// Prints an answer about documents of `session`; see [`Self::print_list`].
-    fn print_documents(
-        &self,
-        session: &Session<'_>,
-        answer: &mut (impl Answer + List),
-    ) -> Result<bool> {
-        if self.format() == Format::Records {
-            read_labels(session, answer)?;
-        }
-        self.print_list(answer)
-    }
-
-    /// Writes the path in an address as it was given.
-    fn restore_path(&self, fault: &mut AddressError) {
-        let given = self.given.borrow();
-        let given = given.iter().find(|(looked_up, _)| *looked_up == fault.selector);
-        if let Some((looked_up, given)) = given {
-            fault.message.replace(looked_up, given);
-            fault.selector.clone_from(given);
-        }
-    }
-
-    /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
-    /// output was still open. Adds the given `--db` to the commands that its messages name.
-    fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
-        if let Some(page) = answer.page_mut() {
-            page.warnings.splice(0..0, self.recovered.take());
-            for fault in &mut page.unresolved_selectors {
-                self.restore_path(fault);
-            }
-        }
-        if let Some(in_store) = self.in_store() {
-            for message in answer.messages_mut() {
-                *message = in_store(message);
-            }
-        }
-        let store = store::shown(self);
-        finish(|out| write_list(answer, self.options(&store), out))
-    }
-}
-
-/// The command line with the options that name the store.
-struct InStore<'a> {
-    options: String,
-    program: &'a clap::Command,
-}
-
-impl Wording for InStore<'_> {
-    fn command(&self, command: &message::Command) -> String {
-        let name = command.name();
-        let uses_store = !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
-            && self.program.find_subcommand(name).is_some();
-        command.with(if uses_store { &self.options } else { "" })
-    }
-}
-
-/// Keeps a value until the process exits. Dropping a large answer piece by piece takes as long as
-/// printing it, and unmapping files takes as long as a lookup.
-fn kept<T>(value: T) -> &'static mut T {
-    Box::leak(Box::new(value))
-}
-
-/// Prints text that the program generates: help, manual pages, completions.
-fn generated(bytes: &[u8]) -> Result<Status> {
-    finish(|out| {
-        out.write_all(bytes)
-            .map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
-        Ok(Vec::new())
-    })?;
-    Ok(Status::Success)
-}
-
-/// Writes to standard output. Returns false if the reader has closed it, which is not an error.
-fn finish(write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>) -> Result<bool> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let written = write(&mut out).and_then(|notes| {
-        out.flush().map_err(|error| Error::io(std::path::Path::new("standard output"), error))?;
-        Ok(notes)
-    });
-    match written {
-        Ok(notes) => {
-            for line in &notes {
-                note(line);
-            }
-            Ok(true)
-        }
-        Err(error) if error.is_broken_pipe() => {
-            // The rest of the buffer cannot be written either.
-            drop(out.into_parts());
-            Ok(false)
-        }
-        Err(error) => Err(error),
-    }
 }

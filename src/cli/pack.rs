@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::Status;
 use super::args::WaitArgs;
 use super::command::{AnyCommand, Described, described};
 use super::global::Global;
+use super::print::finish;
 use super::progress::Bar;
 use super::refusal::{OUTPUT, Refusal};
 use super::store::{self, Location};
-use super::{Status, finish};
 use crate::error::{Error, Result};
 use crate::ingest::{self, IngestReport, LoadRequest, Paths, Strategy};
 use crate::query::{Session, dump as pack};

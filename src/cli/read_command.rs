@@ -4,11 +4,12 @@
 
 use schemars::JsonSchema;
 
+use super::Status;
 use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::input::standard_input;
+use super::print::kept;
 use super::store::open_fresh;
-use super::{Status, kept};
 use crate::address::is_for_every_document;
 use crate::decoding;
 use crate::error::Result;

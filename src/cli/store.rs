@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::global::Global;
-use super::note;
+use super::print::note;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::query::Session;
