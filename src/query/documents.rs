@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::filter::{Filter, no_document};
+use super::filter::Filter;
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
+use super::warning::no_document;
 use super::{FilterRequest, Session};
 use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{Cursor, most};
-use super::filter::NO_DOCUMENT;
 use super::page::{self, shorten, shorten_message};
+use super::warning::NO_DOCUMENT;
 use super::{List, Page};
 use crate::address::AddressError;
 use crate::limits;

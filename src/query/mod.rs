@@ -38,6 +38,7 @@ pub mod summary;
 #[cfg(test)]
 mod tests;
 pub mod toc;
+mod warning;
 
 pub use cursor::Cursor;
 pub use filter::{BLOCK_TYPES, FilterRequest};

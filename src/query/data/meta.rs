@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::{Filter, UNREADABLE, parsed_before, unreadable_within};
+use super::super::filter::Filter;
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
+use super::super::warning::{UNREADABLE, parsed_before, unreadable_within};
 use super::super::{Cursor, FilterRequest, Page, Session};
 use super::{Common, Source, list, list_of_items};
 use crate::address::FRONT_MATTER_PLACE;

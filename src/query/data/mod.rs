@@ -13,8 +13,9 @@ use std::collections::HashSet;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
-use super::filter::{Filter, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
+use super::filter::Filter;
 use super::open_document::OpenDocument;
+use super::warning::{OTHER_VALUES, UNKNOWN_KEY, parsed_before};
 use super::{Cursor, FilterRequest, Page, Session};
 use crate::address::suggest::most_similar;
 use crate::data::expression::Reason;

@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::{Filter, diagnosed_within};
+use super::super::filter::Filter;
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
+use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
 use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
 use crate::data::expression::Reason;
