@@ -4,7 +4,7 @@
 
 use tantivy_query_grammar::Occur;
 
-use super::query::Clause;
+use super::clause::Clause;
 use super::score;
 use super::term::{QueryTerm, TextField};
 

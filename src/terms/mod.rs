@@ -5,6 +5,7 @@
 //! text of a document by section and field. Every engine of the store uses the same terms.
 //! Invariant: a text in a query becomes the same terms as that text in a document. Pure.
 
+mod clause;
 mod fingerprint;
 mod leaves;
 mod numbers;
@@ -19,10 +20,10 @@ mod tokens;
 mod trigram_set;
 mod trigrams;
 
+pub(crate) use clause::Clause;
 pub(crate) use fingerprint::{Fingerprint, is_near, is_similar};
 pub(crate) use leaves::{QueryLeaf, TEXT_WEIGHTS, TEXTS, TermMatch};
 pub(crate) use numbers::has_number;
-pub(crate) use query::Clause;
 pub use query::WordQuery;
 pub use stems::StemClass;
 pub(crate) use stop_words::{LANGUAGES, LanguageSet};

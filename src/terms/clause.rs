@@ -1,0 +1,146 @@
+//! The clauses of a parsed query, and what is derived from them.
+//!
+//! Invariant: what is derived from a clause keeps the terms that must not match as they are written.
+
+use tantivy_query_grammar::Occur;
+
+use super::stems::StemClass;
+use super::term::QueryTerm;
+
+/// A query or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Clause {
+    Term(QueryTerm),
+    /// A term that increases the score of a match but does not make one.
+    Bonus(QueryTerm),
+    Group(Vec<(Occur, Clause)>),
+    Boost(Box<Clause>, f32),
+}
+
+impl Clause {
+    /// Collects the terms that can match.
+    pub(super) fn terms<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
+        match self {
+            Self::Term(term) => terms.push(term),
+            Self::Bonus(_) => {}
+            Self::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    if *occur != Occur::MustNot {
+                        clause.terms(terms);
+                    }
+                }
+            }
+            Self::Boost(clause, _) => clause.terms(terms),
+        }
+    }
+
+    /// Collects the texts of the terms that must not match.
+    pub(super) fn excluded(&self, texts: &mut Vec<String>) {
+        match self {
+            Self::Term(_) | Self::Bonus(_) => {}
+            Self::Boost(clause, _) => clause.excluded(texts),
+            Self::Group(clauses) => {
+                for (occur, clause) in clauses {
+                    if *occur == Occur::MustNot {
+                        let mut terms = Vec::new();
+                        clause.terms(&mut terms);
+                        texts.extend(terms.into_iter().map(|term| term.text.clone()));
+                    } else {
+                        clause.excluded(texts);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the same clause without the other words with the same stems.
+    pub(super) fn without_stems(self) -> Self {
+        match self {
+            Self::Term(term) => Self::Term(QueryTerm { stems: None, ..term }),
+            Self::Bonus(term) => Self::Bonus(term),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.without_stems()), boost),
+            Self::Group(clauses) => Self::Group(
+                clauses
+                    .into_iter()
+                    .map(|(occur, clause)| (occur, clause.without_stems()))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Returns the same clause without its stop words; `None` if nothing else remains.
+    pub(super) fn without_stop_words(&self) -> Option<Self> {
+        Some(match self {
+            Self::Term(term) if term.is_stop_word => return None,
+            Self::Term(_) | Self::Bonus(_) => self.clone(),
+            Self::Boost(clause, boost) => {
+                Self::Boost(Box::new(clause.without_stop_words()?), *boost)
+            }
+            Self::Group(clauses) => {
+                let clauses = clauses.iter().filter_map(|(occur, clause)| match occur {
+                    Occur::Should => Some((*occur, clause.without_stop_words()?)),
+                    _ => Some((*occur, clause.clone())),
+                });
+                let group = Self::Group(clauses.collect());
+                group.is_positive().then_some(group)?
+            }
+        })
+    }
+
+    /// Returns the same clause with the words of each phrase and compound as separate terms, and names in their other
+    /// forms.
+    pub(super) fn loosened(&self) -> Self {
+        match self {
+            Self::Term(term) if term.words.len() > 1 => {
+                let words = term.words.iter().map(|(_, word)| {
+                    let word = QueryTerm {
+                        words: vec![(0, word.clone())],
+                        compound: None,
+                        stems: None,
+                        is_prefix: false,
+                        slop: 0,
+                        ..term.clone()
+                    };
+                    (Occur::Should, Self::Term(word))
+                });
+                Self::Group(words.collect())
+            }
+            Self::Term(term) => {
+                let name = term.words.first().filter(|_| term.is_name);
+                let of_name = || name.and_then(|(_, name)| StemClass::of(name));
+                let stems = term.stems.clone().or_else(of_name);
+                Self::Term(QueryTerm { compound: None, stems, ..term.clone() })
+            }
+            Self::Bonus(term) => Self::Bonus(term.clone()),
+            Self::Group(clauses) => {
+                let loosened = clauses.iter().map(|(occur, clause)| {
+                    // A term that must not match stays as it was written.
+                    let is_not = *occur == Occur::MustNot;
+                    (*occur, if is_not { clause.clone() } else { clause.loosened() })
+                });
+                Self::Group(loosened.collect())
+            }
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.loosened()), *boost),
+        }
+    }
+
+    /// Returns whether the clause can match something, and does not only exclude.
+    pub(super) fn is_positive(&self) -> bool {
+        match self {
+            Self::Term(_) => true,
+            Self::Bonus(_) => false,
+            Self::Boost(clause, _) => clause.is_positive(),
+            Self::Group(clauses) => clauses
+                .iter()
+                .any(|(occur, clause)| *occur != Occur::MustNot && clause.is_positive()),
+        }
+    }
+
+    /// Returns `None` if the clause is an empty group.
+    pub(super) fn non_empty(self) -> Option<Self> {
+        match self {
+            Self::Group(clauses) if clauses.is_empty() => None,
+            other => Some(other),
+        }
+    }
+}
