@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
@@ -11,7 +12,7 @@ use super::completions::{addresses, sections};
 use crate::error::Error;
 use crate::limits;
 use crate::output::Format;
-use crate::query::{BLOCK_TYPES, Cursor, FilterRequest};
+use crate::query::{Cursor, FilterRequest, block_types};
 
 /// A persistent, indexed Markdown store for LLM agents.
 #[derive(Debug, Parser)]
@@ -172,7 +173,7 @@ pub(super) struct PlaceFilterArgs {
     #[command(flatten)]
     pub(super) documents: DocumentFilterArgs,
     /// Take only blocks of this type, or places that contain one; repeatable
-    #[arg(long = "type", value_name = "TYPE", value_parser = BLOCK_TYPES)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(block_types()))]
     types: Vec<String>,
     /// Take only sections of this level, 1 to 6
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]

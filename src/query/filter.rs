@@ -78,21 +78,10 @@ pub(super) fn type_name(kind: NodeKind) -> Option<&'static str> {
     }
 }
 
-/// The accepted types of [`FilterRequest::types`].
-pub const BLOCK_TYPES: [&str; 12] = [
-    "paragraph",
-    "list",
-    "item",
-    "code",
-    "table",
-    "blockquote",
-    "html",
-    "rule",
-    "definition",
-    "footnote",
-    "heading",
-    "frontmatter",
-];
+/// Returns the accepted types of [`FilterRequest::types`].
+pub fn block_types() -> impl Iterator<Item = &'static str> {
+    BlockType::ALL.into_iter().map(BlockType::name).chain(["item", "frontmatter"])
+}
 
 /// The filters of a request, resolved in a store.
 #[derive(Debug, Default)]
@@ -173,10 +162,10 @@ fn check(request: &FilterRequest) -> Result<()> {
     if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
         return Err(limits::exceeded("filters"));
     }
-    let is_unknown = |name: &&String| !BLOCK_TYPES.contains(&name.as_str());
+    let is_unknown = |name: &&String| !block_types().any(|known| known == **name);
     let Some(unknown) = request.types.iter().find(is_unknown) else { return Ok(()) };
     let message = format!("{unknown:?} is not a type of block");
-    let hint = format!("use one of {}", BLOCK_TYPES.join(", "));
+    let hint = format!("use one of {}", block_types().collect::<Vec<_>>().join(", "));
     Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
 }
 

@@ -41,7 +41,7 @@ pub mod toc;
 mod warning;
 
 pub use cursor::Cursor;
-pub use filter::{BLOCK_TYPES, FilterRequest};
+pub use filter::{FilterRequest, block_types};
 pub use page::{List, Page};
 pub use resolve::{NameMatch, document_named};
 pub(crate) use resolve::{

@@ -6,10 +6,8 @@
 //! list. Decoding any other bytes returns `None` or a list, and uses no more memory than the bytes allow.
 
 use crate::store::SectionId;
+use crate::terms::TEXTS;
 use crate::varint::{put, take};
-
-/// The number of texts of a section whose words have positions: title, body and code.
-pub(super) const TEXTS: usize = 3;
 
 /// The bits of the fields without positions.
 const PARTS: u64 = 1 << 3;

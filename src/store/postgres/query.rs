@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::postings::{Entry, TEXTS, decode};
+use super::postings::{Entry, decode};
 use super::segment::{tag_term, word_term};
 use crate::store::SectionId;
 use crate::terms::score::{self, Rarity};
-use crate::terms::{QueryTerm, TEXT_WEIGHTS, TermMatch, TextField};
+use crate::terms::{QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField};
 
 /// The numbers of the whole index that scores need.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::postings::{Entry, List, TEXTS};
+use super::postings::{Entry, List};
 use super::{groups, trigrams};
 use crate::store::SectionId;
-use crate::terms::{DocumentText, IndexedField, WrittenTokens};
+use crate::terms::{DocumentText, IndexedField, TEXTS, WrittenTokens};
 
 /// The largest number of bytes of a term. A longer one is stored as its hash.
 const MAX_TERM_BYTES: usize = 1000;
