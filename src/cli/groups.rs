@@ -21,7 +21,7 @@ const STORE: &str = "Store";
 
 /// Returns the command line with its options in groups. Each command lists only the shared options and the formats that
 /// have a meaning for it. Only help needs them.
-pub(super) fn command() -> Command {
+pub(crate) fn command() -> Command {
     let program = with_all_options(Cli::command);
     let shared: Vec<Arg> =
         program.get_arguments().filter(|it| it.is_global_set()).cloned().collect();

@@ -65,6 +65,8 @@ use crate::query::finding::Findings;
 use command::AnyCommand as _;
 use commands::Command;
 use global::Global;
+#[cfg(all(test, feature = "mcp"))]
+pub(crate) use groups::command;
 use print::note;
 
 /// The exit statuses of a command.

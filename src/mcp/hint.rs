@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::tools::{self, EDIT_FLAGS, ToolName};
 use crate::message::{Command, Message, Word, Wording};
@@ -48,6 +48,11 @@ fn argument_of(option: &str) -> String {
     option.chars().map(|it| if it == '-' { '_' } else { it }).collect()
 }
 
+/// Whether the option of a command that gives this argument takes no value.
+fn is_flag(argument: &str) -> bool {
+    FLAGS.contains(&argument) || EDIT_FLAGS.split(' ').any(|it| it == argument)
+}
+
 /// Returns the call that does what a command does; `None` if no tool does.
 fn call_of(command: &Command) -> Option<String> {
     let mut words = command.words.iter().skip(1);
@@ -65,7 +70,7 @@ fn call_of(command: &Command) -> Option<String> {
                 options.extend(format.map(|format| ("format".to_owned(), format.into())));
             }
             None => operands.push(word.text()),
-            Some(flag) if FLAGS.contains(&&*flag) || EDIT_FLAGS.split(' ').any(|it| it == flag) => {
+            Some(flag) if is_flag(&flag) => {
                 options.insert(flag, true.into());
             }
             Some(option) => {
@@ -73,10 +78,12 @@ fn call_of(command: &Command) -> Option<String> {
             }
         }
     }
+    let depth =
+        options.get("depth").and_then(Value::as_str).and_then(|it| it.parse::<usize>().ok());
     let (tool, arguments) = match (name, operands.as_slice()) {
-        ("index" | "toc", []) => (ToolName::Overview, json!({ "depth": 0 })),
-        ("toc", [folder]) if options.contains_key("depth") => {
-            (ToolName::Overview, json!({ "documents": [folder], "depth": 0 }))
+        ("index" | "toc", []) => (ToolName::Overview, json!({ "depth": depth.unwrap_or(0) })),
+        ("toc", [folder]) if depth.is_some() => {
+            (ToolName::Overview, json!({ "documents": [folder], "depth": depth }))
         }
         ("toc" | "index", [document]) => (ToolName::Overview, json!({ "documents": [document] })),
         ("ldmd", ["index", document]) => {
@@ -139,7 +146,7 @@ mod tests {
     fn commands_become_calls() {
         for (command, call) in [
             ("mdsel toc 'a b.md'", r#"overview {"documents":["a b.md"]}"#),
-            ("mdsel toc docs --depth 1", r#"overview {"documents":["docs"],"depth":0}"#),
+            ("mdsel toc docs --depth 1", r#"overview {"documents":["docs"],"depth":1}"#),
             ("mdsel index -f text", r#"overview {"depth":0}"#),
             ("mdsel index a.md --blocks", r#"overview {"documents":["a.md"]}"#),
             ("mdsel ldmd index a.md", r#"overview {"documents":["a.md"],"ldmd":true}"#),
@@ -169,6 +176,48 @@ mod tests {
         ] {
             assert_eq!(for_calls(&command.into()), call, "{command}");
         }
+    }
+
+    /// An option that is taken for one with a value takes the next word as its value.
+    #[test]
+    fn the_flags_of_all_commands_in_messages_are_known() {
+        /// The commands that a tool replaces.
+        const REPLACED: [&str; 14] = [
+            "delete", "find", "index", "insert", "ldmd", "meta", "move", "read", "rename",
+            "replace", "search", "select", "tasks", "toc",
+        ];
+        let mut program = crate::cli::command();
+        program.build();
+        let mut checked = 0;
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        for file in walkdir::WalkDir::new(source).into_iter().map(Result::unwrap) {
+            if file.path().extension().is_none_or(|it| it != "rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(file.path()).unwrap();
+            for template in text.split("`mdsel ").skip(1) {
+                let template = template.split('`').next().unwrap();
+                let name = template.split(' ').next().unwrap();
+                if !REPLACED.contains(&name) {
+                    continue;
+                }
+                let command = program.find_subcommand(name).unwrap();
+                let inner = command.get_subcommands().flat_map(clap::Command::get_arguments);
+                let known: Vec<_> = command.get_arguments().chain(inner).collect();
+                // A command that prints help stays as it is.
+                let is_checked = |it: &&str| it.starts_with(char::is_alphabetic) && *it != "help";
+                let options = template.split_whitespace().filter_map(|it| it.strip_prefix("--"));
+                for option in options.filter(is_checked) {
+                    let Some(known) = known.iter().find(|it| it.get_long() == Some(option)) else {
+                        panic!("{}: {name} has no option --{option}", file.path().display());
+                    };
+                    let is_flag = is_flag(&argument_of(option));
+                    assert_eq!(is_flag, !known.get_action().takes_values(), "{name} --{option}");
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked > 20, "only {checked} options were found");
     }
 
     #[test]

@@ -264,6 +264,7 @@ fn one_of(names: &[&str]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::plan::Position;
 
     /// The limit counts 4 bytes as one token.
     #[test]
@@ -272,6 +273,16 @@ mod tests {
         assert!(bytes / 4 < 1100, "{} tokens", bytes / 4);
         assert_eq!(all(true).len(), 8);
         assert_eq!(all(false).len(), 7);
+    }
+
+    #[test]
+    fn the_schema_lists_the_positions_that_an_edit_accepts() {
+        let schema = Value::Object(ToolName::Edit.describe().input_schema.as_ref().clone());
+        let listed = &schema["properties"]["edits"]["items"]["properties"]["position"]["enum"];
+        // The error about an unknown position names all of them.
+        let error = serde_json::from_value::<Position>(json!("")).unwrap_err().to_string();
+        let accepted: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        assert_eq!(*listed, json!(accepted), "{error}");
     }
 
     #[test]
