@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::Status;
 use super::global::Global;
-use super::refusal::Refusal;
+use super::refused_options::RefusedOptions;
 use crate::error::Result;
 use crate::output::{Answer, Format};
 
@@ -43,13 +43,13 @@ pub(super) struct Described {
     /// The schema of the answer; `None` if the command prints something else.
     pub(super) schema: Option<fn() -> Schema>,
     /// The options of all commands that have no meaning for it.
-    pub(super) refusals: &'static [Refusal],
+    pub(super) refused_options: &'static [RefusedOptions],
 }
 
 impl Described {
     /// Returns the description of a command that prints in the formats of `has`.
     pub(super) fn new(name: &str, has: fn(Format) -> bool) -> Self {
-        Self { name: name.to_owned(), has, schema: None, refusals: &[] }
+        Self { name: name.to_owned(), has, schema: None, refused_options: &[] }
     }
 }
 
@@ -119,11 +119,11 @@ pub(super) use commands;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{commands, groups};
+    use super::super::{commands, option_groups};
 
     #[test]
     fn described_names_are_those_of_commands() {
-        let program = groups::command();
+        let program = option_groups::command();
         let all = commands::all();
         for described in &all {
             let mut command = &program;

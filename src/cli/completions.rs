@@ -18,9 +18,9 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 use super::command::{AnyCommand, Described};
 use super::global::Global;
 use super::print::generated;
-use super::refusal::{OUTPUT, Refusal, STORE};
+use super::refused_options::{OUTPUT, RefusedOptions, STORE};
 use super::store::{self, Location};
-use super::{Status, groups};
+use super::{Status, option_groups};
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;
@@ -81,11 +81,11 @@ impl AnyCommand for CompletionsArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[
-            Refusal { options: &OUTPUT, reason: "it prints a script", hint: "" },
-            Refusal { options: &STORE, reason: "it prints a script", hint: "" },
+        let refused_options = &[
+            RefusedOptions { options: &OUTPUT, reason: "it prints a script", hint: "" },
+            RefusedOptions { options: &STORE, reason: "it prints a script", hint: "" },
         ];
-        all.push(Described { refusals, ..Described::new(name, |_| false) });
+        all.push(Described { refused_options, ..Described::new(name, |_| false) });
     }
 }
 
@@ -98,7 +98,7 @@ fn is_path(called: &OsStr) -> bool {
 pub(super) fn complete(arguments: &[OsString]) -> Option<Status> {
     std::env::var_os(VARIABLE)?;
     let folder = store::current_folder().ok();
-    let completed = CompleteEnv::with_factory(groups::command)
+    let completed = CompleteEnv::with_factory(option_groups::command)
         .var(VARIABLE)
         .try_complete(arguments.iter().cloned(), folder.as_deref());
     match completed {

@@ -108,7 +108,7 @@ pub(super) fn find<'a>(commands: &[&'a Command], name: &str) -> Option<&'a Arg> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups;
+    use super::super::option_groups;
     use super::*;
 
     /// Returns each command below `command`, and itself, after the commands above it.
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn hints_name_commands_and_options_that_exist_for_names_that_do_not() {
-        let program = groups::command();
+        let program = option_groups::command();
         for (name, command) in COMMANDS {
             let [command, name] = [command, name].map(|it| it.split(' ').collect::<Vec<_>>());
             let (last, group) = name.split_last().unwrap();

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::command::{AnyCommand, Described};
 use super::global::Global;
-use super::refusal::{Refusal, STORE};
-use super::{Status, groups};
+use super::refused_options::{RefusedOptions, STORE};
+use super::{Status, option_groups};
 use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{PAGES, page};
 
@@ -28,7 +28,7 @@ impl AnyCommand for HelpArgs {
         if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
             return global.print_whole(page.text.as_bytes());
         }
-        let mut program = groups::command();
+        let mut program = option_groups::command();
         program.build();
         let mut command = &mut program;
         for name in &self.topic {
@@ -42,15 +42,15 @@ impl AnyCommand for HelpArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[
-            Refusal {
+        let refused_options = &[
+            RefusedOptions {
                 options: &["format", "pretty", "compact", "color"],
                 reason: "it prints a page of the reference",
                 hint: "",
             },
-            Refusal { options: &STORE, reason: "it reads no store", hint: "" },
+            RefusedOptions { options: &STORE, reason: "it reads no store", hint: "" },
         ];
-        all.push(Described { refusals, ..Described::new(name, |_| false) });
+        all.push(Described { refused_options, ..Described::new(name, |_| false) });
     }
 }
 

@@ -11,7 +11,7 @@ use super::command::{AnyCommand, Described, described, schema_of};
 use super::global::Global;
 use super::print::note;
 use super::progress::Bar;
-use super::refusal::Refusal;
+use super::refused_options::RefusedOptions;
 use super::store::{self, Location};
 use crate::corpus::{Roots, Skipped, canonical};
 use crate::error::Result;
@@ -209,13 +209,13 @@ impl AnyCommand for IngestArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[Refusal {
+        let refused_options = &[RefusedOptions {
             options: &["refresh"],
             reason: "it ingests the changed files itself",
             hint: "",
         }];
         let schema = Some(schema_of::<Ingested> as fn() -> _);
-        all.push(Described { schema, refusals, ..described::<IngestReport>(name) });
+        all.push(Described { schema, refused_options, ..described::<IngestReport>(name) });
     }
 }
 

@@ -5,8 +5,8 @@ use clap::{Args, Command};
 use super::command::{AnyCommand, Described};
 use super::global::Global;
 use super::print::generated;
-use super::refusal::{OUTPUT, Refusal, STORE};
-use super::{Status, groups};
+use super::refused_options::{OUTPUT, RefusedOptions, STORE};
+use super::{Status, option_groups};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Arguments of `man`.
@@ -20,7 +20,7 @@ pub(super) struct ManArgs {
 
 impl AnyCommand for ManArgs {
     fn run(&self, _: &Global) -> Result<Status> {
-        let mut program = groups::command();
+        let mut program = option_groups::command();
         program.build();
         let mut command: &Command = &program;
         for name in &self.command {
@@ -45,10 +45,10 @@ impl AnyCommand for ManArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[
-            Refusal { options: &OUTPUT, reason: "it prints a manual page", hint: "" },
-            Refusal { options: &STORE, reason: "it prints a manual page", hint: "" },
+        let refused_options = &[
+            RefusedOptions { options: &OUTPUT, reason: "it prints a manual page", hint: "" },
+            RefusedOptions { options: &STORE, reason: "it prints a manual page", hint: "" },
         ];
-        all.push(Described { refusals, ..Described::new(name, |_| false) });
+        all.push(Described { refused_options, ..Described::new(name, |_| false) });
     }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::command::{AnyCommand, Described};
 use super::global::Global;
-use super::refusal::Refusal;
+use super::refused_options::RefusedOptions;
 use crate::error::Result;
 use crate::output::Format;
 
@@ -25,20 +25,20 @@ impl AnyCommand for McpArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[
-            Refusal {
+        let refused_options = &[
+            RefusedOptions {
                 options: &["refresh"],
                 reason: "it serves the store as it is",
                 hint: "run `mdsel ingest --watch` at the same time",
             },
-            Refusal {
+            RefusedOptions {
                 options: &["pretty", "compact", "color"],
                 reason: "its replies are messages of the protocol",
                 hint: "",
             },
         ];
         let has = |format| Format::COMMON.contains(&format);
-        all.push(Described { refusals, ..Described::new(name, has) });
+        all.push(Described { refused_options, ..Described::new(name, has) });
     }
 }
 

@@ -18,7 +18,6 @@ mod edit;
 mod find;
 mod format;
 mod global;
-mod groups;
 mod habits;
 mod help;
 mod index;
@@ -32,13 +31,14 @@ mod man;
 mod mcp;
 mod meta;
 mod neighbors;
+mod option_groups;
 mod pack;
 mod paths;
 mod print;
 mod progress;
 mod read;
 mod read_command;
-mod refusal;
+mod refused_options;
 mod relocate;
 mod replace;
 mod schema;
@@ -66,7 +66,7 @@ use command::AnyCommand as _;
 use commands::Command;
 use global::Global;
 #[cfg(all(test, feature = "mcp"))]
-pub(crate) use groups::command;
+pub(crate) use option_groups::command;
 use print::note;
 
 /// The exit statuses of a command.
@@ -128,7 +128,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let parsed = lazy::parse(&arguments).map_err(|error| {
         // Help and errors list the formats of the command, and help groups its options.
-        let full = groups::command().try_get_matches_from(&arguments).err();
+        let full = option_groups::command().try_get_matches_from(&arguments).err();
         full.filter(|full| full.kind() == error.kind()).unwrap_or(error)
     });
     let (mut global, mut command, matches) = match parsed {
@@ -146,7 +146,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }
     let is_json = global.format() == Format::Json && command.has(Format::Json) && !is_server;
-    let ended = refusal::check(&matches)
+    let ended = refused_options::check(&matches)
         .and_then(|()| paths::rewrite(&global, &mut command))
         .and_then(|()| checked_run(&global, &command));
     for warning in global.recovered.take() {

@@ -13,7 +13,7 @@ use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::print::finish;
 use super::progress::Bar;
-use super::refusal::{OUTPUT, Refusal};
+use super::refused_options::{OUTPUT, RefusedOptions};
 use super::store::{self, Location};
 use crate::error::{Error, Result};
 use crate::ingest::{self, IngestReport, LoadRequest, Paths, Strategy};
@@ -81,8 +81,9 @@ impl AnyCommand for DumpArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[Refusal { options: &OUTPUT, reason: "it prints a pack", hint: "" }];
-        all.push(Described { refusals, ..Described::new(name, |_| false) });
+        let refused_options =
+            &[RefusedOptions { options: &OUTPUT, reason: "it prints a pack", hint: "" }];
+        all.push(Described { refused_options, ..Described::new(name, |_| false) });
     }
 }
 
@@ -104,12 +105,12 @@ impl AnyCommand for LoadArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[Refusal {
+        let refused_options = &[RefusedOptions {
             options: &["refresh"],
             reason: "its documents come from the pack",
             hint: "",
         }];
-        all.push(Described { refusals, ..described::<IngestReport>(name) });
+        all.push(Described { refused_options, ..described::<IngestReport>(name) });
     }
 }
 
@@ -129,9 +130,9 @@ impl AnyCommand for CopyArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals =
-            &[Refusal { options: &["db"], reason: "FROM and TO name the stores", hint: "" }];
-        all.push(Described { refusals, ..described::<IngestReport>(name) });
+        let refused_options =
+            &[RefusedOptions { options: &["db"], reason: "FROM and TO name the stores", hint: "" }];
+        all.push(Described { refused_options, ..described::<IngestReport>(name) });
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::command::{AnyCommand, Described, schema_of};
 use super::global::Global;
-use super::refusal::{Refusal, STORE};
+use super::refused_options::{RefusedOptions, STORE};
 use super::{Status, commands};
 use crate::address::suggest::most_similar;
 use crate::error::{Error, ErrorKind, Result};
@@ -59,12 +59,12 @@ impl AnyCommand for SchemaArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[
-            Refusal { options: &["color"], reason: "it prints a schema", hint: "" },
-            Refusal { options: &STORE, reason: "it reads no store", hint: "" },
+        let refused_options = &[
+            RefusedOptions { options: &["color"], reason: "it prints a schema", hint: "" },
+            RefusedOptions { options: &STORE, reason: "it reads no store", hint: "" },
         ];
         let has = |format| format == Format::Json;
-        all.push(Described { refusals, ..Described::new(name, has) });
+        all.push(Described { refused_options, ..Described::new(name, has) });
     }
 }
 

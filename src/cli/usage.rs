@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
 
-use super::{groups, habits};
+use super::{habits, option_groups};
 use crate::address::suggest::is_near;
 use crate::error::{Error, ErrorKind};
 use crate::message::{shell_value, shell_word};
@@ -106,7 +106,7 @@ fn habit(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         let after = argument.to_str().and_then(|argument| argument.strip_prefix(option));
         after.is_some_and(|after| after.is_empty() || after.starts_with('='))
     };
-    let program = groups::command();
+    let program = option_groups::command();
     let commands = commands_of(&program, arguments);
     arguments.iter().any(is_alone).then(|| habits::option(&commands, option)).flatten()
 }
@@ -157,7 +157,7 @@ fn document_of(error: &clap::Error, message: &str, arguments: &[OsString]) -> Op
 /// Returns the command that passes the argument to which `error` refers as text. Returns `None` unless
 /// the argument begins with a hyphen and is not a letter alone, and the command takes text if there are two hyphens.
 fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
-    let program = groups::command();
+    let program = option_groups::command();
     let commands = commands_of(&program, arguments);
     let takes_text = commands.last().is_some_and(|command| {
         command.get_positionals().any(|it| ["query", "pattern"].contains(&it.get_id().as_str()))
@@ -210,7 +210,7 @@ fn plain(line: &str) -> String {
 
 /// Returns the names of the command at the start of `arguments`, each after a blank.
 fn command_of(arguments: &[OsString]) -> String {
-    let program = groups::command();
+    let program = option_groups::command();
     let names = commands_of(&program, arguments).into_iter().skip(1);
     names.map(|command| format!(" {}", command.get_name())).collect()
 }
@@ -226,7 +226,7 @@ fn commands_of<'a>(program: &'a Command, arguments: &[OsString]) -> Vec<&'a Comm
 
 /// Returns whether the command that `names` name has `option`, with its hyphens.
 pub(super) fn has_option(names: &[&str], option: &str) -> bool {
-    let program = groups::command();
+    let program = option_groups::command();
     let names: Vec<OsString> =
         std::iter::once("mdsel").chain(names.iter().copied()).map(Into::into).collect();
     habits::find(&commands_of(&program, &names), option).is_some()
@@ -245,7 +245,7 @@ mod tests {
     fn message_and_hint(arguments: &[&str]) -> (String, String) {
         let arguments: Vec<OsString> =
             std::iter::once(&"mdsel").chain(arguments).map(Into::into).collect();
-        let error = groups::command().try_get_matches_from(&arguments).unwrap_err();
+        let error = option_groups::command().try_get_matches_from(&arguments).unwrap_err();
         let error = error_of(&error, &arguments);
         (error.to_string(), error.hint())
     }

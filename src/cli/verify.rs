@@ -5,7 +5,7 @@ use clap::Args;
 use super::args::{AfterArgs, WaitArgs};
 use super::command::{AnyCommand, Described, described};
 use super::global::Global;
-use super::refusal::Refusal;
+use super::refused_options::RefusedOptions;
 use super::{Status, store};
 use crate::error::Result;
 use crate::query::finding::Findings;
@@ -59,11 +59,11 @@ impl AnyCommand for VerifyArgs {
     }
 
     fn describe(name: &str, all: &mut Vec<Described>) {
-        let refusals = &[Refusal {
+        let refused_options = &[RefusedOptions {
             options: &["refresh"],
             reason: "it checks the store, not the files",
             hint: "run `mdsel ingest` first",
         }];
-        all.push(Described { refusals, ..described::<Findings>(name) });
+        all.push(Described { refused_options, ..described::<Findings>(name) });
     }
 }

@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::most;
+use super::document_items::DocumentItems;
 use super::documents::ListedDocuments;
 use super::filter::{Filter, type_name};
 use super::freshness::Freshness;
-use super::groups::Group;
 use super::node::{Content, Counts, words_below};
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
-use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents, groups};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, documents};
 use crate::address::{StepKind, StepScope};
 use crate::error::Result;
 use crate::limits;
@@ -123,7 +123,7 @@ pub struct IndexedDocument {
 }
 
 /// The items are the headings, then the blocks.
-impl Group for IndexedDocument {
+impl DocumentItems for IndexedDocument {
     fn items(&self) -> usize {
         self.headings.len() + self.block_list.as_ref().map_or(0, Vec::len)
     }
@@ -158,14 +158,17 @@ impl List for IndexAnswer {
     }
 
     fn count(&self) -> usize {
-        groups::count(&self.documents)
+        document_items::count(&self.documents)
     }
 
     fn first(&self, count: usize) -> Self {
         if count >= self.count() {
             return self.clone();
         }
-        Self { documents: groups::first(&self.documents, count), page: self.page.ended(count) }
+        Self {
+            documents: document_items::first(&self.documents, count),
+            page: self.page.ended(count),
+        }
     }
 
     fn sizes_of_first(&self) -> usize {
@@ -193,7 +196,7 @@ pub fn index(session: &Session<'_>, request: &IndexRequest) -> Result<IndexAnswe
     let mut page = Page::beginning(request.after, session.reader.generation());
     let ListedDocuments { documents, faults, filter, .. } =
         documents::listed(session, &request.documents, &request.filter)?;
-    let documents = groups::within(
+    let documents = document_items::within(
         documents,
         &mut page,
         most(request.limit),

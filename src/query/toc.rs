@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::most;
+use super::document_items::DocumentItems;
 use super::documents::ListedDocuments;
 use super::filter::Filter;
 use super::freshness::Freshness;
-use super::groups::Group;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::resolve::NameMatch;
-use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents, groups};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, documents};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -126,7 +126,7 @@ pub struct TocAnswer {
     pub page: Page,
 }
 
-impl Group for File {
+impl DocumentItems for File {
     fn items(&self) -> usize {
         self.entries.len()
     }
@@ -151,14 +151,14 @@ impl List for TocAnswer {
     }
 
     fn count(&self) -> usize {
-        groups::count(&self.files)
+        document_items::count(&self.files)
     }
 
     fn first(&self, count: usize) -> Self {
         if count >= self.count() {
             return self.clone();
         }
-        let files = groups::first(&self.files, count);
+        let files = document_items::first(&self.files, count);
         Self { files, page: self.page.ended(count), ..*self }
     }
 
@@ -187,7 +187,7 @@ pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
         let file = |stored: &StoredDocument| {
             Ok(sections(session, &*session.open(stored)?, request, &filter))
         };
-        groups::within(
+        document_items::within(
             documents,
             &mut page,
             most(request.limit),

@@ -13,7 +13,7 @@ use super::postings::{Entry, List, decode};
 use super::query::order;
 use super::rows::{column, damaged, number};
 use super::segment::{SegmentBuilder, SegmentRows};
-use super::{groups, trigrams};
+use super::{posting_rows, trigrams};
 use crate::error::Result;
 
 /// The number of segments of similar size that are merged.
@@ -202,7 +202,7 @@ fn merged_postings(
     let broken = || damaged("a list of its index");
     let mut lists: Vec<(&[u8], &[u8])> = Vec::with_capacity(rows.len());
     for row in &rows {
-        let found = groups::each(column(row, 0)?, column(row, 1)?, |term, list| {
+        let found = posting_rows::each(column(row, 0)?, column(row, 1)?, |term, list| {
             lists.push((term, list));
             Some(())
         });
@@ -225,7 +225,7 @@ fn merged_postings(
             merged.insert(term.to_vec(), list.bytes);
         }
     }
-    Ok(groups::rows(merged))
+    Ok(posting_rows::rows(merged))
 }
 
 fn merged_trigrams(

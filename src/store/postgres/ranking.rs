@@ -9,9 +9,9 @@ use std::rc::Rc;
 
 use postgres::types::Type;
 
-use super::groups;
 use super::lookup::WITH_DERIVED;
 use super::packed_ids::unpack;
+use super::posting_rows;
 use super::query::{IndexTotals, Lists, StoredList, TermRange, is_meant, named, order, range};
 use super::question::Question;
 use super::reader::State;
@@ -82,7 +82,8 @@ impl State {
             }
         }
         stored.extend(ranges.iter().map(|(from, _)| from.clone()));
-        let mut keys: Vec<Vec<u8>> = stored.iter().flat_map(|term| groups::keys(term)).collect();
+        let mut keys: Vec<Vec<u8>> =
+            stored.iter().flat_map(|term| posting_rows::keys(term)).collect();
         keys.sort_unstable();
         keys.dedup();
         Ok(keys)
@@ -100,7 +101,7 @@ impl State {
         question.bind(self.generation, Type::INT8);
         question.with(" AND (p.term = ANY(", keys, Type::BYTEA_ARRAY, ")");
         for range in &ranges {
-            let (from, to) = groups::group_range(range);
+            let (from, to) = posting_rows::group_range(range);
             question.with(" OR p.term >= ", from, Type::BYTEA, "");
             question.with(" AND p.term < ", to, Type::BYTEA, "");
         }
@@ -109,7 +110,7 @@ impl State {
         let names: HashSet<Vec<u8>> = terms.iter().flat_map(|term| named(term)).collect();
         let mut lists: BTreeMap<Vec<u8>, StoredList> = BTreeMap::new();
         for row in &rows {
-            let found = groups::each(column(row, 0)?, column(row, 1)?, |stored, list| {
+            let found = posting_rows::each(column(row, 0)?, column(row, 1)?, |stored, list| {
                 if names.contains(stored) || terms.iter().any(|term| is_meant(term, stored)) {
                     lists.entry(stored.to_vec()).or_default().add(list.to_vec())?;
                 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::postings::{Entry, List};
-use super::{groups, trigrams};
+use super::{posting_rows, trigrams};
 use crate::store::SectionId;
 use crate::terms::{DocumentText, IndexedField, TEXTS, WrittenTokens};
 
@@ -133,7 +133,7 @@ impl SegmentBuilder {
     pub(super) fn finish(self) -> SegmentRows {
         let postings = self.words.into_iter().map(|(term, list)| (term, list.bytes));
         SegmentRows {
-            postings: groups::rows(postings.collect()),
+            postings: posting_rows::rows(postings.collect()),
             trigrams: trigrams::rows(self.trigrams, self.documents.len()),
         }
     }

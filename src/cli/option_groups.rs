@@ -38,7 +38,7 @@ fn grouped(command: Command, name: &str, shared: &[Arg], all: &[Described]) -> C
         None => all.iter().filter(is_inner).any(|inner| (inner.has)(format)),
     };
     let is_refused = |id: &str| {
-        own.into_iter().flat_map(|own| own.refusals).any(|refusal| refusal.options.contains(&id))
+        own.into_iter().flat_map(|own| own.refused_options).any(|it| it.options.contains(&id))
     };
     // An argument of the command replaces the shared one. The program lists them all.
     let here = |option: &Arg| match option.get_id().as_str() {

@@ -14,7 +14,7 @@ pub(super) const OUTPUT: [&str; 5] = ["format", "max_chars", "pretty", "compact"
 pub(super) const STORE: [&str; 3] = ["db", "root", "refresh"];
 
 /// Options of all commands that have no meaning for a command.
-pub(super) struct Refusal {
+pub(super) struct RefusedOptions {
     /// The names of the options, with underscores.
     pub(super) options: &'static [&'static str],
     /// What the command does instead.
@@ -37,7 +37,9 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     }
     let name = words.join(" ");
     let described = commands::all().into_iter().find(|described| described.name == name);
-    for Refusal { options, reason, hint } in described.iter().flat_map(|it| it.refusals) {
+    for RefusedOptions { options, reason, hint } in
+        described.iter().flat_map(|it| it.refused_options)
+    {
         if let Some(option) = options.iter().find(|option| is_given(option)) {
             let option = match *option {
                 "format" => "-f".to_owned(),

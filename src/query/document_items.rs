@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::store::StoredDocument;
 
 /// A document with its items.
-pub(super) trait Group {
+pub(super) trait DocumentItems {
     /// Returns the number of items, without the document itself.
     fn items(&self) -> usize;
 
@@ -16,42 +16,42 @@ pub(super) trait Group {
     fn keep(&mut self, from: usize, to: usize);
 }
 
-/// Returns the number of items of `groups` that a limit counts.
-pub(super) fn count(groups: &[impl Group]) -> usize {
-    groups.iter().map(|group| group.items().max(1)).sum()
+/// Returns the number of items of `documents` that a limit counts.
+pub(super) fn count(documents: &[impl DocumentItems]) -> usize {
+    documents.iter().map(|document| document.items().max(1)).sum()
 }
 
-/// Returns the first `count` items of `groups`.
-pub(super) fn first<G: Group + Clone>(groups: &[G], count: usize) -> Vec<G> {
+/// Returns the first `count` items of `documents`.
+pub(super) fn first<D: DocumentItems + Clone>(documents: &[D], count: usize) -> Vec<D> {
     let mut left = count;
     let mut result = Vec::new();
-    for group in groups {
+    for document in documents {
         if left == 0 {
             break;
         }
-        let mut group = group.clone();
-        group.keep(0, left);
-        left -= group.items().max(1);
-        result.push(group);
+        let mut document = document.clone();
+        document.keep(0, left);
+        left -= document.items().max(1);
+        result.push(document);
     }
     result
 }
 
-/// Returns the groups of `documents` on `page`, with at most `limit` items. Ends the page if further items follow.
+/// Returns those of `documents` on `page`, with at most `limit` items. Ends the page if further items follow.
 ///
-/// `size` computes the number of items of a document without building its group, for documents that are
-/// skipped. `drops_empty` omits documents without items.
-pub(super) fn within<G: Group>(
+/// `size` computes the number of items of a document without making the list of them, for documents that
+/// are skipped. `drops_empty` omits documents without items.
+pub(super) fn within<D: DocumentItems>(
     documents: impl IntoIterator<Item = Result<StoredDocument>>,
     page: &mut Page,
     limit: usize,
     drops_empty: bool,
     size: impl Fn(&StoredDocument) -> Result<usize>,
-    make: impl Fn(&StoredDocument) -> Result<G>,
-) -> Result<Vec<G>> {
+    make: impl Fn(&StoredDocument) -> Result<D>,
+) -> Result<Vec<D>> {
     let mut skip = page.part.start();
     let mut given = 0;
-    let mut groups = Vec::new();
+    let mut listed = Vec::new();
     for stored in documents {
         let stored = &stored?;
         if skip > 0 {
@@ -64,24 +64,24 @@ pub(super) fn within<G: Group>(
                 continue;
             }
         }
-        let mut group = make(stored)?;
-        let items = group.items();
+        let mut document = make(stored)?;
+        let items = document.items();
         if items == 0 && drops_empty {
             continue;
         }
         if given == limit {
             page.end(given);
-            return Ok(groups);
+            return Ok(listed);
         }
         let (from, to) = (skip, items.min(skip.saturating_add(limit - given)));
-        group.keep(from, to);
+        document.keep(from, to);
         given += (to - from).max(1);
         skip = 0;
-        groups.push(group);
+        listed.push(document);
         if to < items {
             page.end(given);
-            return Ok(groups);
+            return Ok(listed);
         }
     }
-    Ok(groups)
+    Ok(listed)
 }
