@@ -12,7 +12,8 @@
 //! - [`query`], [`mod@ingest`], [`edit`] and [`verify`](mod@verify): the operations. A query reads one
 //!   generation; an ingest reads files into the store; an edit changes files and the store; a check finds
 //!   and repairs damage. They use each other where both must follow one rule: an edit resolves its place as
-//!   a query does, and a repair ingests files. They know the store only by the traits of [`store`].
+//!   a query does, and a repair ingests files. They know the store only by the traits of [`store`], except
+//!   that a check and a repair know the parts of a store file by [`store::file`].
 //! - [`store`]: reads and changes the documents. [`store::Reader`] and [`store::Writer`] are what an engine
 //!   must answer, in batches that a server can serve in one round trip. `store/local` is the engine for one
 //!   machine, SQLite and tantivy, which are used nowhere else. `store/postgres` is one for many machines,

@@ -25,6 +25,18 @@ fn used(text: &str) -> BTreeSet<&str> {
     paths.map(|path| &path[..name(path).unwrap_or(path.len())]).collect()
 }
 
+/// Returns the files of the source with their paths in it and their text, without files of tests.
+fn files(source: &Path) -> Vec<(String, String)> {
+    let files = walkdir::WalkDir::new(source).into_iter().map(Result::unwrap);
+    let code = files.filter_map(|file| {
+        let path = file.path().strip_prefix(source).unwrap().to_str().unwrap();
+        let is_code =
+            file.path().extension().is_some_and(|it| it == "rs") && !path.contains("tests");
+        is_code.then(|| (path.to_owned(), std::fs::read_to_string(file.path()).unwrap()))
+    });
+    code.collect()
+}
+
 #[test]
 fn a_layer_uses_only_itself_and_the_layers_below_it() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -36,17 +48,20 @@ fn a_layer_uses_only_itself_and_the_layers_below_it() {
         assert!(module.is_none_or(|name| layer(name).is_some()), "not on the map: {line}");
     }
     let mut wrong = BTreeSet::new();
-    for file in walkdir::WalkDir::new(&source).into_iter().map(Result::unwrap) {
-        let path = file.path().strip_prefix(&source).unwrap().to_str().unwrap();
+    for (path, text) in files(&source) {
         let Some(own) = layer(path.split(['/', '.']).next().unwrap()) else { continue };
-        let is_code =
-            file.path().extension().is_some_and(|it| it == "rs") && !path.contains("tests");
-        if is_code {
-            let text = std::fs::read_to_string(file.path()).unwrap();
-            let above =
-                used(&text).into_iter().filter(|name| layer(name).is_some_and(|it| it < own));
-            wrong.extend(above.map(|name| format!("{path} uses {name}")));
-        }
+        let above = used(&text).into_iter().filter(|name| layer(name).is_some_and(|it| it < own));
+        wrong.extend(above.map(|name| format!("{path} uses {name}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The traits of `store` do not name the parts of a store file. Only a check and a repair need them.
+#[test]
+fn only_a_check_knows_the_parts_of_a_store_file() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = files(&source);
+    let users = files.iter().filter(|(_, text)| text.contains("crate::store::file"));
+    let users: BTreeSet<_> = users.map(|(path, _)| path.split('/').next().unwrap()).collect();
+    assert_eq!(users, BTreeSet::from(["verify"]));
 }

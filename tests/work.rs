@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{PatternOptions, Query, search};
 use mdsel::query::{Session, find, index, links, neighbors, prime, read, select, toc};
-use mdsel::store::{StatementCost, count_work};
+use mdsel::store::file::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
 

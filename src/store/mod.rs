@@ -7,6 +7,7 @@
 //! Invariants: all parts of a document change together or not at all. All answers of a reader come
 //! from one generation.
 
+pub mod file;
 mod interrupted;
 mod local;
 mod memory;
@@ -17,10 +18,6 @@ mod search;
 mod write;
 
 pub(crate) use local::is_guarded;
-pub use local::{
-    Check, Checked, FaultKind, LostDocument, Recovery, RecoveryReport, StatementCost,
-    StatementStats, StorePart, StoreProblem, clear_way, count_work, rebuild_index, sweep,
-};
 pub use memory::Memory;
 #[cfg(feature = "postgres")]
 pub use postgres::{Address, Postgres};

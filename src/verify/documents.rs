@@ -11,9 +11,8 @@ use crate::limits;
 use crate::parallel::batches;
 use crate::position::ByteSpan;
 use crate::prepare::Preparation;
-use crate::store::{
-    Checked, FaultKind, Lookup, Purpose, Reader, Store, StoreProblem, StoredDocument,
-};
+use crate::store::file::{Checked, FaultKind, StoreProblem};
+use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
 
 /// Checks all documents, and parses them again if `is_reparsed`. Also returns the generation.
 pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<(Checked, u64)> {

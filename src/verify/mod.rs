@@ -17,7 +17,8 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::message::Message;
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
-use crate::store::{Check, Checked, FaultKind, Store, StorePart, StoreProblem};
+use crate::store::Store;
+use crate::store::file::{Check, Checked, FaultKind, StorePart, StoreProblem};
 
 /// A request to check or repair a store.
 #[derive(Debug)]

@@ -12,10 +12,11 @@ use super::{VerifyRequest, check, leftovers, name};
 use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, ChangeKind, IngestRequest, NoProgress, Paths};
-use crate::store::{
-    Checked, FaultKind, Lookup, LostDocument, Purpose, Recovery, Store, StorePart, StoreProblem,
-    clear_way, rebuild_index, sweep,
+use crate::store::file::{
+    Checked, FaultKind, LostDocument, Recovery, StorePart, StoreProblem, clear_way, rebuild_index,
+    sweep,
 };
+use crate::store::{Lookup, Purpose, Store};
 use crate::trust::Trust;
 
 /// Repairs the problems of the store at `path`. Returns what is lost or still damaged, and the generation

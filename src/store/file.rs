@@ -1,0 +1,8 @@
+//! What only a store file has: its parts, how they are checked and repaired, and the work of its statements.
+//!
+//! Invariant: only [`crate::verify`] and tests use this. The other operations know no engine.
+
+pub use super::local::{
+    Check, Checked, FaultKind, LostDocument, Recovery, RecoveryReport, StatementCost,
+    StatementStats, StorePart, StoreProblem, clear_way, count_work, rebuild_index, sweep,
+};
