@@ -19,14 +19,22 @@ pub struct Limit {
 macro_rules! limits {
     ($($constant:ident = $value:expr, $name:literal, $meaning:literal;)*) => {
         $(#[doc = $meaning] pub const $constant: usize = $value;)*
+        /// The rows of the table.
+        pub mod row {
+            use super::Limit;
+            $(
+                #[doc = $meaning]
+                pub const $constant: Limit =
+                    Limit { name: $name, value: super::$constant, meaning: $meaning };
+            )*
+        }
         /// The whole table, in the order of the pipeline: ingest, index, query, output, store.
-        pub const TABLE: &[Limit] =
-            &[$(Limit { name: $name, value: $constant, meaning: $meaning },)*];
+        pub const TABLE: &[Limit] = &[$(row::$constant,)*];
     };
 }
 
-/// The greatest nesting depth of the groups of a pattern, in the type that the pattern parser takes.
-pub const MAX_PATTERN_NESTING: u32 = 100;
+/// The limit `pattern-nesting` in the type that the pattern parsers take.
+pub const PATTERN_NESTING: u32 = 100;
 
 limits! {
     MAX_FILE_BYTES = 32 << 20, "max-file-size",
@@ -184,6 +192,8 @@ limits! {
     MAX_SEARCH_HITS = 250_000, "search-hits",
         "hits of one answer of a search; --after continues";
     MAX_CONTEXT_LINES = 1000, "context-lines", "lines shown before or after a hit";
+    TITLES_CHARS = 70, "titles-chars",
+        "characters of the titles above a passage, unless the nearest one is longer; the first titles are left out";
     HIT_CHARS = 400, "hit-chars",
         "characters of the line of a hit that are shown; of a longer line, those around the hit";
     SEARCH_SECONDS = 30, "search-seconds", "seconds that a search for a pattern may take";
@@ -191,6 +201,8 @@ limits! {
     MAX_EXPRESSION_NESTING = 64, "expression-nesting",
         "nested parentheses and nots of an expression";
     MAX_PATTERN_BYTES = 4096, "pattern-bytes", "bytes of a pattern";
+    MAX_PATTERN_NESTING = PATTERN_NESTING as usize, "pattern-nesting",
+        "levels of nested groups, repetitions and classes of a pattern; a deeper pattern is invalid";
     MAX_PATTERN_MEMORY_BYTES = 10 << 20, "pattern-memory",
         "bytes of memory of a compiled pattern";
     MAX_DOCUMENT_BYTES = 1 << 30, "document-bytes",
@@ -228,6 +240,8 @@ limits! {
         "milliseconds without changes after which ingest --watch ingests";
     WATCH_DELAY_MILLISECONDS = 2000, "watch-delay",
         "milliseconds after a change after which ingest --watch ingests, even if changes continue";
+    CONNECT_SECONDS = 10, "connect-seconds",
+        "seconds to wait for a connection to a server unless the URL or `PGCONNECT_TIMEOUT` says how long";
     QUERY_SECONDS = 10, "query-seconds", "seconds that one SQL statement may run";
     CHECK_SECONDS = 7200, "check-seconds",
         "seconds that one SQL statement may run in a check of the whole store";
@@ -239,13 +253,11 @@ limits! {
 /// The default of the longest time to wait for another writer.
 pub const LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(LOCK_WAIT_SECONDS as u64);
 
-/// Returns the error for the limit called `name`, which was exceeded.
-pub fn exceeded(name: &'static str) -> crate::error::Error {
-    let limit = TABLE.iter().find(|limit| limit.name == name);
-    let value = limit.map_or(0, |limit| limit.value);
+/// Returns the error for `limit`, which was exceeded.
+pub fn exceeded(limit: Limit) -> crate::error::Error {
     crate::error::Error::new(
         crate::error::ErrorKind::Limit,
-        format!("more than the limit {name} allows ({value})"),
+        format!("more than the limit {} allows ({})", limit.name, limit.value),
     )
     .with_hint("ask for less at once; `mdsel status --limits` lists every limit")
 }

@@ -185,7 +185,7 @@ fn applied(
             });
         }
         if documents.len() > limits::MAX_EDITED_FILES {
-            return Err(limits::exceeded("edited-files"));
+            return Err(limits::exceeded(limits::row::MAX_EDITED_FILES));
         }
         let Some(document) = documents.get_mut(at) else { continue };
         match document.current.make(edit, named, &document.before.bytes) {

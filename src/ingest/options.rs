@@ -41,7 +41,7 @@ impl OptionChanges {
         };
         let site_roots = match &self.site_roots {
             Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
-                return Err(limits::exceeded("site-roots"));
+                return Err(limits::exceeded(limits::row::MAX_SITE_ROOTS));
             }
             Some(given) => given.iter().map(site).collect::<Result<_>>()?,
             None => stored.site_roots,

@@ -86,7 +86,7 @@ impl DerivedRows {
         ];
         let others = data.iter().chain([&packed_markup]).flatten().map(Vec::len);
         if others.fold(packed.len().max(title_keys.len()), usize::max) > limits::MAX_OUTLINE_BYTES {
-            return Err(limits::exceeded("outline-bytes"));
+            return Err(limits::exceeded(limits::row::MAX_OUTLINE_BYTES));
         }
         let front_matter = new.document.front_matter.as_ref();
         Ok(Self {

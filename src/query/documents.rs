@@ -154,7 +154,7 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
         return Ok(result);
     }
     if names.len() > limits::MAX_ADDRESSES {
-        return Err(limits::exceeded("addresses"));
+        return Err(limits::exceeded(limits::row::MAX_ADDRESSES));
     }
     let mut seen = HashSet::new();
     for name in names {

@@ -160,7 +160,7 @@ fn check(request: &FilterRequest) -> Result<()> {
     let filters =
         [&request.globs, &request.tags, &request.collections, &request.under, &request.types];
     if filters.iter().map(|filter| filter.len()).sum::<usize>() > limits::MAX_FILTERS {
-        return Err(limits::exceeded("filters"));
+        return Err(limits::exceeded(limits::row::MAX_FILTERS));
     }
     let is_unknown = |name: &&String| !block_types().any(|known| known == **name);
     let Some(unknown) = request.types.iter().find(is_unknown) else { return Ok(()) };

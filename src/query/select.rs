@@ -104,7 +104,7 @@ impl List for SelectAnswer {
 /// Returns the nodes of the requested addresses.
 pub fn select(session: &Session<'_>, request: &SelectRequest) -> Result<SelectAnswer> {
     if request.addresses.len() > limits::MAX_ADDRESSES {
-        return Err(limits::exceeded("addresses"));
+        return Err(limits::exceeded(limits::row::MAX_ADDRESSES));
     }
     let page = Page::beginning(request.after, session.reader.generation());
     // By default, each address that names one node has a result.

@@ -19,7 +19,7 @@ impl Expression {
     /// Parses `text`.
     pub fn parse(text: &str) -> Result<Self> {
         if text.len() > limits::MAX_EXPRESSION_BYTES {
-            return Err(limits::exceeded("expression-bytes"));
+            return Err(limits::exceeded(limits::row::MAX_EXPRESSION_BYTES));
         }
         let mut parser = Parser { text, position: 0, depth: 0 };
         let expression = parser.any()?;
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
     fn negation(&mut self) -> Result<Expression> {
         self.depth += 1;
         if self.depth > limits::MAX_EXPRESSION_NESTING {
-            return Err(limits::exceeded("expression-nesting"));
+            return Err(limits::exceeded(limits::row::MAX_EXPRESSION_NESTING));
         }
         let expression = if self.takes_keyword("not") {
             Expression::Not(Box::new(self.negation()?))
@@ -290,15 +290,17 @@ fn pattern(text: &str) -> Result<regex::Regex> {
             .with_hint("escape the characters of plain text with \\{; see mdsel help search|}")
     };
     if text.len() > limits::MAX_PATTERN_BYTES {
-        return Err(limits::exceeded("pattern-bytes"));
+        return Err(limits::exceeded(limits::row::MAX_PATTERN_BYTES));
     }
     RegexBuilder::new(text)
         .size_limit(limits::MAX_PATTERN_MEMORY_BYTES)
         .dfa_size_limit(limits::MAX_PATTERN_MEMORY_BYTES / 4)
-        .nest_limit(limits::MAX_PATTERN_NESTING)
+        .nest_limit(limits::PATTERN_NESTING)
         .build()
         .map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => limits::exceeded("pattern-memory"),
+            regex::Error::CompiledTooBig(_) => {
+                limits::exceeded(limits::row::MAX_PATTERN_MEMORY_BYTES)
+            }
             error => {
                 let reason = error.to_string();
                 let reason = reason.lines().last().unwrap_or_default();

@@ -73,7 +73,7 @@ pub(super) fn relink(
             versions.insert(version.old.stored.id, version);
         }
         if versions.len() > limits::MAX_EDITED_FILES {
-            return Err(limits::exceeded("edited-files"));
+            return Err(limits::exceeded(limits::row::MAX_EDITED_FILES));
         }
         last = edited;
     }

@@ -15,13 +15,10 @@ use super::page::PageJson;
 use super::{TITLE_SEPARATOR, value};
 use crate::address::namespace;
 use crate::count::counted;
+use crate::limits;
 use crate::query::List as _;
 use crate::query::search::{self, Hit, HitDetail, Items, PassagePart};
 use crate::schema::json_as;
-
-/// The titles above a passage take at most this many Unicode scalars, unless the nearest one is longer, so that they
-/// leave room for passages.
-const TITLES_CHARS: usize = 70;
 
 impl Answer for search::SearchAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
@@ -252,12 +249,12 @@ impl Hit {
         }
     }
 
-    /// Returns the nearest titles above the passage that fit into [`TITLES_CHARS`], or the nearest one.
+    /// Returns the nearest titles above the passage that fit into [`limits::TITLES_CHARS`], or the nearest one.
     fn nearest_titles(&self) -> &[String] {
         let mut titles = &*self.heading_path;
         while let [_, nearer @ ..] = titles
             && !nearer.is_empty()
-            && titles.join(TITLE_SEPARATOR).chars().count() > TITLES_CHARS
+            && titles.join(TITLE_SEPARATOR).chars().count() > limits::TITLES_CHARS
         {
             titles = nearer;
         }

@@ -96,7 +96,7 @@ impl Search<'_> {
     /// Adds a warning if the list was cut at the limit of the program.
     pub(super) fn warn_if_capped(&mut self, collector: &Collector) {
         if collector.has_more && collector.hits.len() == limits::MAX_SEARCH_HITS {
-            let error = limits::exceeded("search-hits");
+            let error = limits::exceeded(limits::row::MAX_SEARCH_HITS);
             self.warn("LIMIT", error);
         }
     }

@@ -139,7 +139,7 @@ impl Search<'_> {
             if is_full || is_complete || needed >= MOST_RANKED {
                 if !is_full && !is_complete {
                     collector.has_more = true;
-                    self.warn("LIMIT", limits::exceeded("search-hits"));
+                    self.warn("LIMIT", limits::exceeded(limits::row::MAX_SEARCH_HITS));
                 }
                 self.warn_if_capped(&collector);
                 return Ok((collector.finish(), self.explanation(sections.candidates.len())?));
@@ -170,7 +170,7 @@ impl Search<'_> {
                 self.sections_of(query, 0, &filter, needed)?;
             if !is_complete && needed == MOST_RANKED {
                 collector.has_more = true;
-                self.warn("LIMIT", limits::exceeded("search-hits"));
+                self.warn("LIMIT", limits::exceeded(limits::row::MAX_SEARCH_HITS));
             }
             let mut texts = DocumentTexts { search: self, cache: HashMap::new(), size: 0 };
             for candidate in candidates {

@@ -145,7 +145,7 @@ impl PassageChars {
 pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
     let ContextLines { before, after, .. } = request.surroundings;
     if before.max(after) > limits::MAX_CONTEXT_LINES {
-        return Err(limits::exceeded("context-lines"));
+        return Err(limits::exceeded(limits::row::MAX_CONTEXT_LINES));
     }
     if request.filter.sort.is_some() && matches!(request.query, Query::Words(_)) {
         return Err(Error::new(

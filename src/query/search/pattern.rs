@@ -72,7 +72,7 @@ impl Pattern {
             Regex::builder().configure(config).build_from_hir(&hir).map_err(|error| match error
                 .size_limit()
             {
-                Some(_) => limits::exceeded("pattern-memory"),
+                Some(_) => limits::exceeded(limits::row::MAX_PATTERN_MEMORY_BYTES),
                 None => Error::new(ErrorKind::InvalidPattern, error.to_string()),
             })?;
         let is_multi_line = options.is_multi_line;
@@ -118,7 +118,7 @@ fn is_in_a_line(bytes: &[u8], offset: usize) -> bool {
 
 fn parse(pattern: &str, options: PatternOptions) -> Result<Hir> {
     if pattern.len() > limits::MAX_PATTERN_BYTES {
-        return Err(limits::exceeded("pattern-bytes"));
+        return Err(limits::exceeded(limits::row::MAX_PATTERN_BYTES));
     }
     let escaped;
     let text = if options.is_literal {
@@ -129,7 +129,7 @@ fn parse(pattern: &str, options: PatternOptions) -> Result<Hir> {
     };
     let hir = ParserBuilder::new()
         .utf8(false)
-        .nest_limit(limits::MAX_PATTERN_NESTING)
+        .nest_limit(limits::PATTERN_NESTING)
         .case_insensitive(options.ignores_case)
         .multi_line(options.is_multi_line)
         .crlf(true)

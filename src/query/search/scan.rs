@@ -120,7 +120,7 @@ impl PatternScan<'_> {
         if Instant::now() < self.deadline {
             return Ok(());
         }
-        Err(limits::exceeded("search-seconds"))
+        Err(limits::exceeded(limits::row::SEARCH_SECONDS))
     }
 
     /// Searches the documents of a batch, whose bytes are read from the store together. Leaves out the rest of the

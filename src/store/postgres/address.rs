@@ -12,15 +12,13 @@ use postgres::Config;
 use postgres::config::{Host, SslMode};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 
 /// The schema of the tables unless the URL names another one with `schema=NAME`.
 const SCHEMA: &str = "mdsel";
 
 /// The port of a server unless the URL or `PGPORT` names another one.
 const PORT: u16 = 5432;
-
-/// How long to wait for a connection unless the URL or `PGCONNECT_TIMEOUT` says how long.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection is silent before the client asks whether the server is still there.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -156,7 +154,8 @@ fn complete(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>) -> R
     }
     if config.get_connect_timeout().is_none() {
         let seconds = number("PGCONNECT_TIMEOUT")?.filter(|seconds| *seconds > 0);
-        config.connect_timeout(seconds.map_or(CONNECT_TIMEOUT, Duration::from_secs));
+        let seconds = seconds.unwrap_or(limits::CONNECT_SECONDS as u64);
+        config.connect_timeout(Duration::from_secs(seconds));
     }
     if config.get_options().is_none()
         && let Some(options) = variable("PGOPTIONS")

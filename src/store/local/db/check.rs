@@ -46,8 +46,9 @@ impl Snapshot {
         let reported = connection.prepare(&statement).and_then(|mut statement| {
             statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
         });
+        let reported = self.wrap(reported);
         drop(connection);
-        match self.wrap(reported) {
+        match reported {
             Ok(reported) => {
                 let lines = reported.iter().flat_map(|text| text.lines());
                 let lines = lines.filter(|line| *line != "ok" && !line.starts_with("*** in"));

@@ -25,6 +25,7 @@ mod recovered_rows;
 mod recovery;
 mod schema;
 mod snapshot;
+mod statement_timer;
 mod stored_rows;
 mod titles;
 mod totals;
@@ -90,7 +91,7 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => {
             return corrupt(path, "SQLite does not recognize it as a database");
         }
-        Some(ErrorCode::TooBig) => return crate::limits::exceeded("outline-bytes"),
+        Some(ErrorCode::TooBig) => return limits::exceeded(limits::row::MAX_SQLITE_ROW_BYTES),
         Some(ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::StoreCorrupt, format!("{name}: the store is damaged: {error}"))
                 .with_hint("run `mdsel verify --repair`, which keeps the damaged file")
@@ -100,7 +101,7 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
                 .with_hint(LOCKED_HINT)
         }
         Some(ErrorCode::ReadOnly) => unwritable(path),
-        Some(ErrorCode::OperationInterrupted) => crate::limits::exceeded("query-seconds"),
+        Some(ErrorCode::OperationInterrupted) => limits::exceeded(limits::row::QUERY_SECONDS),
         _ if has_no_room(&error) => Error::new(ErrorKind::Io, format!("{name}: {error}"))
             .with_hint("free space on the disk"),
         _ => Error::new(ErrorKind::Io, format!("{name}: {error}"))

@@ -7,14 +7,15 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rusqlite::ffi::ErrorCode;
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OpenFlags, Params, Row};
 
 use super::lineage::Lineage;
 use super::schema::Age;
+use super::statement_timer::StatementTimer;
 use super::titles::RememberedTitles;
 use super::writer::RowWriter;
 use super::{
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::corpus::{FileState, IngestOptions, Roots, bounds_below, root_folder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
+use crate::limits::{self, Limit};
 use crate::prepare::PARSER_VERSION;
 use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
@@ -125,8 +126,7 @@ pub(in crate::store) struct Snapshot {
     pub(super) checked: Mutex<HashSet<i64>>,
     /// The documents of the texts that were last looked for among the titles.
     pub(super) titles: RememberedTitles,
-    /// The time at which the current statement started.
-    statement_began: Arc<Mutex<Instant>>,
+    timer: StatementTimer,
     /// A shared or exclusive lock that excludes writers if SQLite cannot use its log.
     lock: Option<File>,
 }
@@ -164,13 +164,10 @@ impl Snapshot {
         let path = path.to_owned();
         let file = FileIdentity::of(&path);
         let (mut connection, lock) = connect_for_reading(&path, held)?;
-        let statement_began = Arc::new(Mutex::new(Instant::now()));
-        let began = Arc::clone(&statement_began);
-        let most = Duration::from_secs(limits::QUERY_SECONDS as u64);
-        let is_too_long =
-            move || began.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > most;
+        let timer = StatementTimer::new();
+        let of_statement = timer.clone();
         connection
-            .progress_handler(100_000, Some(is_too_long))
+            .progress_handler(100_000, Some(move || of_statement.is_over()))
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_PAGES))
             .and_then(|()| connection.execute_batch("BEGIN"))
             .map_err(|error| store_error(&path, error))?;
@@ -190,7 +187,7 @@ impl Snapshot {
             checksum: OnceLock::new(),
             checked: Mutex::default(),
             titles: RememberedTitles::default(),
-            statement_began,
+            timer,
             path,
             lock,
         };
@@ -281,7 +278,10 @@ impl Snapshot {
     }
 
     pub(super) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
-        result.map_err(|error| store_error(&self.path, error))
+        result.map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => self.timer.exceeded().with_source(error),
+            _ => store_error(&self.path, error),
+        })
     }
 
     /// Returns the path of the store file.
@@ -301,16 +301,17 @@ impl Snapshot {
 
     /// Returns the connection for a statement that may run for [`limits::QUERY_SECONDS`].
     pub(super) fn statement(&self) -> MutexGuard<'_, Connection> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        connection
+        self.limited_statement(limits::row::QUERY_SECONDS)
     }
 
     /// Returns the connection for a statement that may run for [`limits::CHECK_SECONDS`].
     pub(super) fn long_statement(&self) -> MutexGuard<'_, Connection> {
-        let connection = self.statement();
-        let more = Duration::from_secs((limits::CHECK_SECONDS - limits::QUERY_SECONDS) as u64);
-        *self.statement_began.lock().unwrap_or_else(PoisonError::into_inner) += more;
+        self.limited_statement(limits::row::CHECK_SECONDS)
+    }
+
+    fn limited_statement(&self, limit: Limit) -> MutexGuard<'_, Connection> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        self.timer.start(limit);
         connection
     }
 
@@ -464,4 +465,35 @@ fn uri_path(path: &Path) -> String {
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_limit_that_a_statement_exceeded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut writer = RowWriter::open(&path, Duration::ZERO).unwrap();
+        writer.set_up("", &IngestOptions::default()).unwrap();
+        drop(writer);
+        let snapshot = Snapshot::open(&path).unwrap();
+        let run = |limit, statement| {
+            let connection = snapshot.limited_statement(limit);
+            snapshot.wrap(connection.query_row(statement, [], |row| row.get::<_, i64>(0)))
+        };
+        let long = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT 1000000) \
+                    SELECT count(*) FROM number";
+        for row in [limits::row::QUERY_SECONDS, limits::row::CHECK_SECONDS] {
+            let error = run(Limit { value: 0, ..row }, long).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Limit);
+            assert!(error.to_string().contains(row.name), "{error}");
+            assert_eq!(run(row, "SELECT 1").unwrap(), 1);
+        }
+        let error = run(limits::row::QUERY_SECONDS, "SELECT zeroblob(1 << 30)").unwrap_err();
+        assert!(error.to_string().contains("sqlite-row-bytes allows (268435456)"), "{error}");
+    }
 }
