@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mdsel::edit::plan::{Allow, EditScope, EditTarget, PlanRequest, Position, Version, plan};
+use mdsel::edit::plan::{Allow, ContentChange, EditScope, EditTarget, Position, Version, plan};
 use mdsel::markdown::refusal;
 
 use crate::corpus;
@@ -260,11 +260,11 @@ fn target(random: &mut Random, version: &Version) -> EditTarget {
 }
 
 /// The part of the file that an edit names, in bytes.
-fn named(version: &Version, target: EditTarget, request: PlanRequest<'_>) -> (usize, usize) {
+fn named(version: &Version, target: EditTarget, request: &ContentChange) -> (usize, usize) {
     let outline = version.outline();
     let scope = match request {
-        PlanRequest::Replace { scope, .. } | PlanRequest::Delete { scope } => scope,
-        PlanRequest::Insert { .. } => EditScope::Subtree,
+        ContentChange::Replace { scope, .. } | ContentChange::Delete { scope } => *scope,
+        ContentChange::Insert { .. } => EditScope::Subtree,
     };
     let span = match target {
         EditTarget::Document => return (0, version.bytes().len()),
@@ -410,14 +410,14 @@ fn random_edits_change_their_place_and_nothing_else() {
         let scope = [EditScope::Subtree, EditScope::Subtree, EditScope::Own, EditScope::Heading]
             [random.below(4)];
         let request = match random.below(4) {
-            0 => PlanRequest::Delete { scope },
-            1 => PlanRequest::Insert {
-                content: content.as_bytes(),
+            0 => ContentChange::Delete { scope },
+            1 => ContentChange::Insert {
+                content: content.clone().into_bytes(),
                 position: positions[random.below(4)],
                 relevel: random.is(2),
             },
-            _ => PlanRequest::Replace {
-                content: content.as_bytes(),
+            _ => ContentChange::Replace {
+                content: content.clone().into_bytes(),
                 scope,
                 keep_heading: !random.is(4),
             },
@@ -428,15 +428,15 @@ fn random_edits_change_their_place_and_nothing_else() {
             duplicate: random.is(4),
             change: random.is(8),
         };
-        let outcome = match plan(version, target, request, allow) {
+        let outcome = match plan(version, target, &request, allow) {
             Err(refusal) => refusal.code(),
             Ok(plan) if plan.splice.effects.is_noop => "nothing to do",
             Ok(plan) => {
                 let old = std::str::from_utf8(version.bytes()).unwrap();
                 let new = std::str::from_utf8(plan.version.bytes()).unwrap();
-                let span = named(version, target, request);
-                let is_insert = matches!(request, PlanRequest::Insert { .. });
-                let moves = matches!(request, PlanRequest::Delete { scope: EditScope::Own });
+                let span = named(version, target, &request);
+                let is_insert = matches!(request, ContentChange::Insert { .. });
+                let moves = matches!(request, ContentChange::Delete { scope: EditScope::Own });
                 let checked = Allow { escape: allow.escape || moves, ..allow };
                 if let Some(side_effect) = side_effect(old, new, span, is_insert, checked) {
                     panic!(
@@ -465,12 +465,12 @@ fn assert_the_program_agrees(place: &Place, version: &Version, content: &str, _:
     }
     place.write("doc.md", version.bytes());
     place.run(&["ingest"]).success();
-    let request = PlanRequest::Replace {
-        content: content.as_bytes(),
+    let request = ContentChange::Replace {
+        content: content.as_bytes().to_vec(),
         scope: EditScope::Subtree,
         keep_heading: true,
     };
-    let planned = plan(version, EditTarget::Node(0), request, Allow::default());
+    let planned = plan(version, EditTarget::Node(0), &request, Allow::default());
     let answer = place.run(&["replace", "doc.md::root", "--content", content]);
     let file = std::fs::read(place.join("doc.md")).unwrap();
     match planned {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mdsel::edit::plan::{Allow, EditScope};
+use mdsel::edit::plan::{Allow, ContentChange, EditScope};
 use mdsel::edit::{self, Edit, Operation};
 use mdsel::output::Format;
 use mdsel::query::links::check::check as check_links;
@@ -312,11 +312,11 @@ fn an_ingest_and_an_edit_change_the_same() {
             edits: vec![Edit {
                 document: None,
                 section: "a.md::A/Below".to_owned(),
-                operation: Operation::Replace {
+                operation: Operation::Content(ContentChange::Replace {
                     content: b"three\n".to_vec(),
                     scope: EditScope::Subtree,
                     keep_heading: true,
-                },
+                }),
                 allow: Allow::default(),
                 expect: None,
                 is_fuzzy: false,

@@ -6,7 +6,7 @@ use super::Status;
 use super::edit::{EditArguments, EditOptions, EditPlaceArgs, one};
 use super::global::Global;
 use crate::edit::Operation;
-use crate::edit::plan::{Allow, EditScope};
+use crate::edit::plan::{Allow, ContentChange, EditScope};
 use crate::error::Result;
 use crate::output::forms::edit_json::{Deleted, Single};
 
@@ -38,7 +38,9 @@ impl EditArguments for DeleteArgs {
     }
 
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
-        let operation = Operation::Delete { scope: EditScope::without_children(self.no_children) };
+        let operation = Operation::Content(ContentChange::Delete {
+            scope: EditScope::without_children(self.no_children),
+        });
         let allow =
             Allow { escape: self.allow_escape, change: self.allow_change, ..Allow::default() };
         one(global, &self.place, operation, allow, options)

@@ -7,7 +7,7 @@ use super::content::ContentArgs;
 use super::edit::{EditArguments, EditOptions, EditPlaceArgs, one};
 use super::global::Global;
 use crate::edit::Operation;
-use crate::edit::plan::{Allow, Position};
+use crate::edit::plan::{Allow, ContentChange, Position};
 use crate::error::Result;
 use crate::output::forms::edit_json::{Inserted, Single};
 
@@ -73,11 +73,11 @@ impl EditArguments for InsertArgs {
     }
 
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
-        let operation = Operation::Insert {
+        let operation = Operation::Content(ContentChange::Insert {
             content: self.content.bytes(false)?,
             position: self.position.into(),
             relevel: self.relevel,
-        };
+        });
         let allow = Allow {
             drop: false,
             escape: self.allow_escape,

@@ -7,7 +7,7 @@ use super::content::ContentArgs;
 use super::edit::{EditArguments, EditOptions, EditPlaceArgs, one};
 use super::global::Global;
 use crate::edit::Operation;
-use crate::edit::plan::{Allow, EditScope};
+use crate::edit::plan::{Allow, ContentChange, EditScope};
 use crate::error::Result;
 use crate::output::forms::edit_json::{Replaced, Single};
 
@@ -57,11 +57,11 @@ impl EditArguments for ReplaceArgs {
         let scope = EditScope::without_children(self.no_children);
         let operation = match &self.old {
             Some(old) => Operation::replace_text(old.clone(), self.content.replacing(old)?, scope)?,
-            None => Operation::Replace {
+            None => Operation::Content(ContentChange::Replace {
                 content: self.content.bytes(true)?,
                 scope,
                 keep_heading: !self.no_keep_heading,
-            },
+            }),
         };
         let allow = Allow {
             drop: self.allow_drop,

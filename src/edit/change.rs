@@ -3,13 +3,15 @@
 //! Invariant: an edit names its place exactly. A part of a title names no place unless the edit allows it,
 //! and neither does a line that is not the line of a heading (see `mdsel help edits`).
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::hint::RefusedEdit;
 use super::operation::{Done, Edit, Operation};
+use super::plan::ContentChange::{Delete, Insert, Replace};
 use super::plan::{
-    self, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Side, Splice,
-    plan, plan_detail, plan_exact,
+    self, Allow, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Side,
+    Splice, plan, plan_detail, plan_exact,
 };
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -117,7 +119,13 @@ impl Current {
             Ok(place) => place,
             Err(fault) => return Ok(Err(fault)),
         };
-        let (scope, request) = asked(&edit.operation, place.params.part);
+        // The part that the address names takes precedence over the flags.
+        let operation = &*match place.params.part {
+            Some(SectionPart::Heading) => Cow::Owned(edit.operation.on(EditScope::Heading)),
+            Some(SectionPart::Own) => Cow::Owned(edit.operation.on(EditScope::Own)),
+            Some(SectionPart::All) | None => Cow::Borrowed(&edit.operation),
+        };
+        let scope = operation.scope();
         let lines = self.lines(&place);
         if lines.is_some() && scope != EditScope::Subtree {
             let message = "a range of lines has no children; leave out --no-children";
@@ -126,21 +134,20 @@ impl Current {
         }
         let address = self.address_of(&place, lines);
         if let Some(expected) = &edit.expect {
-            self.expect(&place, scope, &edit.operation, expected, original)?;
+            self.expect(&place, operation, expected, original)?;
         }
-        let exact = exact(&edit.operation, &place, scope, lines);
-        let planned = self.planned(edit, &place, exact, request);
+        let exact = exact(operation, &place, lines);
+        let planned = self.planned(operation, edit.allow, &place, exact);
         let Plan { splice, version } = planned.map_err(|refusal| {
-            let (operation, file) = (&edit.operation, self.version.bytes());
-            let refused_edit =
-                RefusedEdit { place: &place, address: &address, operation, scope, file };
+            let (place, address, file) = (&place, &address, self.version.bytes());
+            let refused_edit = RefusedEdit { place, address, operation, file };
             refused_edit.refused(&refusal)
         })?;
         if !splice.effects.is_noop {
             self.made.iter_mut().for_each(|one| one.shift(&splice));
         }
-        let (removed, around) = match edit.operation {
-            Operation::Delete { .. } => {
+        let (removed, around) = match operation {
+            Operation::Content(Delete { .. }) => {
                 let removed = splice.deleted(&self.version);
                 // Definitions that stay are among these lines.
                 let start = removed.first().map_or(splice.at.end, |first| first.start);
@@ -150,14 +157,14 @@ impl Current {
         };
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change.to_string());
         let changes = splice.changes.iter().map(change);
-        let joined = matches!(edit.operation, Operation::Insert { .. })
+        let joined = matches!(operation, Operation::Content(Insert { .. }))
             .then(|| joined_section(&self.version, &place, &splice, &version))
             .flatten();
         let warnings = changes.chain(joined).collect();
         let done = Done {
             file: self.document.stored.path.clone(),
             selector: address,
-            command: edit.operation.command(),
+            command: operation.command(),
             old_content: removed.iter().flat_map(|span| self.bytes(*span)).copied().collect(),
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
@@ -171,7 +178,7 @@ impl Current {
         let has_section = !splice.inserted.is_empty() || splice.inserted.start > start;
         let is_section = matches!(place.target, Target::Node(node)
             if place.document.tree.section(node).is_some());
-        let is_replaced = matches!(edit.operation, Operation::Replace { .. });
+        let is_replaced = matches!(operation, Operation::Content(Replace { .. }));
         let section =
             (is_replaced && lines.is_none() && is_section && has_section).then_some((start, scope));
         made.push(NewContent { span: splice.inserted, section });
@@ -203,27 +210,27 @@ impl Current {
     /// Returns the plan of an edit at `place`, which is of exact bytes, of a part of a block, or of a node.
     fn planned(
         &self,
-        edit: &Edit,
+        operation: &Operation,
+        allow: Allow,
         place: &ResolvedNode,
         exact: Option<std::result::Result<ExactEdit<'_>, Refusal>>,
-        request: Option<plan::PlanRequest<'_>>,
     ) -> std::result::Result<Plan, Refusal> {
         if let Some(exact) = exact {
-            return plan_exact(&self.version, &exact?, edit.allow);
+            return plan_exact(&self.version, &exact?, allow);
         }
         if let Some(detail) =
-            detail(&edit.operation, place).or_else(|| self.row_of_table(&edit.operation, place))
+            detail(operation, place).or_else(|| self.row_of_table(operation, place))
         {
-            return plan_detail(&self.version, detail?, edit.allow);
+            return plan_detail(&self.version, detail?, allow);
         }
-        let (Some(target), Some(request)) = (target_of(place), request) else {
+        let (Some(target), Operation::Content(change)) = (target_of(place), operation) else {
             return Err(Refusal::NoSuchPosition);
         };
         let is_part = place.params.part.is_some_and(|part| part != SectionPart::All);
-        if is_part && matches!(request, plan::PlanRequest::Insert { .. }) {
+        if is_part && matches!(change, Insert { .. }) {
             return Err(Refusal::NoSuchPart);
         }
-        plan(&self.version, target, request, edit.allow)
+        plan(&self.version, target, change, allow)
     }
 
     /// Returns the insertion of a first or last row, if `operation` inserts content into the table at `place`.
@@ -232,7 +239,7 @@ impl Current {
         operation: &'a Operation,
         place: &ResolvedNode,
     ) -> Option<std::result::Result<Detail<'a>, Refusal>> {
-        let (Operation::Insert { content, position, .. }, Target::Node(node)) =
+        let (Operation::Content(Insert { content, position, .. }), Target::Node(node)) =
             (operation, place.target)
         else {
             return None;
@@ -309,7 +316,6 @@ impl Current {
     fn expect(
         &self,
         place: &ResolvedNode,
-        scope: EditScope,
         operation: &Operation,
         expected: &str,
         original: &[u8],
@@ -321,8 +327,10 @@ impl Current {
         let is_of = |bytes: &[u8]| has_hash(bytes, expected);
         let own = of_part(Some(SectionPart::Own));
         let whole = of_part(None);
+        let scope = operation.scope();
         // Inserted content leaves both the section's own text and its subsections unchanged.
-        let may_be_own = scope == EditScope::Own || matches!(operation, Operation::Insert { .. });
+        let may_be_own =
+            scope == EditScope::Own || matches!(operation, Operation::Content(Insert { .. }));
         let lines = self.lines(place);
         let is_expected = is_of(whole)
             || lines.is_some_and(|span| is_of(self.bytes(span)))
@@ -403,14 +411,16 @@ fn detail<'a>(
     };
     let row = RowPlace { node: cells.node, row: cells.row };
     Some(Ok(match (operation, cells.cell) {
-        (Operation::Replace { content, .. }, Some(cell)) => Detail::Cell(row, cell, content),
-        (Operation::Replace { content, .. }, None) => Detail::Row(row, content),
-        (Operation::Insert { content, position, .. }, None) => match position.side() {
+        (Operation::Content(Replace { content, .. }), Some(cell)) => {
+            Detail::Cell(row, cell, content)
+        }
+        (Operation::Content(Replace { content, .. }), None) => Detail::Row(row, content),
+        (Operation::Content(Insert { content, position, .. }), None) => match position.side() {
             Some(side) => Detail::InsertRow(row, side, content),
             None => return Some(Err(Refusal::NoSuchPosition)),
         },
-        (Operation::Delete { .. }, None) => Detail::DeleteRow(row),
-        (Operation::Delete { .. }, Some(cell)) => Detail::Cell(row, cell, b""),
+        (Operation::Content(Delete { .. }), None) => Detail::DeleteRow(row),
+        (Operation::Content(Delete { .. }), Some(cell)) => Detail::Cell(row, cell, b""),
         _ => return Some(Err(Refusal::NoSuchPosition)),
     }))
 }
@@ -419,11 +429,10 @@ fn detail<'a>(
 fn exact<'a>(
     operation: &'a Operation,
     place: &ResolvedNode,
-    scope: EditScope,
     lines: Option<ByteSpan>,
 ) -> Option<std::result::Result<ExactEdit<'a>, Refusal>> {
     Some(Ok(match (operation, lines) {
-        (Operation::ReplaceText { old, content, .. }, lines) => {
+        (Operation::ReplaceText { old, content, scope }, lines) => {
             let part = match scope {
                 EditScope::Subtree => SectionPart::All,
                 EditScope::Own => SectionPart::Own,
@@ -448,44 +457,19 @@ fn exact<'a>(
             let level = section.map(|section| section.level);
             ExactEdit::Phrase { within, level, old: old.as_bytes(), content }
         }
-        (Operation::Replace { content, .. }, Some(lines)) => ExactEdit::Replace(lines, content),
-        (Operation::Insert { content, position, relevel: false }, Some(lines)) => {
+        (Operation::Content(Replace { content, .. }), Some(lines)) => {
+            ExactEdit::Replace(lines, content)
+        }
+        (Operation::Content(Insert { content, position, relevel: false }), Some(lines)) => {
             match position.side() {
                 Some(side) => ExactEdit::Insert(lines, side, content),
                 None => return Some(Err(Refusal::NoSuchPosition)),
             }
         }
-        (Operation::Insert { .. }, Some(_)) => return Some(Err(Refusal::NoSuchPosition)),
-        (Operation::Delete { .. }, Some(lines)) => ExactEdit::Delete(lines),
+        (Operation::Content(Insert { .. }), Some(_)) => {
+            return Some(Err(Refusal::NoSuchPosition));
+        }
+        (Operation::Content(Delete { .. }), Some(lines)) => ExactEdit::Delete(lines),
         _ => return None,
     }))
-}
-
-/// Returns how much of a section is edited, and the request, unless the edit is a [`detail`]. The part that the address
-/// names takes precedence over the flags.
-fn asked(
-    operation: &Operation,
-    part: Option<SectionPart>,
-) -> (EditScope, Option<plan::PlanRequest<'_>>) {
-    let narrowed = |scope| match part {
-        Some(SectionPart::Heading) => EditScope::Heading,
-        Some(SectionPart::Own) => EditScope::Own,
-        Some(SectionPart::All) | None => scope,
-    };
-    match operation {
-        Operation::Replace { content, scope, keep_heading } => {
-            let (scope, keep_heading) = (narrowed(*scope), *keep_heading);
-            (scope, Some(plan::PlanRequest::Replace { content, scope, keep_heading }))
-        }
-        Operation::ReplaceText { scope, .. } => (narrowed(*scope), None),
-        Operation::Insert { content, position, relevel } => {
-            let (position, relevel) = (*position, *relevel);
-            (EditScope::Subtree, Some(plan::PlanRequest::Insert { content, position, relevel }))
-        }
-        Operation::Delete { scope } => {
-            let scope = narrowed(*scope);
-            (scope, Some(plan::PlanRequest::Delete { scope }))
-        }
-        Operation::Mark { .. } | Operation::Key(_) => (EditScope::Subtree, None),
-    }
 }

@@ -4,6 +4,7 @@
 //! does not have.
 
 use super::operation::Operation;
+use super::plan::ContentChange::{Delete, Insert, Replace};
 use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::KeyChange;
@@ -53,7 +54,7 @@ pub(super) fn of_whole_document(
 pub(super) fn instead_of_whole(document: &OpenDocument, operation: &Operation) -> Option<Message> {
     let whole = document.address("*");
     match operation {
-        Operation::Insert { position, .. } => {
+        Operation::Content(Insert { position, .. }) => {
             let (place, position) = match position {
                 Position::FirstChild => ("beginning", "first_child"),
                 _ => ("end", "last_child"),
@@ -65,7 +66,7 @@ pub(super) fn instead_of_whole(document: &OpenDocument, operation: &Operation) -
                 position
             ))
         }
-        Operation::Delete { .. } => Some(message!(
+        Operation::Content(Delete { .. }) => Some(message!(
             "empty the file with `mdsel replace {path} --content '' --allow-drop`; or delete the file, and run \
              `mdsel ingest`",
             whole
@@ -73,7 +74,9 @@ pub(super) fn instead_of_whole(document: &OpenDocument, operation: &Operation) -
         Operation::Mark { .. } => {
             Some(message!("list the tasks with `mdsel tasks --under {path}`", document.namespace))
         }
-        Operation::Replace { .. } | Operation::ReplaceText { .. } | Operation::Key(_) => None,
+        Operation::Content(Replace { .. }) | Operation::ReplaceText { .. } | Operation::Key(_) => {
+            None
+        }
     }
 }
 
@@ -97,7 +100,6 @@ pub(super) struct RefusedEdit<'a> {
     /// The address of the place.
     pub(super) address: &'a str,
     pub(super) operation: &'a Operation,
-    pub(super) scope: EditScope,
     /// The bytes of the file.
     pub(super) file: &'a [u8],
 }
@@ -218,7 +220,7 @@ impl RefusedEdit<'_> {
 
     /// Whether text takes the place of other text.
     fn replaces(&self) -> bool {
-        matches!(self.operation, Operation::Replace { .. } | Operation::ReplaceText { .. })
+        matches!(self.operation, Operation::Content(Replace { .. }) | Operation::ReplaceText { .. })
     }
 
     /// Returns what to do about a key that cannot be changed alone.
@@ -260,14 +262,14 @@ impl RefusedEdit<'_> {
 
     fn position(&self) -> Message {
         match (self.operation, self.place.target) {
-            (Operation::Insert { relevel: true, .. }, _) if self.is_exact() => {
+            (Operation::Content(Insert { relevel: true, .. }), _) if self.is_exact() => {
                 "leave out --relevel, or name a section".into()
             }
             _ if self.is_exact() => "pass --position before or after".into(),
             (_, Target::Cells(cells)) => {
                 let table = self.place.document.address_of(cells.node);
                 match (self.operation, cells.cell) {
-                    (Operation::Delete { .. }, _) => {
+                    (Operation::Content(Delete { .. }), _) => {
                         message!("delete the table: `mdsel delete {path}`", table)
                     }
                     (_, Some(_)) => {
@@ -281,7 +283,7 @@ impl RefusedEdit<'_> {
                     }
                 }
             }
-            (Operation::Delete { .. }, _) => {
+            (Operation::Content(Delete { .. }), _) => {
                 instead_of_whole(&self.place.document, self.operation).unwrap_or_else(|| "".into())
             }
             (_, Target::Document) => "pass --position first_child or last_child".into(),
@@ -308,7 +310,7 @@ impl RefusedEdit<'_> {
     fn part(&self) -> Message {
         let address = self.address;
         match self.operation {
-            Operation::Delete { .. } => {
+            Operation::Content(Delete { .. }) => {
                 message!(
                     "delete the section's own text, too: `mdsel delete {path} --no-children`",
                     address
@@ -326,19 +328,19 @@ impl RefusedEdit<'_> {
         let is_section = matches!(self.place.target, Target::Node(node)
             if self.place.document.tree.section(node).is_some());
         if is_itself && count == 1 {
-            return match self.scope {
+            return match self.operation.scope() {
                 EditScope::Heading => "give one heading of the same level".into(),
                 _ => "begin the content with a heading of the same level, leave out \
                       --no-keep-heading, or pass --allow-drop"
                     .into(),
             };
         }
-        if self.scope == EditScope::Subtree && is_section && !self.is_exact() {
+        if self.operation.scope() == EditScope::Subtree && is_section && !self.is_exact() {
             return "keep their headings in the content, pass --no-children to replace only the section's \
                     own text, or --allow-drop to drop them"
                 .into();
         }
-        if matches!(self.operation, Operation::Delete { .. }) {
+        if matches!(self.operation, Operation::Content(Delete { .. })) {
             return "leave out --no-children to delete them, too".into();
         }
         let kept =
@@ -347,14 +349,14 @@ impl RefusedEdit<'_> {
     }
 
     fn escape(&self, least: u8, is_title: bool) -> Message {
-        let is_replace = matches!(self.operation, Operation::Replace { .. });
+        let is_replace = matches!(self.operation, Operation::Content(Replace { .. }));
         if is_title {
             return "pass --no-keep-heading to replace the title, too".into();
         }
-        if self.scope == EditScope::Heading {
+        if self.operation.scope() == EditScope::Heading {
             return "give one heading of the same level".into();
         }
-        if least > 6 && is_replace && self.scope == EditScope::Own {
+        if least > 6 && is_replace && self.operation.scope() == EditScope::Own {
             return "leave the headings out of the content, leave out --no-children to replace the \
                     subsections, too, or pass --allow-escape"
                 .into();
@@ -370,15 +372,13 @@ impl RefusedEdit<'_> {
     /// The hint about heading levels for this command; `first` says how to change the content.
     fn levels(&self, first: &Message) -> Message {
         match self.operation {
-            Operation::Insert { relevel: false, .. } => {
+            Operation::Content(Insert { relevel: false, .. }) => {
                 message!("pass --relevel, {}, or pass --allow-escape", first)
             }
-            Operation::Insert { .. }
-            | Operation::Replace { .. }
-            | Operation::ReplaceText { .. } => {
+            Operation::Content(Insert { .. } | Replace { .. }) | Operation::ReplaceText { .. } => {
                 message!("{}, or pass --allow-escape", first)
             }
-            Operation::Delete { .. } | Operation::Mark { .. } | Operation::Key(_) => {
+            Operation::Content(Delete { .. }) | Operation::Mark { .. } | Operation::Key(_) => {
                 "pass --allow-escape".into()
             }
         }

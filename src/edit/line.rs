@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::content::checked_content;
 use super::operation::{Edit, Operation};
-use super::plan::{Allow, EditScope, Position};
+use super::plan::{Allow, ContentChange, EditScope, Position};
 use super::relocate::{Relocation, SectionRelocation};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{KeyChange, value_of};
@@ -305,7 +305,7 @@ impl BatchLine {
                         "{use `mdsel rename` or `mdsel move`; over MCP, a call|make a call} with this edit only",
                     ));
             }
-            Delete => Operation::Delete { scope },
+            Delete => Operation::Content(ContentChange::Delete { scope }),
             Done => Operation::Mark { is_done: true },
             Open => Operation::Mark { is_done: false },
             Unset => Operation::Key(KeyChange::Unset(self.section.clone())),
@@ -322,16 +322,16 @@ impl BatchLine {
                 let content = content.map_or_else(|| given(None), Ok)?;
                 Operation::replace_text(self.old.unwrap_or_default(), content, scope)?
             }
-            Replace => Operation::Replace {
+            Replace => Operation::Content(ContentChange::Replace {
                 content: given(content)?,
                 scope,
                 keep_heading: !self.no_keep_heading,
-            },
-            Insert => Operation::Insert {
+            }),
+            Insert => Operation::Content(ContentChange::Insert {
                 content: given(content)?,
                 position: self.position.unwrap_or(Position::After),
                 relevel: self.relevel,
-            },
+            }),
         };
         Ok(Edit {
             document: self.document,

@@ -46,6 +46,7 @@ use crate::store::{Purpose, Reader, Store};
 use change::Current;
 use files::{EditTransaction, FileChange, OldFile};
 use hint::{check_hash, instead_of_whole, of_whole_document};
+use plan::ContentChange::Insert;
 use plan::Renumbered;
 
 /// A request to edit documents.
@@ -331,7 +332,7 @@ fn of_operation(fault: AddressError, edit: &Edit) -> AddressError {
             let message = "a key belongs to a document; give that as \"document\"";
             AddressError::new(fault.code, message).of(change.key())
         }
-        Operation::Insert { .. } => makes_no_document(fault),
+        Operation::Content(Insert { .. }) => makes_no_document(fault),
         _ => fault,
     }
 }

@@ -1,6 +1,7 @@
 //! The request for one edit, and its result. Owns no rule: `change` makes the edit, and [`super::plan`] refuses it.
 
-use super::plan::{Allow, EditScope, Position, SpliceEffects};
+use super::plan::ContentChange::{Delete, Insert, Replace};
+use super::plan::{Allow, ContentChange, EditScope, SpliceEffects};
 use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::position::LineSpan;
@@ -8,15 +9,8 @@ use crate::position::LineSpan;
 /// The operation of an edit.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// Replaces the place with other content.
-    Replace {
-        /// The new content.
-        content: Vec<u8>,
-        /// How much of a section is replaced.
-        scope: EditScope,
-        /// Whether the section keeps its heading.
-        keep_heading: bool,
-    },
+    /// Changes the content at the place.
+    Content(ContentChange),
     /// Replaces the only occurrence of a text in the place.
     ReplaceText {
         /// The text.
@@ -24,20 +18,6 @@ pub enum Operation {
         /// The new text.
         content: Vec<u8>,
         /// How much of a section is searched for the text.
-        scope: EditScope,
-    },
-    /// Inserts content next to the place or below it.
-    Insert {
-        /// The new content.
-        content: Vec<u8>,
-        /// Where the content goes, relative to the place.
-        position: Position,
-        /// Whether the levels of its headings are shifted to fit the place.
-        relevel: bool,
-    },
-    /// Deletes the place.
-    Delete {
-        /// How much of a section is deleted.
         scope: EditScope,
     },
     /// Marks a task.
@@ -59,12 +39,32 @@ impl Operation {
         Ok(Self::ReplaceText { old, content, scope })
     }
 
+    /// Returns how much of a section the operation covers.
+    pub(super) fn scope(&self) -> EditScope {
+        match self {
+            Self::Content(Replace { scope, .. } | Delete { scope })
+            | Self::ReplaceText { scope, .. } => *scope,
+            Self::Content(Insert { .. }) | Self::Mark { .. } | Self::Key(_) => EditScope::Subtree,
+        }
+    }
+
+    /// Returns the same operation on another part of a section, if it has one.
+    pub(super) fn on(&self, part: EditScope) -> Self {
+        let mut operation = self.clone();
+        if let Self::Content(Replace { scope, .. } | Delete { scope })
+        | Self::ReplaceText { scope, .. } = &mut operation
+        {
+            *scope = part;
+        }
+        operation
+    }
+
     /// Returns the command that makes such edits.
     pub(super) fn command(&self) -> EditCommand {
         match self {
-            Self::Replace { .. } | Self::ReplaceText { .. } => EditCommand::Replace,
-            Self::Insert { .. } => EditCommand::Insert,
-            Self::Delete { .. } => EditCommand::Delete,
+            Self::Content(Replace { .. }) | Self::ReplaceText { .. } => EditCommand::Replace,
+            Self::Content(Insert { .. }) => EditCommand::Insert,
+            Self::Content(Delete { .. }) => EditCommand::Delete,
             Self::Mark { .. } => EditCommand::Task,
             Self::Key(_) => EditCommand::Meta,
         }

@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use mdsel::address::{Interpretation, Locator, Selector, Tree, interpretations, parse_params};
-use mdsel::edit::plan::{Allow, EditScope, EditTarget, PlanRequest, Position, Version, plan};
+use mdsel::edit::plan::{Allow, ContentChange, EditScope, EditTarget, Position, Version, plan};
 use mdsel::ldmd::{Mode, whole_scalars};
 use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
@@ -97,10 +97,14 @@ pub(crate) fn edit(bytes: &[u8]) {
     };
     let positions = [Position::Before, Position::After, Position::FirstChild, Position::LastChild];
     let request = match kind % 6 {
-        0 => PlanRequest::Replace { content, scope, keep_heading: flags & 16 == 0 },
-        1 => PlanRequest::Delete { scope },
-        other => PlanRequest::Insert {
-            content,
+        0 => ContentChange::Replace {
+            content: content.to_vec(),
+            scope,
+            keep_heading: flags & 16 == 0,
+        },
+        1 => ContentChange::Delete { scope },
+        other => ContentChange::Insert {
+            content: content.to_vec(),
             position: positions[usize::from(other) - 2],
             relevel: flags & 16 != 0,
         },
@@ -112,7 +116,7 @@ pub(crate) fn edit(bytes: &[u8]) {
         }
         node => EditTarget::Node(node % outline.nodes.len()),
     };
-    let Ok(plan) = plan(&version, target, request, allow) else { return };
+    let Ok(plan) = plan(&version, target, &request, allow) else { return };
     let (splice, after) = (plan.splice, plan.version.bytes());
     assert!(splice.at.start <= splice.at.end && splice.at.end <= file.len());
     assert_eq!(splice.effects.is_noop, after == file);

@@ -1,7 +1,7 @@
 //! Plans an edit: computes which bytes of a file to replace, or why the edit is refused. Pure: no store, no
 //! file.
 //!
-//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`PlanRequest`]: the splice, and the version
+//! [`plan()`] computes a [`Plan`] from a [`Version`] of a file and a [`ContentChange`]: the splice, and the version
 //! that it produces. `text` finds lines and line ends, `fragment` parses the new content, `insertion_point`
 //! decides the blank lines around it, `effect` compares the versions before and after, and `definitions`
 //! finds the definitions that must stay. [`move_section`] joins an insertion and a deletion, and `carried` is the
@@ -31,12 +31,13 @@
 //! - A file without a final line end stays without one.
 //!
 //! ```
-//! use mdsel::edit::plan::{Allow, EditScope, EditTarget, PlanRequest, Version, plan};
+//! use mdsel::edit::plan::{Allow, EditScope, EditTarget, ContentChange, Version, plan};
 //!
 //! let file = Version::read(b"# A\n\nold\n\n# B\n".to_vec());
 //! let target = EditTarget::Node(file.outline().sections[0].node);
-//! let operation = PlanRequest::Replace { content: b"new", scope: EditScope::Subtree, keep_heading: true };
-//! let plan = plan(&file, target, operation, Allow::default()).unwrap();
+//! let (content, scope) = (b"new".to_vec(), EditScope::Subtree);
+//! let change = ContentChange::Replace { content, scope, keep_heading: true };
+//! let plan = plan(&file, target, &change, Allow::default()).unwrap();
 //! assert_eq!(plan.version.bytes(), b"# A\n\nnew\n\n# B\n");
 //! ```
 
@@ -142,13 +143,13 @@ impl EditScope {
     }
 }
 
-/// The operation on the target.
-#[derive(Clone, Copy, Debug)]
-pub enum PlanRequest<'a> {
+/// A change of the content at the target.
+#[derive(Clone, Debug)]
+pub enum ContentChange {
     /// Replaces the target.
     Replace {
         /// The new content. Empty content leaves only the heading, or nothing if the heading is not kept.
-        content: &'a [u8],
+        content: Vec<u8>,
         /// How much of a section is replaced.
         scope: EditScope,
         /// Whether a section keeps its heading, unless the content begins with that very heading.
@@ -157,7 +158,7 @@ pub enum PlanRequest<'a> {
     /// Inserts content next to the target or below it.
     Insert {
         /// The new content.
-        content: &'a [u8],
+        content: Vec<u8>,
         /// Where the content goes, relative to the target.
         position: Position,
         /// Whether the levels of its headings are shifted, so that the first heading fits the place.

@@ -14,7 +14,7 @@ use super::refusal::FrontMatterProblem;
 use super::text::{dominant_line_end, trimmed, with_line_ends};
 use super::version::Version;
 use super::{
-    Allow, EditScope, EditTarget, Plan, PlanRequest, Refusal, Reparented, Splice, SpliceEffects,
+    Allow, ContentChange, EditScope, EditTarget, Plan, Refusal, Reparented, Splice, SpliceEffects,
     apply,
 };
 use crate::markdown;
@@ -22,7 +22,7 @@ use crate::markdown::front_matter::detect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::position::{ByteSpan, trim_line_end};
 
-/// Computes the splice for `request` at `target` in the version `old` of a file, and the version that it
+/// Computes the splice for `change` at `target` in the version `old` of a file, and the version that it
 /// produces.
 ///
 /// Parses the new file once; once more if definitions must be kept, and once more if blank lines must be
@@ -31,16 +31,18 @@ use crate::position::{ByteSpan, trim_line_end};
 pub fn plan(
     old: &Version,
     target: EditTarget,
-    request: PlanRequest<'_>,
+    change: &ContentChange,
     allow: Allow,
 ) -> Result<Plan, Refusal> {
-    let given = match request {
-        PlanRequest::Replace { content, .. } | PlanRequest::Insert { content, .. } => content,
-        PlanRequest::Delete { .. } => b"",
+    let given = match change {
+        ContentChange::Replace { content, .. } | ContentChange::Insert { content, .. } => {
+            content.as_slice()
+        }
+        ContentChange::Delete { .. } => b"",
     };
     let line_end = dominant_line_end(old.bytes()).or_else(|| dominant_line_end(given));
     let line_end = line_end.unwrap_or(b"\n");
-    if let PlanRequest::Delete { scope: EditScope::Own } = request
+    if let ContentChange::Delete { scope: EditScope::Own } = change
         && let EditTarget::Ldmd(index) = target
         && !allow.drop
     {
@@ -53,27 +55,27 @@ pub fn plan(
     }
     // A deletion names what it removes, and one with the scope `Own` names the section whose children move.
     let allow = Allow {
-        drop: allow.drop || matches!(request, PlanRequest::Delete { .. }),
-        escape: allow.escape || matches!(request, PlanRequest::Delete { scope: EditScope::Own }),
-        duplicate: allow.duplicate || !matches!(request, PlanRequest::Insert { .. }),
+        drop: allow.drop || matches!(change, ContentChange::Delete { .. }),
+        escape: allow.escape || matches!(change, ContentChange::Delete { scope: EditScope::Own }),
+        duplicate: allow.duplicate || !matches!(change, ContentChange::Insert { .. }),
         ..allow
     };
     let drafter = Drafter { old, line_end };
     let planner = Planner { old, line_end, allow, target };
-    let draft = match request {
-        PlanRequest::Replace { content, .. } if target == EditTarget::Document => {
+    let draft = match change {
+        ContentChange::Replace { content, .. } if target == EditTarget::Document => {
             return planner.replace_document(converted(content, line_end));
         }
-        PlanRequest::Replace { content, scope, keep_heading } => {
+        ContentChange::Replace { content, scope, keep_heading } => {
             planner.refuse_bare_code(content)?;
             planner.refuse_bare_rows(content, true)?;
-            drafter.replace(target, content, scope, keep_heading)?
+            drafter.replace(target, content, *scope, *keep_heading)?
         }
-        PlanRequest::Insert { content, position, relevel } => {
+        ContentChange::Insert { content, position, relevel } => {
             planner.refuse_bare_rows(content, false)?;
-            drafter.insert(target, content, position, relevel)?
+            drafter.insert(target, content, *position, *relevel)?
         }
-        PlanRequest::Delete { scope } => drafter.delete(target, scope)?,
+        ContentChange::Delete { scope } => drafter.delete(target, *scope)?,
     };
     planner.finish(&draft)
 }

@@ -42,9 +42,9 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
         given.push((ByteSpan::new(body, section.own_end), OWN, true));
     }
     for (span, scope, keep_heading) in given {
-        let content = span.of(file);
-        let request = PlanRequest::Replace { content, scope, keep_heading };
-        match planned(file, EditTarget::Node(node), request, Allow::default()) {
+        let content = span.of(file).to_vec();
+        let request = ContentChange::Replace { content, scope, keep_heading };
+        match planned(file, EditTarget::Node(node), &request, Allow::default()) {
             Ok(splice) => {
                 assert!(splice.effects.is_noop && apply(file, &splice) == file, "{request:?}");
             }
@@ -56,7 +56,7 @@ fn assert_replaced_by_itself(file: &[u8], outline: &Outline, node: usize) {
 /// Inserts a section, deletes it again, and asserts that the file is restored.
 fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
     let request = relevel(position, "## Inserted 7\n\ntext\n");
-    let splice = match planned(file, EditTarget::Node(node), request, Allow::default()) {
+    let splice = match planned(file, EditTarget::Node(node), &request, Allow::default()) {
         Ok(splice) => splice,
         Err(refusal) => return refusal.code(),
     };
@@ -67,7 +67,7 @@ fn assert_undone(file: &[u8], node: usize, position: Position) -> &'static str {
     expected.insert(section, (added.sections[section].level, "Inserted 7".into()));
     assert_eq!(sections(&new), expected);
     let target = EditTarget::Node(added.sections[section].node);
-    let undo = match planned(&new, target, DELETE, Allow::default()) {
+    let undo = match planned(&new, target, &DELETE, Allow::default()) {
         Ok(splice) => splice,
         Err(refusal) => return refusal.code(),
     };
@@ -89,17 +89,17 @@ fn assert_idempotent(file: &[u8], outline: &Outline, node: usize) -> &'static st
     let target = EditTarget::Node(node);
     let request = replace("other\n\ntext");
     let is_section = matches!(outline.nodes[node].kind, NodeKind::Root | NodeKind::Section(_));
-    let code = match planned(file, target, request, everything) {
+    let code = match planned(file, target, &request, everything) {
         Err(refusal) => refusal.code(),
         Ok(splice) => {
             let new = apply(file, &splice);
-            let again = planned(&new, target, request, everything);
+            let again = planned(&new, target, &request, everything);
             assert!(!is_section || again.is_ok_and(|splice| splice.effects.is_noop));
             "idempotent"
         }
     };
     for scope in [SUBTREE, OWN] {
-        let deleted = planned(file, target, PlanRequest::Delete { scope }, everything);
+        let deleted = planned(file, target, &ContentChange::Delete { scope }, everything);
         let Ok(splice) = deleted else { continue };
         let new = apply(file, &splice);
         // Only definitions that other text uses stay.
@@ -271,15 +271,16 @@ proptest! {
         let outline = parse(file).outline;
         let node = EditTarget::Node(seed.index(outline.nodes.len()));
         for target in [node, EditTarget::FrontMatter, EditTarget::Ldmd(0), EditTarget::Document] {
+            let given = || content.to_vec();
             for request in [
-                PlanRequest::Replace { content, scope: SUBTREE, keep_heading },
-                PlanRequest::Replace { content, scope: OWN, keep_heading },
-                PlanRequest::Insert { content, position, relevel },
+                ContentChange::Replace { content: given(), scope: SUBTREE, keep_heading },
+                ContentChange::Replace { content: given(), scope: OWN, keep_heading },
+                ContentChange::Insert { content: given(), position, relevel },
                 DELETE,
             ] {
-                let Ok(splice) = planned(file, target, request, allow) else { continue };
+                let Ok(splice) = planned(file, target, &request, allow) else { continue };
                 let new = apply(file, &splice);
-                if matches!(request, PlanRequest::Replace { .. }) && target != EditTarget::FrontMatter {
+                if matches!(request, ContentChange::Replace { .. }) && target != EditTarget::FrontMatter {
                     let inserted = lines(splice.inserted.of(&new)).len();
                     prop_assert_eq!(inserted, lines(content).len());
                 }
@@ -287,9 +288,9 @@ proptest! {
                     let new_outline = parse(&new).outline;
                     let [old_headings, new_headings] = headings_outside(&outline, &new_outline, &splice);
                     prop_assert_eq!(old_headings, new_headings);
-                    let has_front_matter = match (target, request) {
-                        (EditTarget::FrontMatter, PlanRequest::Delete { .. }) => false,
-                        (EditTarget::FrontMatter, PlanRequest::Replace { .. }) => true,
+                    let has_front_matter = match (target, &request) {
+                        (EditTarget::FrontMatter, ContentChange::Delete { .. }) => false,
+                        (EditTarget::FrontMatter, ContentChange::Replace { .. }) => true,
                         _ => outline.front_matter.is_some(),
                     };
                     prop_assert_eq!(new_outline.front_matter.is_some(), has_front_matter);

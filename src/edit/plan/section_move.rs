@@ -10,7 +10,7 @@ use super::carried::{Carried, carried};
 use super::effect::renumbered;
 use super::version::{Version, is_in};
 use super::{
-    Allow, EditScope, EditTarget, Plan, PlanRequest, Position, Refusal, Renumbered, Splice, plan,
+    Allow, ContentChange, EditScope, EditTarget, Plan, Position, Refusal, Renumbered, Splice, plan,
 };
 use crate::markdown::links::LinkKind;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
@@ -104,8 +104,8 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     // In the same file, the section is there twice for a moment.
     let allow = Allow { duplicate: request.to.is_none(), ..request.allow };
     let (position, relevel) = (request.position, request.relevel);
-    let operation = PlanRequest::Insert { content: &bytes, position, relevel };
-    let inserted = plan(target, request.target, operation, allow)?;
+    let insertion = ContentChange::Insert { content: bytes, position, relevel };
+    let inserted = plan(target, request.target, &insertion, allow)?;
     let base = if request.to.is_some() { from } else { &inserted.version };
     let start = match request.to {
         Some(_) => section.start,
@@ -119,8 +119,8 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     if request.to.is_none() && is_in(old_span, inserted.splice.inserted.start) {
         return Err(Refusal::IntoItself.into());
     }
-    let scope = EditScope::Subtree;
-    let deleted = plan(base, EditTarget::Node(old), PlanRequest::Delete { scope }, request.allow)
+    let deletion = ContentChange::Delete { scope: EditScope::Subtree };
+    let deleted = plan(base, EditTarget::Node(old), &deletion, request.allow)
         .map_err(|refusal| MoveRefusal { is_deletion: true, refusal })?;
     let (inserted, deleted) = (&inserted, &deleted);
     let (copied, labels) = (&copied, &new_labels);

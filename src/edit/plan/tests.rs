@@ -7,44 +7,44 @@ use crate::markdown::parse;
 pub(super) const SUBTREE: EditScope = EditScope::Subtree;
 pub(super) const OWN: EditScope = EditScope::Own;
 
-pub(super) fn replace(content: &str) -> PlanRequest<'_> {
-    PlanRequest::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: true }
+pub(super) fn replace(content: &str) -> ContentChange {
+    ContentChange::Replace { content: content.into(), scope: SUBTREE, keep_heading: true }
 }
 
-fn replace_own(content: &str) -> PlanRequest<'_> {
-    PlanRequest::Replace { content: content.as_bytes(), scope: OWN, keep_heading: true }
+fn replace_own(content: &str) -> ContentChange {
+    ContentChange::Replace { content: content.into(), scope: OWN, keep_heading: true }
 }
 
-fn replace_all(content: &str) -> PlanRequest<'_> {
-    PlanRequest::Replace { content: content.as_bytes(), scope: SUBTREE, keep_heading: false }
+fn replace_all(content: &str) -> ContentChange {
+    ContentChange::Replace { content: content.into(), scope: SUBTREE, keep_heading: false }
 }
 
-fn insert(position: Position, content: &str) -> PlanRequest<'_> {
-    PlanRequest::Insert { content: content.as_bytes(), position, relevel: false }
+fn insert(position: Position, content: &str) -> ContentChange {
+    ContentChange::Insert { content: content.into(), position, relevel: false }
 }
 
-pub(super) fn relevel(position: Position, content: &str) -> PlanRequest<'_> {
-    PlanRequest::Insert { content: content.as_bytes(), position, relevel: true }
+pub(super) fn relevel(position: Position, content: &str) -> ContentChange {
+    ContentChange::Insert { content: content.into(), position, relevel: true }
 }
 
-fn before(content: &str) -> PlanRequest<'_> {
+fn before(content: &str) -> ContentChange {
     insert(Position::Before, content)
 }
 
-fn after(content: &str) -> PlanRequest<'_> {
+fn after(content: &str) -> ContentChange {
     insert(Position::After, content)
 }
 
-fn first(content: &str) -> PlanRequest<'_> {
+fn first(content: &str) -> ContentChange {
     insert(Position::FirstChild, content)
 }
 
-fn last(content: &str) -> PlanRequest<'_> {
+fn last(content: &str) -> ContentChange {
     insert(Position::LastChild, content)
 }
 
-pub(super) const DELETE: PlanRequest<'_> = PlanRequest::Delete { scope: SUBTREE };
-const DELETE_OWN: PlanRequest<'_> = PlanRequest::Delete { scope: OWN };
+pub(super) const DELETE: ContentChange = ContentChange::Delete { scope: SUBTREE };
+const DELETE_OWN: ContentChange = ContentChange::Delete { scope: OWN };
 
 /// The target that `name` means: a section title, `root`, `document`, `front matter`, or a block type, `item`
 /// or `ldmd` with its index in the file.
@@ -75,7 +75,7 @@ fn target(outline: &Outline, name: &str) -> EditTarget {
 pub(super) fn planned(
     file: &[u8],
     target: EditTarget,
-    request: PlanRequest<'_>,
+    request: &ContentChange,
     allow: Allow,
 ) -> Result<Splice, Refusal> {
     let Plan { splice, version } = plan(&Version::read(file.to_vec()), target, request, allow)?;
@@ -83,7 +83,7 @@ pub(super) fn planned(
     Ok(splice)
 }
 
-fn edit(file: &[u8], name: &str, request: PlanRequest<'_>) -> Result<(Splice, Vec<u8>), Refusal> {
+fn edit(file: &[u8], name: &str, request: &ContentChange) -> Result<(Splice, Vec<u8>), Refusal> {
     edit_allowing(Allow::default(), file, name, request)
 }
 
@@ -91,7 +91,7 @@ fn edit_allowing(
     allow: Allow,
     file: &[u8],
     name: &str,
-    request: PlanRequest<'_>,
+    request: &ContentChange,
 ) -> Result<(Splice, Vec<u8>), Refusal> {
     let outline = parse(file).outline;
     let splice = planned(file, target(&outline, name), request, allow)?;
@@ -112,8 +112,8 @@ fn variants() -> [(&'static str, Form); 5] {
     ]
 }
 
-fn check_table(table: &[(&str, &str, PlanRequest<'_>, &str)]) {
-    for &(file, name, request, expected) in table {
+fn check_table(table: &[(&str, &str, ContentChange, &str)]) {
+    for (file, name, request, expected) in table {
         for (variant, form) in variants() {
             // In a file without line ends, those of the content are used, which are always LF here.
             if !file.contains('\n') && variant.starts_with("CR") {
@@ -129,7 +129,7 @@ fn check_table(table: &[(&str, &str, PlanRequest<'_>, &str)]) {
                 "{variant}: {name} {request:?}"
             );
             assert_eq!(splice.effects.is_noop, old == new);
-            if let PlanRequest::Insert { content, relevel: false, .. } = request {
+            if let ContentChange::Insert { content, relevel: false, .. } = request {
                 let inserted = text::with_line_ends(splice.inserted.of(&new), b"\n");
                 assert_eq!(inserted.trim_ascii(), content.trim_ascii(), "{variant}: {request:?}");
             }
@@ -216,9 +216,9 @@ fn replace_accepts_the_root_blocks_and_items() {
 fn text_replaces_a_code_block_only_if_changes_are_allowed() {
     let file = b"# A\n\np\n\n```\nc\n```\nq\n";
     let code = target(&parse(file).outline, "code");
-    assert_eq!(planned(file, code, replace("x"), Allow::default()), Err(Refusal::NotCode));
+    assert_eq!(planned(file, code, &replace("x"), Allow::default()), Err(Refusal::NotCode));
     let allow = Allow { change: true, ..Allow::default() };
-    let splice = planned(file, code, replace("x"), allow).unwrap();
+    let splice = planned(file, code, &replace("x"), allow).unwrap();
     assert_eq!(apply(file, &splice), b"# A\n\np\n\nx\n\nq\n");
 }
 
@@ -311,15 +311,15 @@ fn front_matter_keeps_its_delimiters() {
     ]);
     let file = b"---\na: 1\n---\n\n# A\n";
     for content in ["- a list", "---\na: 1", "a: 1\n---\n# B", "---\nprose\n---"] {
-        let refusal = edit(file, "front matter", replace(content)).unwrap_err();
+        let refusal = edit(file, "front matter", &replace(content)).unwrap_err();
         assert!(matches!(refusal, Refusal::FrontMatter(_)), "{content:?}");
     }
-    let (_, new) = edit(b"\xEF\xBB\xBF---\na: 1\n---\nx", "document", replace("y\n\n")).unwrap();
+    let (_, new) = edit(b"\xEF\xBB\xBF---\na: 1\n---\nx", "document", &replace("y\n\n")).unwrap();
     assert_eq!(new, b"\xEF\xBB\xBFy\n\n", "a whole document keeps its final blank line");
-    let refusal = edit(b"x\n", "root", replace("---\na: 1\n...")).unwrap_err();
+    let refusal = edit(b"x\n", "root", &replace("---\na: 1\n...")).unwrap_err();
     assert_eq!(refusal, Refusal::FrontMatter(FrontMatterProblem::Appears));
     let file = b"---\na: 1\n---\n\n---\nb: 1\n---\n";
-    let refusal = edit(file, "front matter", DELETE).unwrap_err();
+    let refusal = edit(file, "front matter", &DELETE).unwrap_err();
     assert!(matches!(refusal, Refusal::FrontMatter(_)));
 }
 
@@ -356,9 +356,9 @@ fn harmful_edits_are_refused_unless_their_flag_is_given() {
         ("B", last("### C\n\nc"), "DUPLICATE", duplicate),
         ("B", first("### C\n\nc"), "DUPLICATE", duplicate),
     ] {
-        let refusal = edit(ATX.as_bytes(), name, request).expect_err(code);
+        let refusal = edit(ATX.as_bytes(), name, &request).expect_err(code);
         assert_eq!(refusal.code(), code, "{name} {request:?}: {refusal}");
-        let done = edit_allowing(allow, ATX.as_bytes(), name, request);
+        let done = edit_allowing(allow, ATX.as_bytes(), name, &request);
         assert!(done.is_ok(), "{name} {request:?}: {done:?}");
     }
 }
@@ -392,12 +392,12 @@ fn unsafe_edits_are_refused_regardless_of_flags() {
         ("- a\n- b\n", "item", after("## B\n"), "CHANGES_OUTSIDE"),
         ("- a\n\n  p\n- b\n", "paragraph 1", replace("p\n"), "CHANGES_OUTSIDE"),
     ] {
-        let refusal = edit_allowing(everything, file.as_bytes(), name, request).expect_err(code);
+        let refusal = edit_allowing(everything, file.as_bytes(), name, &request).expect_err(code);
         assert_eq!(refusal.code(), code, "{file:?} {name} {request:?}: {refusal}");
         assert!(!refusal.to_string().ends_with('.'));
     }
     for target in [EditTarget::Node(999), EditTarget::Ldmd(0)] {
-        let refusal = planned(ATX.as_bytes(), target, DELETE, everything).unwrap_err();
+        let refusal = planned(ATX.as_bytes(), target, &DELETE, everything).unwrap_err();
         assert_eq!(refusal, Refusal::NoSuchPlace);
     }
 }
@@ -418,13 +418,14 @@ fn inserted_underlines_do_not_make_headings() {
 #[test]
 fn removed_and_reparented_sections_are_listed() {
     let drop = Allow { drop: true, ..Allow::default() };
-    let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("x")).unwrap();
+    let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", &replace("x")).unwrap();
     assert_eq!(splice.effects.removed_sections, ["a/b/c"]);
     assert_eq!(splice.removed.of(ATX.as_bytes()), b"\nb\n\n### C\n\nc\n\n");
-    let (splice, _) = edit_allowing(drop, ATX.as_bytes(), "B", replace("## B\n\n### E\n")).unwrap();
+    let (splice, _) =
+        edit_allowing(drop, ATX.as_bytes(), "B", &replace("## B\n\n### E\n")).unwrap();
     assert!(splice.effects.stripped_heading);
     assert_eq!(splice.effects.removed_sections, ["a/b/c"], "another section replaced it");
-    let (splice, new) = edit(ATX.as_bytes(), "B", DELETE_OWN).unwrap();
+    let (splice, new) = edit(ATX.as_bytes(), "B", &DELETE_OWN).unwrap();
     let moved = Reparented { from: "a/b/c".into(), to: "a/c".into() };
     assert_eq!(
         (splice.effects.removed_sections, splice.effects.reparented),
@@ -432,7 +433,7 @@ fn removed_and_reparented_sections_are_listed() {
     );
     assert_eq!(splice.removed.of(ATX.as_bytes()), b"## B\n\nb\n\n");
     assert!(new.len() < ATX.len());
-    let (splice, _) = edit(b"# \n\n# B\n", "", DELETE).unwrap();
+    let (splice, _) = edit(b"# \n\n# B\n", "", &DELETE).unwrap();
     assert_eq!(splice.effects.removed_sections, ["@1"]);
 }
 
@@ -473,7 +474,7 @@ fn ldmd_sections_keep_their_markers() {
         ("ldmd 0", replace("<!--LDMD:END id=\"a\"-->")),
         ("ldmd 1", replace("<!--LDMD:BEGIN id=\"a\"-->\n<!--LDMD:END id=\"a\"-->")),
     ] {
-        let refusal = edit(LDMD.as_bytes(), name, request).unwrap_err();
+        let refusal = edit(LDMD.as_bytes(), name, &request).unwrap_err();
         let codes = ["BREAKS_MARKUP", "WOULD_DROP"];
         assert!(codes.contains(&refusal.code()), "{name} {request:?}: {}", refusal.code());
     }
@@ -484,17 +485,18 @@ fn mixed_line_ends_and_invalid_utf8_are_kept() {
     let file = b"# A\r\n\r\nx\ny\r\n\n# B\n\xff\n";
     let read = b"# A\n\nx\ny\n\n";
     let outline = parse(file).outline;
-    let request = PlanRequest::Replace { content: read, scope: SUBTREE, keep_heading: true };
-    let splice = planned(file, target(&outline, "A"), request, Allow::default()).unwrap();
+    let request =
+        ContentChange::Replace { content: read.into(), scope: SUBTREE, keep_heading: true };
+    let splice = planned(file, target(&outline, "A"), &request, Allow::default()).unwrap();
     assert!(splice.effects.is_noop && apply(file, &splice) == file);
-    let (_, new) = edit(file, "A", replace("z")).unwrap();
+    let (_, new) = edit(file, "A", &replace("z")).unwrap();
     assert_eq!(new, b"# A\r\n\r\nz\r\n\n# B\n\xff\n");
 }
 
 #[test]
 fn content_may_repeat_a_heading_whose_definition_is_elsewhere() {
     let file = "# See [it]\n\ntext\n\n# B\n\n[it]: http://x\n";
-    let (splice, new) = edit(file.as_bytes(), "See it", replace("# See [it]\n\nother\n")).unwrap();
+    let (splice, new) = edit(file.as_bytes(), "See it", &replace("# See [it]\n\nother\n")).unwrap();
     assert!(splice.effects.stripped_heading);
     assert_eq!(new, file.replace("text", "other").as_bytes());
 }
@@ -524,7 +526,7 @@ fn planning_takes_linear_time() {
         requests.map(|request| {
             let everything = Allow { drop: true, escape: true, duplicate: false, change: false };
             let start = std::time::Instant::now();
-            drop(edit_allowing(everything, files[file].as_bytes(), name, request));
+            drop(edit_allowing(everything, files[file].as_bytes(), name, &request));
             start.elapsed().as_secs_f64()
         })
     };
@@ -561,7 +563,7 @@ fn definitions_that_other_text_uses_are_kept() {
         ),
         ("[a]\n\n# B\n\nx\n\n[a]: /u\n\ny\n\n[a b]: /u\n", "B", DELETE, "[a]\n\n[a]: /u\n"),
     ]);
-    let (splice, new) = edit(CHANGELOG.as_bytes(), "1.0.0", replace("less")).unwrap();
+    let (splice, new) = edit(CHANGELOG.as_bytes(), "1.0.0", &replace("less")).unwrap();
     assert_eq!(splice.effects.kept_definitions, ["1.1.0", "1.0.0"]);
     assert_eq!(splice.inserted.of(&new), b"less");
     // Without their definitions the links have no target; with others they have another target.
@@ -571,10 +573,10 @@ fn definitions_that_other_text_uses_are_kept() {
         ("1.0.0", replace("[1.1.0]: /other")),
         ("1.1.0", replace("[intro]: /u\n\n[1.0.0]: /u")),
     ] {
-        let refusal = edit(CHANGELOG.as_bytes(), name, request).unwrap_err();
+        let refusal = edit(CHANGELOG.as_bytes(), name, &request).unwrap_err();
         assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{name} {request:?}");
         let change = Allow { change: true, ..Allow::default() };
-        let (splice, _) = edit_allowing(change, CHANGELOG.as_bytes(), name, request).unwrap();
+        let (splice, _) = edit_allowing(change, CHANGELOG.as_bytes(), name, &request).unwrap();
         assert!(!splice.changes.is_empty());
     }
 }
@@ -588,14 +590,14 @@ fn references_elsewhere_keep_their_footnotes() {
         ("A", first("[^1]: NEW")),
         ("B", first("[^2]: NEW")),
     ] {
-        let refusal = edit(file, name, request).unwrap_err();
+        let refusal = edit(file, name, &request).unwrap_err();
         assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{name} {request:?}");
         let change = Allow { change: true, ..Allow::default() };
-        assert!(edit_allowing(change, file, name, request).is_ok());
+        assert!(edit_allowing(change, file, name, &request).is_ok());
     }
     for (name, request) in [("footnote", replace("[^1]: better")), ("B", last("c[^3]\n\n[^3]: t"))]
     {
-        assert!(edit(file, name, request).is_ok(), "{name} {request:?}");
+        assert!(edit(file, name, &request).is_ok(), "{name} {request:?}");
     }
 }
 
@@ -611,10 +613,10 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
         (list, "A", first("    make install")),
         (list, "A", first("  x")),
     ] {
-        let refusal = edit(file.as_bytes(), name, request).unwrap_err();
+        let refusal = edit(file.as_bytes(), name, &request).unwrap_err();
         assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{file:?} {name} {request:?}");
         let change = Allow { change: true, ..Allow::default() };
-        assert!(edit_allowing(change, file.as_bytes(), name, request).is_ok());
+        assert!(edit_allowing(change, file.as_bytes(), name, &request).is_ok());
     }
     for (file, name, request) in [
         (lists, "list", after("3. x")),
@@ -628,7 +630,7 @@ fn lists_elsewhere_are_neither_joined_nor_extended() {
         (list, "A", last("- b")),
         (list, "A", first("* b")),
     ] {
-        assert!(edit(file.as_bytes(), name, request).is_ok(), "{file:?} {name} {request:?}");
+        assert!(edit(file.as_bytes(), name, &request).is_ok(), "{file:?} {name} {request:?}");
     }
 }
 
@@ -647,10 +649,10 @@ fn a_list_that_is_extended_keeps_its_number_and_stays_tight() {
         ("- a\n- b\n", after("- c\n\n- d")),
         ("- a\n- b\n", before("- c\n\n  d")),
     ] {
-        let refusal = edit(file.as_bytes(), "list", request).unwrap_err();
+        let refusal = edit(file.as_bytes(), "list", &request).unwrap_err();
         assert_eq!(refusal.code(), "CHANGES_OUTSIDE", "{file:?} {request:?}");
         let change = Allow { change: true, ..Allow::default() };
-        assert!(edit_allowing(change, file.as_bytes(), "list", request).is_ok());
+        assert!(edit_allowing(change, file.as_bytes(), "list", &request).is_ok());
     }
 }
 
@@ -661,14 +663,14 @@ fn front_matter_is_added_to_a_file_without_any() {
         ("\n# A\n", "front matter", replace("---\na: 1\n---"), "---\na: 1\n---\n\n# A\n"),
         ("text\n", "front matter", replace("+++\na = 1\n+++\n"), "+++\na = 1\n+++\n\ntext\n"),
     ]);
-    let (splice, new) = edit(b"", "front matter", replace("a: 1")).unwrap();
+    let (splice, new) = edit(b"", "front matter", &replace("a: 1")).unwrap();
     assert_eq!((&new[..], splice.effects.removed_sections.len()), (&b"---\na: 1\n---\n"[..], 0));
     for (content, problem) in [
         ("---\na: 1", FrontMatterProblem::NotClosed),
         ("a: 1\n---\nb: 2", FrontMatterProblem::ClosedEarly),
         ("prose", FrontMatterProblem::NotKeys),
     ] {
-        let refusal = edit(b"# A\n", "front matter", replace(content)).unwrap_err();
+        let refusal = edit(b"# A\n", "front matter", &replace(content)).unwrap_err();
         assert_eq!(refusal, Refusal::FrontMatter(problem), "{content}");
     }
 }
@@ -676,19 +678,19 @@ fn front_matter_is_added_to_a_file_without_any() {
 #[test]
 fn renumbered_sections_are_listed() {
     let file = "# A\n\n## T\n\n# B\n\n## T\n\n## T\n";
-    let (splice, _) = edit(file.as_bytes(), "T", DELETE).unwrap();
+    let (splice, _) = edit(file.as_bytes(), "T", &DELETE).unwrap();
     let renumbered: Vec<_> =
         splice.effects.renumbered.iter().map(|one| (one.from.as_str(), one.to.as_str())).collect();
     assert_eq!(renumbered, [("#t-1", "#t"), ("#t-2", "#t-1")]);
-    let (splice, _) = edit(b"# A\n\n# T\n\n# T\n", "A", after("# T\n\nnew")).unwrap();
+    let (splice, _) = edit(b"# A\n\n# T\n\n# T\n", "A", &after("# T\n\nnew")).unwrap();
     let to: Vec<_> = splice.effects.renumbered.iter().map(|one| one.to.as_str()).collect();
     assert_eq!(to, ["#t-1", "t-1", "#t-2", "t-2"]);
 }
 
 #[test]
 fn a_heading_can_only_be_replaced_by_one_heading() {
-    let heading = |content: &'static str| PlanRequest::Replace {
-        content: content.as_bytes(),
+    let heading = |content: &'static str| ContentChange::Replace {
+        content: content.into(),
         scope: EditScope::Heading,
         keep_heading: true,
     };
@@ -698,9 +700,9 @@ fn a_heading_can_only_be_replaced_by_one_heading() {
         (heading("x"), "WOULD_DROP"),
         (heading("# X"), "WOULD_ESCAPE"),
         (heading("## X\n\n### Y"), "WOULD_ESCAPE"),
-        (PlanRequest::Delete { scope: EditScope::Heading }, "NO_SUCH_PART"),
+        (ContentChange::Delete { scope: EditScope::Heading }, "NO_SUCH_PART"),
     ] {
-        assert_eq!(edit(ATX.as_bytes(), "B", request).unwrap_err().code(), code, "{request:?}");
+        assert_eq!(edit(ATX.as_bytes(), "B", &request).unwrap_err().code(), code, "{request:?}");
     }
 }
 
@@ -709,7 +711,7 @@ fn a_version_is_parsed_once() {
     let file = Version::read("# T\n\ntext\n\n".repeat(1000).into_bytes());
     let target = EditTarget::Node(file.outline().sections[500].node);
     let before = crate::markdown::PARSED_BYTES.get();
-    let plan = plan(&file, target, replace("new text\n"), Allow::default()).unwrap();
+    let plan = plan(&file, target, &replace("new text\n"), Allow::default()).unwrap();
     let parsed = crate::markdown::PARSED_BYTES.get() - before;
     assert!(parsed < plan.version.bytes().len() + 100, "{parsed} bytes");
 }

@@ -15,6 +15,7 @@ use crate::edit::change::target_of;
 use crate::edit::hint::RefusedEdit;
 use crate::edit::makes_no_document;
 use crate::edit::operation::Operation;
+use crate::edit::plan::ContentChange::{Delete, Insert};
 use crate::edit::plan::{
     EditScope, EditTarget, MovedFile, MovedPlace, SectionMove, Version, move_section,
 };
@@ -79,12 +80,12 @@ pub(super) fn moved_section(
     let moved = move_section(&from, request).map_err(|refused| {
         let scope = EditScope::Subtree;
         let (place, operation) = if refused.is_deletion {
-            (place, Operation::Delete { scope })
+            (place, Operation::Content(Delete { scope }))
         } else {
-            (target, Operation::Insert { content: Vec::new(), position, relevel })
+            (target, Operation::Content(Insert { content: Vec::new(), position, relevel }))
         };
         let (address, file) = (&place.address(), entered.as_ref().unwrap_or(&from).bytes());
-        let refused_edit = RefusedEdit { place, address, operation: &operation, scope, file };
+        let refused_edit = RefusedEdit { place, address, operation: &operation, file };
         refused_edit.refused(&refused.refusal)
     })?;
     let mut all = MovedPlaces::new();
