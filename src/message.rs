@@ -100,8 +100,21 @@ impl Command {
         self.words.first().map_or("", Word::text)
     }
 
+    /// Returns whether the command takes the option `--db`.
+    fn uses_store(&self) -> bool {
+        let name = self.name();
+        !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
+            && !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_lowercase())
+    }
+
+    /// Returns the line for a shell, with `options` after the name of the command if it uses a store.
+    pub(crate) fn in_store(&self, options: &str) -> String {
+        self.with(if self.uses_store() { options } else { "" })
+    }
+
     /// Returns the line for a shell, with `options` after the name of the command.
-    pub(crate) fn with(&self, options: &str) -> String {
+    fn with(&self, options: &str) -> String {
         let rest = self.words.iter().skip(1).map(|word| format!(" {}", word.quoted()));
         format!("mdsel {}{options}{}", self.name(), rest.collect::<String>())
     }

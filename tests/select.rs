@@ -583,3 +583,9 @@ fn the_lines_and_bytes_of_a_page_are_its_own() {
     }
     assert_eq!(position, Some(file.len()));
 }
+
+#[test]
+fn no_address_on_standard_input_is_no_answer() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    place.run_in("", &["select", "-"], "\n").ends(1);
+}

@@ -59,6 +59,7 @@ fn serve(global: &Global, allow_write: bool) -> Result<Status> {
     let options = ServerOptions {
         store: Arc::new(store::store_to_write(global)?),
         shown: store::shown(global),
+        store_option: global.store_option().unwrap_or_default(),
         format: global.format.unwrap_or(Format::Text),
         max_chars: global.max_chars.unwrap_or(limits::REPLY_CHARS),
         allow_write,

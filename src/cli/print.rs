@@ -4,9 +4,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
-use clap::CommandFactory as _;
-
-use super::args::{Cli, Color};
+use super::args::Color;
 use super::global::Global;
 use super::{Status, format, store};
 use crate::address::AddressError;
@@ -48,23 +46,26 @@ impl Global {
         }
     }
 
+    /// Returns the given option `--db` with a blank before it.
+    pub(super) fn store_option(&self) -> Option<String> {
+        self.db.as_ref()?;
+        Some(format!(" --db {}", shell_word(&store::shown(self))))
+    }
+
     /// Returns a function that adds the given `--db` and `--root` to the commands that a message names, unless it
     /// names these options itself. Without them the commands find another store or none, or other files. Returns
     /// `None` if no `--db` is given.
     pub(super) fn in_store(&self) -> Option<impl Fn(&Message) -> Message> {
-        self.db.as_ref()?;
-        let store = format!(" --db {}", shell_word(&store::shown(self)));
+        let store = self.store_option()?;
         let root = self.root.as_ref().map_or_else(String::new, |root| {
             format!(" --root {}", shell_word(&root.display().to_string()))
         });
-        // Made once, because a check may have a hint for each document.
-        let program = Cli::command();
         Some(move |message: &Message| {
             if message.names("--db") {
                 return message.clone();
             }
             let root = if message.names("--root") { "" } else { &root };
-            message.render(&InStore { options: format!("{store}{root}"), program: &program }).into()
+            message.render(&InStore { options: format!("{store}{root}") }).into()
         })
     }
 
@@ -189,17 +190,13 @@ impl Global {
 }
 
 /// The command line with the options that name the store.
-struct InStore<'a> {
+struct InStore {
     options: String,
-    program: &'a clap::Command,
 }
 
-impl Wording for InStore<'_> {
+impl Wording for InStore {
     fn command(&self, command: &message::Command) -> String {
-        let name = command.name();
-        let uses_store = !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)
-            && self.program.find_subcommand(name).is_some();
-        command.with(if uses_store { &self.options } else { "" })
+        command.in_store(&self.options)
     }
 }
 

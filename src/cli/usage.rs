@@ -82,7 +82,7 @@ fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 fn given_negative_number<'a>(error: &clap::Error, arguments: &'a [OsString]) -> Option<&'a str> {
     text_of(error, ContextKind::InvalidArg)
         .filter(|_| error.kind() == ClapErrorKind::UnknownArgument)?;
-    let program = groups::command();
+    let program = option_groups::command();
     let commands = commands_of(&program, arguments);
     let pairs = arguments.windows(2).filter_map(|pair| match pair {
         [option, value] => Some((option.to_str()?, value.to_str()?)),

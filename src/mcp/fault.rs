@@ -35,25 +35,27 @@ fn code(kind: ErrorKind) -> ErrorCode {
     }
 }
 
-/// Returns the code, the message and the hint of an error.
-fn object(error: &Error) -> Value {
+/// Returns the code, the message and the hint of an error. See [`hint::for_calls`] for `store`.
+fn object(error: &Error, store: &str) -> Value {
     let mut object = error.to_json();
-    object["message"] = hint::for_calls(error.message()).into();
-    let hints: Vec<String> = error.hints().iter().map(hint::for_calls).collect();
+    object["message"] = hint::for_calls(error.message(), store).into();
+    let hints = error.hints().iter().map(|it| hint::for_calls(it, store));
+    let hints: Vec<String> = hints.collect();
     object["hint"] = hints.join("; ").into();
     object
 }
 
 /// Returns a JSON-RPC error. Its data contains the code and the hint.
-pub(super) fn data(error: &Error) -> ErrorData {
-    ErrorData::new(code(error.kind()), hint::for_calls(error.message()), Some(object(error)))
+pub(super) fn data(error: &Error, store: &str) -> ErrorData {
+    let message = hint::for_calls(error.message(), store);
+    ErrorData::new(code(error.kind()), message, Some(object(error, store)))
 }
 
 /// Returns the error for an address that has no match, or more than one.
-pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
+pub(super) fn unresolved(fault: &AddressError, store: &str) -> ErrorData {
     let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
     let others = fault.suggested().chain(candidates);
-    let message = hint::for_calls(&fault.message);
+    let message = hint::for_calls(&fault.message, store);
     let data = json!({
         "code": fault.code.code(),
         "message": message,
@@ -63,8 +65,8 @@ pub(super) fn unresolved(fault: &AddressError) -> ErrorData {
 }
 
 /// Returns the result of a call that failed. It is framed because the message may quote a document.
-pub(super) fn result(error: &Error) -> CallToolResult {
-    let text = framed(&compact(&json!({ "error": object(error) })), &[], true);
+pub(super) fn result(error: &Error, store: &str) -> CallToolResult {
+    let text = framed(&compact(&json!({ "error": object(error, store) })), &[], true);
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
@@ -76,7 +78,7 @@ mod tests {
     fn errors_contain_codes_and_hints() {
         let error =
             Error::new(ErrorKind::Usage, "--depth is no number").with_hint("leave out --depth");
-        let printed = serde_json::to_value(data(&error)).unwrap();
+        let printed = serde_json::to_value(data(&error, "")).unwrap();
         assert_eq!(
             printed,
             json!({"code": -32602, "message": "depth is no number", "data":

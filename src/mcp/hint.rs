@@ -14,17 +14,20 @@ use crate::output::json::compact;
 /// Options of commands in messages that take no value, besides the flags of an edit.
 const FLAGS: [&str; 3] = ["blocks", "refresh", "types"];
 
-/// Returns `message` with calls in place of commands, and arguments in place of options.
-pub(super) fn for_calls(message: &Message) -> String {
-    message.render(&ToolCalls)
+/// Returns `message` with calls in place of commands, and arguments in place of options. `store` is the option of a
+/// command that names the store of the server, with a blank before it, or empty.
+pub(super) fn for_calls(message: &Message, store: &str) -> String {
+    message.render(&ToolCalls { store })
 }
 
 /// The words of the server.
-struct ToolCalls;
+struct ToolCalls<'a> {
+    store: &'a str,
+}
 
-impl Wording for ToolCalls {
+impl Wording for ToolCalls<'_> {
     fn command(&self, command: &Command) -> String {
-        call_of(command).unwrap_or_else(|| command.with(""))
+        call_of(command).unwrap_or_else(|| command.in_store(self.store))
     }
 
     fn option<'a>(&self, option: &'a str) -> Cow<'a, str> {
@@ -174,7 +177,7 @@ mod tests {
                 r#"edit {"edits":[{"operation":"insert","section":"a b.md::Use","position":"first_child","content":"..."}]}"#,
             ),
         ] {
-            assert_eq!(for_calls(&command.into()), call, "{command}");
+            assert_eq!(for_calls(&command.into(), ""), call, "{command}");
         }
     }
 
@@ -229,22 +232,31 @@ mod tests {
             "begin with `## `, or a `--depth`",
             "start mdsel mcp with --allow-write",
         ] {
-            assert_eq!(for_calls(&text.into()), text);
+            assert_eq!(for_calls(&text.into(), ""), text);
         }
+    }
+
+    #[test]
+    fn commands_that_stay_name_the_store_of_the_server() {
+        let hint = Message::from(
+            "run `mdsel ingest FOLDER`, see `mdsel help store` and `mdsel COMMAND --help`",
+        );
+        let expected = "run `mdsel ingest --db a.db FOLDER`, see `mdsel help store` and `mdsel COMMAND --help`";
+        assert_eq!(for_calls(&hint, " --db a.db"), expected);
     }
 
     #[test]
     fn options_become_arguments() {
         let hint = "pass --no-children, or name a place with --to; --position before or after";
         let expected = "pass no_children, or name a place with to; position before or after";
-        assert_eq!(for_calls(&hint.into()), expected);
+        assert_eq!(for_calls(&hint.into(), ""), expected);
     }
 
     #[test]
     fn names_stay() {
         for text in ["a --to b", "`mdsel toc a.md`", "{a|b}"] {
             assert_eq!(
-                for_calls(&message!("{} was not found", text)),
+                for_calls(&message!("{} was not found", text), ""),
                 format!("{text} was not found")
             );
         }
@@ -252,7 +264,7 @@ mod tests {
             ["how--to.md", "it's --to.md", "back\\slash.md", "q\"x\".md", "tick`y`.md", "-`.md"]
         {
             let hint = message!("empty it with `mdsel replace {path} --content ''`; or not", name);
-            let written = for_calls(&hint);
+            let written = for_calls(&hint, "");
             let call = written.strip_prefix("empty it with `edit ").unwrap();
             let call = call.strip_suffix("`; or not").unwrap();
             let call: serde_json::Value = serde_json::from_str(call).unwrap();

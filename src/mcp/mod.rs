@@ -50,6 +50,8 @@ pub struct ServerOptions {
     pub store: Arc<Store>,
     /// The path of the store as replies print it.
     pub shown: String,
+    /// The option that names the store in a command, with a blank before it; empty if the command finds it without.
+    pub store_option: String,
     /// The format of replies if a call names none.
     pub format: Format,
     /// The size limit of a reply, in Unicode scalars, if a call sets none.
@@ -138,7 +140,7 @@ fn check_first_page(page: Option<PaginatedRequestParams>) -> std::result::Result
         None => Ok(()),
         Some(cursor) => {
             let message = format!("cursor {cursor:?}: the list has one page; leave the cursor out");
-            Err(fault::data(&Error::new(ErrorKind::Usage, message)))
+            Err(fault::data(&Error::new(ErrorKind::Usage, message), ""))
         }
     }
 }
@@ -165,13 +167,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let tool = ToolName::named(&request.name, self.0.options.allow_write)
-            .map_err(|error| fault::data(&error))?;
+            .map_err(|error| fault::data(&error, &self.0.options.store_option))?;
         let arguments = request.arguments.unwrap_or_default();
         let call = move |inner: &Inner| calls::call(&inner.options, tool, arguments);
         let reply = self.answer(&context, tool.writes(), call).await?;
         let result: CallToolResult = match reply {
             Ok(reply) => reply.into(),
-            Err(error) => fault::result(&error),
+            Err(error) => fault::result(&error, &self.0.options.store_option),
         };
         Ok(CallToolResponse::Complete(result))
     }
@@ -189,7 +191,7 @@ impl ServerHandler for Server {
             _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         };
         let message = format!("the params of {} must be {expected}", request.method);
-        Err(fault::data(&Error::new(ErrorKind::Usage, message)))
+        Err(fault::data(&Error::new(ErrorKind::Usage, message), ""))
     }
 
     async fn list_resources(
@@ -199,7 +201,9 @@ impl ServerHandler for Server {
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
         check_first_page(page)?;
         let list = |inner: &Inner| resources::list(&inner.options.store);
-        self.answer(&context, false, list).await?.map_err(|error| fault::data(&error))
+        self.answer(&context, false, list)
+            .await?
+            .map_err(|error| fault::data(&error, &self.0.options.store_option))
     }
 
     async fn list_resource_templates(
@@ -219,8 +223,10 @@ impl ServerHandler for Server {
         let read = move |inner: &Inner| resources::read(&inner.options, &request.uri);
         match self.answer(&context, false, read).await? {
             Ok(Ok(result)) => Ok(ReadResourceResponse::Complete(result)),
-            Ok(Err(unresolved)) => Err(fault::unresolved(&unresolved)),
-            Err(error) => Err(fault::data(&error)),
+            Ok(Err(unresolved)) => {
+                Err(fault::unresolved(&unresolved, &self.0.options.store_option))
+            }
+            Err(error) => Err(fault::data(&error, &self.0.options.store_option)),
         }
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct ReplyOptions<'a> {
     pub(super) has_max_chars: bool,
     /// The path of the store as the reply prints it.
     pub(super) store: &'a str,
+    /// See [`ServerOptions::store_option`](super::ServerOptions::store_option).
+    pub(super) store_option: &'a str,
 }
 
 /// An answer in its frame.
@@ -84,7 +86,7 @@ impl ReplyOptions<'_> {
         let too_small =
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
         for message in answer.messages_mut() {
-            *message = hint::for_calls(message).into();
+            *message = hint::for_calls(message, self.store_option).into();
         }
         let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[], is_error).chars().count();

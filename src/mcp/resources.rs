@@ -96,6 +96,7 @@ pub(super) fn read(
         max_chars: options.max_chars,
         has_max_chars: true,
         store: &options.shown,
+        store_option: &options.store_option,
     };
     let printed: Value = serde_json::from_str(&form.bare(&answer)?).unwrap_or_default();
     let result = &printed["results"][0];

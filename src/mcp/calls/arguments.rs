@@ -162,5 +162,11 @@ pub(super) fn form<'a>(
     })?;
     let max_chars = given.max_chars.unwrap_or(options.max_chars);
     let has_max_chars = given.max_chars.is_some();
-    Ok(ReplyOptions { format, max_chars, has_max_chars, store: &options.shown })
+    Ok(ReplyOptions {
+        format,
+        max_chars,
+        has_max_chars,
+        store: &options.shown,
+        store_option: &options.store_option,
+    })
 }
