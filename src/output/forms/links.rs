@@ -240,14 +240,12 @@ impl Answer for walk::LinkWalkAnswer {
         let facts =
             [("nodes", self.steps.len().to_string()), ("cut", self.page.truncated.to_string())];
         renderer.summary(&facts)?;
+        if let Some(none) = &self.no_path {
+            let lines = no_path(none);
+            return renderer.key_findings(lines.len(), lines.into_iter());
+        }
         let nodes = self.steps.iter().map(|step| &step.node);
-        write_graph(
-            renderer,
-            nodes,
-            self.edges().map(|walked| (&walked.edge, walked_line(walked))),
-        )?;
-        let lines: Vec<String> = self.no_path.iter().flat_map(no_path).collect();
-        renderer.key_findings(lines.len(), lines.into_iter())
+        write_graph(renderer, nodes, self.edges().map(|walked| (&walked.edge, walked_line(walked))))
     }
 
     fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
