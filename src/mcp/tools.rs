@@ -96,7 +96,7 @@ impl ToolName {
             ),
             Self::Search => tool(
                 self,
-                "Find passages that answer queries (4000 chars): a question and 2 rewordings, with terms of its answer \
+                "Find passages that answer queries (4000 chars): a question, 2 rewordings with terms of its answer \
              (\"phrase\", +must, NOT word, prefix*, title:x); or lines by patterns (Rust regex)",
                 &[],
                 json!({
