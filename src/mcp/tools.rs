@@ -81,7 +81,7 @@ impl ToolName {
                 "Summarize the store, or list sections (ldmd: of LDMD)",
                 &[],
                 json!({
-                    "documents": texts("suffix, folder or glob"),
+                    "documents": texts("suffix, folder, glob"),
                     "depth": number(), "ldmd": flag(), "limit": number(), "after": text(""),
                 }),
             ),
@@ -137,7 +137,7 @@ impl ToolName {
             ),
             Self::Context => tool(
                 self,
-                "Bundle passages, bodies and linked places",
+                "Bundle passages, bodies, linked places",
                 &[],
                 json!({
                     "queries": texts(""), "addresses": texts(""), "tags": text(""), "under": text(""),
