@@ -3,6 +3,10 @@
 //! Invariant: a text is foreign to a question only if another language has more stop words in it, or if
 //! it is long and has no stop word of the question's language.
 
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+
 use crate::decoding;
 use crate::terms::{LANGUAGES, LanguageSet};
 
@@ -11,36 +15,57 @@ const MOST_BYTES: usize = 1024;
 /// Up to this length in bytes, a text without stop words may be in any language.
 const SHORT_BYTES: usize = 80;
 
-/// A language, by its number in [`LanguageSet`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Language(usize);
+/// A language.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Language {
+    /// Its number in [`LanguageSet`].
+    number: usize,
+    /// The words that were looked up. Most words of a text occur in other texts, too.
+    known: RefCell<KnownWords>,
+}
+
+type KnownWords = FxHashMap<String, LanguageSet>;
 
 impl Language {
     /// Returns the language of a question, if it has more stop words of that language than of every
     /// other.
     pub(super) fn of(question: &str) -> Option<Self> {
-        let counts = counts(question.as_bytes());
+        let mut known = KnownWords::default();
+        let counts = counts(question.as_bytes(), &mut known);
         let most = counts.iter().max().filter(|most| **most > 0)?;
         let mut best = counts.iter().enumerate().filter(|(_, count)| *count == most);
         let (index, _) = best.next()?;
-        best.next().is_none().then_some(Self(index))
+        best.next().is_none().then(|| Self { number: index, known: known.into() })
     }
 
     /// Returns whether `text` is in another language.
-    pub(super) fn is_foreign(self, text: &[u8]) -> bool {
-        let counts = counts(text);
-        let own = counts.get(self.0).copied().unwrap_or_default();
+    pub(super) fn is_foreign(&self, text: &[u8]) -> bool {
+        let counts = counts(text, &mut self.known.borrow_mut());
+        let own = counts.get(self.number).copied().unwrap_or_default();
         own < counts.iter().copied().max().unwrap_or_default()
             || own == 0 && text.len() > SHORT_BYTES
     }
 }
 
 /// Counts the stop words of each language at the start of `text`.
-fn counts(text: &[u8]) -> [usize; LANGUAGES] {
+fn counts(text: &[u8], known: &mut KnownWords) -> [usize; LANGUAGES] {
     let mut counts = [0; LANGUAGES];
     let text = decoding::text(text.get(..MOST_BYTES).unwrap_or(text));
+    let mut lowercase = String::new();
     for word in text.split(|scalar: char| !scalar.is_alphabetic()).filter(|word| !word.is_empty()) {
-        for language in LanguageSet::of_stop_word(&word.to_lowercase()) {
+        lowercase.clear();
+        if word.is_ascii() {
+            lowercase.push_str(word);
+            lowercase.make_ascii_lowercase();
+        } else {
+            lowercase += &word.to_lowercase();
+        }
+        let languages = known.get(&lowercase).cloned().unwrap_or_else(|| {
+            let languages = LanguageSet::of_stop_word(&lowercase);
+            known.insert(lowercase.clone(), languages.clone());
+            languages
+        });
+        for language in languages {
             counts[language] += 1;
         }
     }

@@ -187,7 +187,7 @@ impl Search<'_> {
     fn factor(&self, section: &ScoredText, texts: &mut DocumentTexts<'_>) -> Result<f32> {
         let bytes = texts.of(&section.document)?;
         let text = bytes.get(section.body..section.own.end).unwrap_or_default();
-        let is_foreign = self.language.is_some_and(|language| language.is_foreign(text));
+        let is_foreign = self.language.as_ref().is_some_and(|language| language.is_foreign(text));
         let of_language = if is_foreign { FOREIGN } else { 1.0 };
         let of_links = if !section.is_front_matter && is_link_list(text) { LINKS } else { 1.0 };
         Ok(of_language * of_links)
