@@ -93,7 +93,8 @@ pub(crate) fn sources(folder: PathBuf, texts: &mut String) {
     }
 }
 
-/// The codes in the program: its string literals in capitals with an underscore.
+/// The codes in the program: its string literals in capitals with an underscore, and those of one word where a code
+/// stands.
 fn codes() -> BTreeSet<String> {
     let mut text = String::new();
     sources(repository().join("src"), &mut text);
@@ -104,7 +105,13 @@ fn codes() -> BTreeSet<String> {
             && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             && !others.iter().any(|other| text.starts_with(other))
     };
-    text.split('"').filter(is_code).map(str::to_owned).collect()
+    let with_underscores = text.split('"').filter(is_code);
+    let places = ["Warning::new(\"", "with_reason(\"", "code: \"", "=> \""];
+    let literals = places.iter().flat_map(|place| text.split(place).skip(1));
+    let is_word =
+        |code: &&str| code.len() > 1 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+    let words = literals.filter_map(|rest| rest.split('"').next()).filter(is_word);
+    with_underscores.chain(words).map(str::to_owned).collect()
 }
 
 #[test]
