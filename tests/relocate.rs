@@ -1259,3 +1259,53 @@ fn a_refusal_names_each_link_once() {
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.ends_with("no new target keeps these links: a.md:3 to b#q"), "{message}");
 }
+
+#[test]
+fn only_the_targets_of_typed_links_change_in_front_matter() {
+    let typed = "---\nlinks:\n  - {type: supersedes, note: \"b.md was wrong\", id: b.md}\n  - {type: Setup, id: Setup}\n  - type: s\n    # id: b.md\n    id: b.md\n---\n# A\n";
+    let toml = "+++\nnote = \"b.md\"\nlinks = [\n  { type = 'b.md', id = 'b.md' }, 7]\n+++\n";
+    let aliased = "---\nfirst: &b x/c.md\nlinks:\n- *b\n---\n";
+    let place = Place::ingested(&[
+        ("a.md", typed),
+        ("toml.md", toml),
+        ("aliased.md", aliased),
+        ("b.md", "# B\n"),
+        ("s.md", "# Setup\n"),
+        ("x/c.md", "# C\n"),
+    ]);
+    let answer = place.run(&["move", "b.md", "old.md"]).success().json();
+    assert_eq!(answer["rewritten_links"], 3);
+    let answer = place.run(&["rename", "s.md", "Setup", "--title", "Install"]).success().json();
+    assert_eq!(answer["rewritten_links"], 1);
+    let expected = typed
+        .replace(" id: b.md", " id: old.md")
+        .replace("# id: old.md", "# id: b.md")
+        .replace("id: Setup", "id: Install");
+    assert_eq!(text(&place, "a.md"), expected);
+    assert_eq!(text(&place, "toml.md"), toml.replace("id = 'b.md'", "id = 'old.md'"));
+    // Another value would change with the alias.
+    let refused = place.run(&["move", "x/c.md", "d.md"]).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "LINKS", "{refused}");
+    assert_eq!(text(&place, "aliased.md"), aliased);
+    place.assert_in_step();
+}
+
+#[test]
+fn typed_links_whose_targets_end_alike_are_distinguished() {
+    let place = Place::ingested(&[
+        ("d.md", "---\nlinks:\n- id: x/b.md\n- id: b.md\n---\n"),
+        ("b.md", "# B\n"),
+        ("x/b.md", "# N\n"),
+    ]);
+    let links = place.run(&["links", "list", "d.md", "--direction", "out"]).success().json();
+    let line_of: BTreeMap<&str, i64> = links["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| (edge["to"].as_str().unwrap(), edge["line"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(line_of, BTreeMap::from([("b.md::*", 4), ("x/b.md::*", 3)]));
+    place.run(&["move", "b.md", "c.md"]).success();
+    assert_eq!(text(&place, "d.md"), "---\nlinks:\n- id: x/b.md\n- id: c.md\n---\n");
+    place.assert_in_step();
+}

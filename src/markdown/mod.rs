@@ -10,7 +10,7 @@
 mod block;
 pub(crate) mod cells;
 pub mod contents;
-pub(crate) mod flow_lines;
+mod flow_lines;
 mod footnote;
 pub mod front_matter;
 pub mod html_anchors;
@@ -28,6 +28,8 @@ mod title;
 pub mod typed_links;
 mod wikilink;
 pub mod words;
+mod written_value;
+pub(crate) mod yaml_source;
 
 pub use prose::shows_text;
 

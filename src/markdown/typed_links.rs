@@ -3,11 +3,11 @@
 //! The value is a list of targets, or of mappings with `type` and `id` or `target`. Invariant: an
 //! invalid entry adds a diagnostic and does not affect the other entries.
 
-use memchr::memmem;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Diagnostic;
 use super::front_matter::FrontMatter;
+use super::written_value::WrittenValue;
 use crate::position::{ByteSpan, LineIndex};
 
 /// The type of a link that names none.
@@ -23,6 +23,8 @@ pub struct TypedLink {
     pub target: String,
     /// Line on which the target is written, 1-based. If it cannot be determined, an earlier line.
     pub line: usize,
+    /// The bytes of the target, as a scalar with its quotes or as an alias; `None` if they are not known.
+    pub span: Option<ByteSpan>,
 }
 
 /// Returns the typed links of a document, and a diagnostic for each invalid entry.
@@ -32,7 +34,7 @@ pub(super) fn read(
     lines: &LineIndex,
 ) -> (Vec<TypedLink>, Vec<Diagnostic>) {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
-    let Some((span, value)) = front_matter.and_then(|f| Some((f.span, f.value.as_ref()?))) else {
+    let Some(FrontMatter { text, format, value: Some(value), .. }) = front_matter else {
         return (found, faults);
     };
     let entries = match value.get("links") {
@@ -40,10 +42,14 @@ pub(super) fn read(
         Some(Value::Array(entries)) => entries.as_slice(),
         Some(entry) => std::slice::from_ref(entry),
     };
-    let text = file.get(..span.end).unwrap_or_default();
-    let mut position = find(text, span.start, "links").map_or(span.start, |span| span.start);
-    let mut is_in_step = true;
+    let data = std::str::from_utf8(text.of(file)).unwrap_or_default();
+    let written = WrittenValue::read(data, *format);
+    let written = written.as_ref().and_then(|written| written.get("links"));
+    let moved = |span: ByteSpan| ByteSpan::new(text.start + span.start, text.start + span.end);
+    let mut position = written.map_or(text.start, |written| moved(written.span).start);
     for (index, entry) in entries.iter().enumerate() {
+        let written = written.and_then(|written| written.item(index));
+        position = written.map_or(position, |written| moved(written.span).start);
         let Some((kind_name, target)) = link(entry) else {
             faults.push(Diagnostic {
                 code: "MALFORMED_LINK",
@@ -52,32 +58,44 @@ pub(super) fn read(
             });
             continue;
         };
-        // A target that is written with other escapes is not found. Then the lines of the targets after
-        // it are not searched.
-        match is_in_step.then(|| find(text, position, &target)).flatten() {
-            Some(span) => position = span.start,
-            None => is_in_step = false,
-        }
-        found.push(TypedLink { kind_name, target, line: lines.line_of(position) });
-        position += usize::from(is_in_step);
+        let of_target = |written: &WrittenValue| match entry {
+            Value::Object(map) => written.get(key_of_target(map)?).map(|written| written.span),
+            _ => Some(written.span),
+        };
+        let span = written.and_then(of_target).map(moved);
+        position = span.map_or(position, |span| span.start);
+        found.push(TypedLink { kind_name, target, line: lines.line_of(position), span });
     }
     (found, faults)
 }
 
-/// Returns the first bytes of `text`, from `start` on, that are `word` as a whole word, or that are it within quotes,
-/// with its quotes and backslashes escaped.
-pub(crate) fn find(text: &[u8], start: usize, word: &str) -> Option<ByteSpan> {
-    let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    let mut spellings = vec![word.to_owned(), escaped(word, '\''), escaped(word, '"')];
-    spellings.dedup();
-    let spans = spellings.iter().filter_map(|spelling| {
-        let found = memmem::find_iter(text.get(start..)?, spelling);
-        found.map(|at| ByteSpan::new(start + at, start + at + spelling.len())).find(|span| {
-            is_edge(span.start.checked_sub(1).and_then(|before| text.get(before)))
-                && is_edge(text.get(span.end))
-        })
-    });
-    spans.min_by_key(|span| span.start)
+/// Returns the key of an entry that has its target.
+fn key_of_target(entry: &Map<String, Value>) -> Option<&'static str> {
+    ["id", "target"].into_iter().find(|key| entry.contains_key(*key))
+}
+
+/// Returns whether two versions of front matter are the same but for the targets of their typed links.
+pub(crate) fn differ_in_targets_only(
+    one: Option<&Map<String, Value>>,
+    other: Option<&Map<String, Value>>,
+) -> bool {
+    one.map(without_targets) == other.map(without_targets)
+}
+
+fn without_targets(value: &Map<String, Value>) -> Map<String, Value> {
+    let mut value = value.clone();
+    let entries = match value.get_mut("links") {
+        Some(Value::Array(entries)) => entries.as_mut_slice(),
+        Some(entry) => std::slice::from_mut(entry),
+        None => &mut [],
+    };
+    for entry in entries.iter_mut().filter(|entry| link(entry).is_some()) {
+        match entry {
+            Value::Object(map) => drop(key_of_target(map).and_then(|key| map.remove(key))),
+            entry => *entry = Value::Null,
+        }
+    }
+    value
 }
 
 /// Returns `text` as it is written between these quotes.
@@ -98,7 +116,7 @@ fn link(entry: &Value) -> Option<(String, String)> {
         None | Some(Value::Null) => DEFAULT_KIND,
         Some(kind) => kind.as_str().map(str::trim).filter(|kind| !kind.is_empty())?,
     };
-    Some((kind.to_owned(), target(map.get("id").or_else(|| map.get("target"))?)?))
+    Some((kind.to_owned(), target(map.get(key_of_target(map)?)?)?))
 }
 
 /// Returns the target in `value`, without the brackets of a wikilink.
@@ -139,7 +157,16 @@ mod tests {
             ),
             ("links: one\n", vec![("related", "one", 2)]),
             ("links: {id: one}\n", vec![("related", "one", 2)]),
-            ("links:\n- \"\\u0061\"\n- b\n", vec![("related", "a", 2), ("related", "b", 2)]),
+            ("links:\n- id: x/b\n- id: b\n", vec![("related", "x/b", 3), ("related", "b", 4)]),
+            (
+                "links:\n- {type: b, id: b}\n- type: c\n  # id: b\n  id: b\n",
+                vec![("b", "b", 3), ("c", "b", 6)],
+            ),
+            (
+                "a: &a b\nlinks:\n- id: *a\n- [b]: c\n  id: d\n",
+                vec![("related", "b", 4), ("related", "d", 6)],
+            ),
+            ("links:\n- \"\\u0061\"\n- b\n", vec![("related", "a", 3), ("related", "b", 4)]),
             (
                 "links:\n- 'it''s'\n- id: \"a\\\\b \\\"c\\\"\"\n- x\n",
                 vec![("related", "it's", 3), ("related", "a\\b \"c\"", 4), ("related", "x", 5)],
@@ -153,8 +180,15 @@ mod tests {
                 links.iter().map(|(k, t, l)| (k.as_str(), t.as_str(), *l)).collect();
             assert_eq!((links, faults), (expected, vec![]), "{text}");
         }
-        let (links, _) = read("+++\n[[links]]\ntype = \"t\"\nid = \"x\"\n+++\n");
-        assert_eq!(links, [("t".to_owned(), "x".to_owned(), 4)]);
+        for (text, line) in [
+            ("+++\n[[links]]\ntype = \"x\"\nid = \"x\"\n+++\n", 4),
+            ("+++\r\nlinks = [\r\n  { type = 'x', id = 'x' }]\r\n+++\r\n", 3),
+            ("+++\rlinks = [\r  { type = 'x', id = 'x' }]\r+++\r", 3),
+            (";;;\n{\"links\": [\n\t{\"type\": \"x\",\n\t\"id\": \"x\"}]}\n;;;\n", 4),
+        ] {
+            let (links, _) = read(text);
+            assert_eq!(links, [("x".to_owned(), "x".to_owned(), line)], "{text}");
+        }
     }
 
     #[test]

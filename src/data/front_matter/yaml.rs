@@ -3,34 +3,16 @@
 //! Invariant: the lines of two entries of a mapping in block style do not overlap, and a comment
 //! after the value of an entry is not among its lines.
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, ScalarStyle};
 
 use super::layout::{KeyInsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
-use crate::markdown::flow_lines::{indented, unindented_lines};
+use crate::markdown::yaml_source::YamlSource;
 use crate::position::{ByteSpan, next_line_start};
 
 /// Returns the layout of `text`.
 pub(super) fn layout(text: &str) -> Result<Layout, String> {
-    // The text is parsed as it is read.
-    let lines = if Parser::new_from_str(text).all(|event| event.is_ok()) {
-        Vec::new()
-    } else {
-        unindented_lines(text)
-    };
-    let parsed = indented(text, &lines);
-    let bytes = offsets(text, &lines);
-    let mut reader = YamlReader { text, bytes, events: Vec::new(), position: 0 };
-    for event in Parser::new_from_str(&parsed) {
-        let (event, span) = event.map_err(|error| error.to_string())?;
-        match event {
-            Event::Nothing | Event::StreamStart | Event::DocumentStart(_) => {}
-            Event::DocumentEnd | Event::StreamEnd => break,
-            event => {
-                let span = reader.span_of(span);
-                reader.events.push((event, span));
-            }
-        }
-    }
+    let source = YamlSource::new(text);
+    let mut reader = YamlReader { text, events: source.events()?, position: 0 };
     let end = reader.text.len();
     match reader.node(ByteSpan::new(0, end)).map(|node| (node.obstacle, node.kind)) {
         Some((None, Kind::Mapping(layout))) => Ok(layout),
@@ -42,35 +24,14 @@ pub(super) fn layout(text: &str) -> Result<Layout, String> {
     }
 }
 
-/// Returns the byte offset of each scalar of `text`, of which those at `lines` have another one before them, and its
-/// length.
-fn offsets(text: &str, lines: &[usize]) -> Vec<usize> {
-    let mut offsets = Vec::with_capacity(text.len() + lines.len() + 1);
-    let mut lines = lines.iter().peekable();
-    for (at, _) in text.char_indices() {
-        offsets.extend(lines.next_if_eq(&&at));
-        offsets.push(at);
-    }
-    offsets.push(text.len());
-    offsets
-}
-
 struct YamlReader<'a> {
     text: &'a str,
-    /// The byte offset of each Unicode scalar.
-    bytes: Vec<usize>,
     events: Vec<(Event<'a>, ByteSpan)>,
     /// The index of the next event.
     position: usize,
 }
 
 impl YamlReader<'_> {
-    fn span_of(&self, span: Span) -> ByteSpan {
-        let at = |index: usize| self.bytes.get(index).copied().unwrap_or(self.text.len());
-        let start = at(span.start.index());
-        ByteSpan { start, end: at(span.end.index()).max(start) }
-    }
-
     fn get(&self, start: usize, end: usize) -> &str {
         self.text.get(start..end).unwrap_or_default()
     }
@@ -96,20 +57,12 @@ impl YamlReader<'_> {
                     ScalarStyle::DoubleQuoted => Kind::Scalar(Some('"')),
                     ScalarStyle::Literal | ScalarStyle::Folded => Kind::Block,
                 };
-                let (start, end) = match kind {
-                    Kind::Block => {
-                        let start = self.indicator(span.start);
-                        (start, self.end_of_block(start).min(region.end))
-                    }
-                    Kind::Scalar(Some(quote)) => {
-                        (span.start, self.end_of_quoted(span.start, quote))
-                    }
-                    _ => {
-                        let written = self.get(span.start, span.end).trim_end().len();
-                        (span.start, span.start + written)
-                    }
+                let span = if matches!(kind, Kind::Block) {
+                    let start = self.indicator(span.start);
+                    ByteSpan::new(start, self.end_of_block(start).min(region.end).max(start))
+                } else {
+                    span
                 };
-                let span = ByteSpan::new(start, end.max(start));
                 ValueLayout { span, kind, obstacle: obstacle(anchor, tag.is_some()) }
             }
             Event::SequenceStart(anchor, tag) => {
@@ -279,23 +232,6 @@ impl YamlReader<'_> {
             }
         }
         keys
-    }
-
-    /// Returns the end of the quoted scalar at `start`.
-    fn end_of_quoted(&self, start: usize, quote: char) -> usize {
-        let text = self.get(start, self.text.len());
-        let mut scalars = text.char_indices().skip(1).peekable();
-        while let Some((at, scalar)) = scalars.next() {
-            let next = scalars.peek().map(|&(_, next)| next);
-            if scalar == '\\' && quote == '"'
-                || scalar == quote && quote == '\'' && next == Some(quote)
-            {
-                scalars.next();
-            } else if scalar == quote {
-                return start + at + 1;
-            }
-        }
-        self.text.len()
     }
 
     /// Returns the offset of the indicator of the block scalar whose text is reported at `offset`.

@@ -14,7 +14,7 @@ use crate::links::{Kind, StoredLink};
 use crate::markdown::front_matter::{Format, detect};
 use crate::markdown::links::{Link, LinkKind, is_external, unescaped};
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::markdown::typed_links::{self, TypedLink, find};
+use crate::markdown::typed_links::{self, TypedLink};
 use crate::position::{ByteSpan, LineIndex};
 
 /// How a target is written.
@@ -135,11 +135,8 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
     let has_typed = !document.typed_links.is_empty();
     let front_matter = has_typed.then(|| detect(file, version.floor())).flatten();
     let format = front_matter.map_or(Format::Yaml, |found| found.format);
-    let mut floor = 0;
     let typed = document.typed_links.iter().map(|typed| {
-        let found = value(file, &lines, typed, floor, format);
-        let (span, form) = found.unzip();
-        floor = span.map_or(floor, |span| span.end);
+        let (span, form) = value(file, typed, format).unzip();
         let kind = Kind::Typed(typed.kind_name.clone());
         let link = StoredLink { kind, target: typed.target.clone(), line: typed.line };
         Occurrence { link, span, form: form.unwrap_or(Form::Value(None)), is_in_table: false }
@@ -268,33 +265,20 @@ fn attribute(file: &[u8], reference: &Reference) -> Option<ByteSpan> {
     })
 }
 
-/// Returns the target of a typed link on its line, from `floor` on.
-fn value(
-    file: &[u8],
-    lines: &LineIndex,
-    typed: &TypedLink,
-    floor: usize,
-    format: Format,
-) -> Option<(ByteSpan, Form)> {
-    let start = lines.start_of(typed.line).max(floor);
-    let line = file.get(..crate::position::next_line_start(file, start))?;
-    let span = find(line, start, &typed.target)?;
-    let (before, after) = (line.get(start..span.start)?, line.get(span.end..)?);
-    let quote_of = |text: &[u8]| {
-        text.last().filter(|last| matches!(last, b'"' | b'\'')).map(|quote| char::from(*quote))
-    };
-    if let Some(quote) = quote_of(before)
-        && quote_of(after.get(..1)?) == Some(quote)
-    {
-        let quoted = ByteSpan::new(span.start - 1, span.end + 1);
-        return Some((quoted, Form::Scalar(format, Some(quote))));
+/// Returns the target of a typed link; `None` if an alias stands for it.
+fn value(file: &[u8], typed: &TypedLink, format: Format) -> Option<(ByteSpan, Form)> {
+    let whole = typed.span?;
+    let text = std::str::from_utf8(whole.of(file)).ok()?;
+    let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let inside = quote.map_or(text, |quote| text.trim_matches(quote)).trim();
+    if let Some(inside) = inside.strip_prefix("[[") {
+        let name = inside.split('|').next()?.trim_end_matches(']').trim();
+        let start = whole.start + text.find(name)?;
+        return Some((ByteSpan::new(start, start + name.len()), Form::Value(quote)));
     }
-    let begins = before.trim_ascii_end().last().is_none_or(|byte| b"-:,[{".contains(byte));
-    let ends = after.trim_ascii_start().first().is_none_or(|byte| b",]}#".contains(byte));
-    let name = before.strip_suffix(b"[[");
-    let is_plain = format == Format::Yaml && begins && ends && name.is_none();
-    let value = Form::Value(name.and_then(quote_of));
-    Some((span, if is_plain { Form::Scalar(format, None) } else { value }))
+    let written = ByteSpan::new(whole.start, whole.start + text.trim_end().len());
+    let is_known = quote.is_some() || text.trim_end() == typed.target;
+    is_known.then_some((written, Form::Scalar(format, quote)))
 }
 
 #[cfg(test)]

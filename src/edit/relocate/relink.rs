@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::links::{Outgoing, StoredLink, link_keys};
 use crate::markdown::Dialect;
+use crate::markdown::typed_links::differ_in_targets_only;
 use crate::query::Session;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::Graph;
@@ -192,7 +193,11 @@ impl Round<'_> {
         let dialect = Dialect::of(&new.stored.path);
         let next = applied(&known.version, edits, &mut rewritten, dialect);
         let next = known.with_targets(next, rewritten);
-        if next.links().links.len() != known.links().links.len() {
+        let [before, after] =
+            [known, &next].map(|version| version.version.document().front_matter.as_ref());
+        if next.links().links.len() != known.links().links.len()
+            || !differ_in_targets_only(before, after)
+        {
             self.failed.extend(edited);
             return Ok(None);
         }
