@@ -1309,3 +1309,25 @@ fn typed_links_whose_targets_end_alike_are_distinguished() {
     assert_eq!(text(&place, "d.md"), "---\nlinks:\n- id: x/b.md\n- id: c.md\n---\n");
     place.assert_in_step();
 }
+
+#[test]
+fn a_document_whose_sections_or_links_depend_on_the_dialect_keeps_its_extension() {
+    for (from, to, content, line) in [
+        ("a.mdx", "a.md", "# T\n\n{/* [y](gone.md) */}\n", 3),
+        ("a.mdx", "a.markdown", "# T\n\n{/*\n## Draft\n*/}\n", 4),
+        ("a.md", "b/a.mdx", "# T\n\n{/*\n## Part\n*/}\n", 4),
+        ("a.md", "a.mdx", "x\n\n    code\n\n{/*\n[b](b.md)\n*/}\n", 6),
+    ] {
+        let place = Place::ingested(&[(from, content), ("b.md", "# B\n")]);
+        let refused = place.run(&["move", from, to]).ends(2).json();
+        assert_eq!(refused["error"]["reason"], "CHANGES_SECTION", "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message
+                .ends_with(&format!("line {line} of {from} would be parsed differently in {to}")),
+            "{message}"
+        );
+        assert_eq!(text(&place, from), content);
+        assert!(!place.join(to).exists());
+    }
+}

@@ -51,7 +51,7 @@ impl Version {
     }
 
     /// The links of the text, each with its offset; those to other sites come last.
-    pub(super) fn all_links(&self) -> impl Iterator<Item = (usize, LinkKind, &str)> {
+    pub(in crate::edit) fn all_links(&self) -> impl Iterator<Item = (usize, LinkKind, &str)> {
         let links = &self.document.links;
         let local = links.list.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
         let external = links.external.iter();

@@ -1,17 +1,19 @@
 //! Gives a document another path, or puts it into another folder.
 //!
-//! Invariant: the new path is one that an ingest takes, and nothing is there.
+//! Invariant: the new path is one that an ingest takes, and nothing is there. The document has the same sections and
+//! links there.
 
 use std::collections::HashMap;
 
 use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{RelocateEffects, RelocationPlan};
-use crate::edit::plan::Version;
+use crate::edit::plan::{Refusal, Version};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
 use crate::markdown::Dialect;
 use crate::message::{Message, message};
+use crate::position::LineIndex;
 use crate::query::Session;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::{Destination, Graph};
@@ -38,6 +40,30 @@ fn same_places(old: &OpenDocument, new: &OpenDocument) -> MovedPlaces {
         moved.insert(place(index), there.copied().find(|now| is_same(&now)).map(place));
     }
     moved
+}
+
+/// Returns the first offset at which the same bytes have other sections, links or LDMD markers in two versions.
+fn first_difference(one: &Version, other: &Version) -> Option<usize> {
+    let [one, other] = [one, other].map(|version| {
+        let (nodes, markup) = (&version.outline().nodes, version.markup());
+        let sections = version.outline().sections.iter().filter_map(|section| {
+            Some((
+                nodes.get(section.node)?.bytes.start,
+                format!("{} {}", section.level, section.title),
+            ))
+        });
+        let links = version.all_links();
+        let links = links.map(|(offset, kind, target)| (offset, format!("{kind:?} {target}")));
+        let marked = markup.sections.iter().map(|marked| (marked.span.start, marked.id.clone()));
+        let references = markup.references.iter();
+        let references = references.map(|found| (found.span.start, found.document.clone()));
+        let mut all: Vec<_> = sections.chain(links).chain(marked).chain(references).collect();
+        all.sort();
+        all
+    });
+    let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let next = [one.get(same), other.get(same)];
+    next.into_iter().flatten().map(|(offset, _)| *offset).min()
 }
 
 /// Gives the document `stored` the path `path`.
@@ -83,6 +109,18 @@ pub(super) fn moved(
     let old = session.open(stored)?;
     let bytes = session.content(&old, old.span())?;
     let version = Version::read_as(bytes, Dialect::of(path));
+    let dialect = Dialect::of(&stored.path);
+    if dialect != Dialect::of(path) {
+        let before = Version::read_as(version.bytes().to_vec(), dialect);
+        if let Some(offset) = first_difference(&before, &version) {
+            let line = LineIndex::new(version.bytes()).line_of(offset);
+            let message =
+                format!("line {line} of {} would be parsed differently in {path}", stored.path);
+            let extension = split_extension(&stored.path).1;
+            let hint = format!("change this line first, or keep the extension .{extension}");
+            return Err(refused(Refusal::ChangesSection.code(), message).with_hint(hint));
+        }
+    }
     let version = NewVersion::new(session, &old, path, version)?;
     let (from, to) = (old.address("*"), version.document().address("*"));
     let moved = same_places(&old, version.document());
