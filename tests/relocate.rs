@@ -206,7 +206,7 @@ fn a_dry_run_prints_the_diff_of_every_file_and_writes_nothing() {
     let before = files(&place);
     let diff = place.run(&[&MOVE[..], &["--dry-run"]].concat()).success().text();
     assert!(
-        diff.starts_with("rename from notes/target.md\nrename to archive/old/The target (1).md\n")
+        diff.starts_with("diff --git a/notes/target.md b/archive/old/The target (1).md\nrename from notes/target.md\nrename to archive/old/The target (1).md\n")
     );
     for path in ["answer.md", "deep/er/far.md", "index.md", "notes/other.md"] {
         assert!(diff.contains(&format!("--- a/{path}\n")), "{path}");
@@ -1329,5 +1329,36 @@ fn a_document_whose_sections_or_links_depend_on_the_dialect_keeps_its_extension(
         );
         assert_eq!(text(&place, from), content);
         assert!(!place.join(to).exists());
+    }
+}
+
+#[test]
+fn the_diff_of_a_move_can_be_applied_with_git() {
+    for (from, to) in [("notes/a.md", "old/My a.md"), ("notes/a.md", "notes/q\"1.md")] {
+        let place = Place::ingested(&[
+            ("notes/a.md", "# A\n\n[b](b.md)\n"),
+            ("notes/b.md", "# B\n\n[a](a.md)\n"),
+            ("My index.md", "[a](notes/a.md)\n"),
+        ]);
+        let diff = place.run(&["move", from, to, "--dry-run", "-f", "raw"]).success().text();
+        assert!(diff.starts_with("diff --git a/notes/a.md "), "{diff}");
+        let copied = Place::with(&[
+            ("notes/a.md", &text(&place, "notes/a.md")),
+            ("notes/b.md", &text(&place, "notes/b.md")),
+            ("My index.md", &text(&place, "My index.md")),
+            ("move.diff", &diff),
+        ]);
+        place.run(&["move", from, to]).success();
+        let applied = std::process::Command::new("git")
+            .args(["apply", "move.diff"])
+            .current_dir(copied.path())
+            .env("GIT_CEILING_DIRECTORIES", copied.path().parent().unwrap())
+            .output();
+        let Ok(applied) = applied else { return };
+        assert!(applied.status.success(), "{}\n{diff}", String::from_utf8_lossy(&applied.stderr));
+        for file in [to, "notes/b.md", "My index.md"] {
+            assert_eq!(text(&copied, file), text(&place, file), "{diff}");
+        }
+        assert!(!copied.join(from).exists());
     }
 }

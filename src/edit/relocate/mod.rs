@@ -338,15 +338,17 @@ impl RelocateEffects {
 }
 
 impl RelocateReport {
-    /// Returns the change as a unified diff of all files.
+    /// Returns the change as a unified diff of all files, which `git apply` accepts.
     pub fn diff(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for file in &self.files {
+            let [from, to] = [format!("a/{}", file.from), format!("b/{}", file.file)];
+            let mut names = format!("diff --git {} {}\n", quoted(&from), quoted(&to));
             if file.from != file.file {
                 let [from, to] = [&file.from, &file.file].map(|path| quoted(path));
-                let names = format!("rename from {from}\nrename to {to}\n");
-                bytes.extend_from_slice(names.as_bytes());
+                names.push_str(&format!("rename from {from}\nrename to {to}\n"));
             }
+            bytes.extend_from_slice(names.as_bytes());
             bytes.extend(diff(&file.from, &file.file, &file.before, &file.after));
         }
         bytes
