@@ -1048,3 +1048,25 @@ fn inserted_text_without_a_heading_says_which_section_it_joins() {
         assert!(answer["warnings"][0]["message"].as_str().unwrap().contains(joined), "{answer}");
     }
 }
+
+#[test]
+fn a_block_that_begins_within_a_line_can_be_given_back() {
+    let file = ">     code\n\n> ```\n> a\n> ```\n\n- item\n\n> | a |\n> | - |\n> | b |\n";
+    let place = Place::ingested(&[("q.md", file)]);
+    for block in [
+        "blockquote[0]/block:code[0]",
+        "blockquote[1]/block:code[0]",
+        "list[0]/item[0]/block:paragraph[0]",
+        "blockquote[2]/block:table[0]",
+    ] {
+        let address = format!("q.md::root/block:{block}");
+        let read = place.run(&["read", &address, "-f", "raw"]).success().text();
+        for content in [read.as_str(), read.trim_end_matches('\n')] {
+            let answer = place.run(&["replace", &address, "--content", content]).success().json();
+            assert_eq!(answer["hash_before"], answer["hash_after"], "{answer}");
+        }
+        let refused = place.run(&["replace", &address, "--content", "x"]).ends(2).json();
+        assert_eq!(refused["error"]["reason"], "NOT_WHOLE_LINES", "{refused}");
+    }
+    assert_eq!(std::fs::read_to_string(place.join("q.md")).unwrap(), file);
+}

@@ -109,7 +109,7 @@ impl<'a> Drafter<'a> {
         if target == EditTarget::FrontMatter && self.old.outline().front_matter.is_none() {
             return self.make_front_matter(content);
         }
-        let place = self.place(target, scope)?;
+        let place = self.located(target, scope)?;
         if target == EditTarget::FrontMatter {
             return Ok(self.replace_front_matter(place.span, content));
         }
@@ -117,8 +117,13 @@ impl<'a> Drafter<'a> {
             return Ok(self.replace_ldmd(index, place.span, content));
         }
         if place.depth > 0 {
-            return Ok(self.contained(place.span, place.depth, content));
+            let draft = self.contained(place.span, place.depth, content);
+            // The block as it was read changes nothing, wherever it begins.
+            let old = with_line_ends(draft.core.of(self.old.bytes()), self.line_end);
+            let is_same = old == draft.fragment.bytes;
+            return if is_same { Ok(draft) } else { self.whole(&place).map(|()| draft) };
         }
+        self.whole(&place)?;
         if let Some(section) = place.section {
             return Ok(self.replace_section(section, place.span, content, scope, keep_heading));
         }
@@ -296,7 +301,27 @@ impl<'a> Drafter<'a> {
         }
     }
 
+    /// Returns the bytes of a target that consists of whole lines.
     fn place(&self, target: EditTarget, scope: EditScope) -> Result<TargetBytes<'a>, Refusal> {
+        let place = self.located(target, scope)?;
+        self.whole(&place)?;
+        Ok(place)
+    }
+
+    /// Refuses a place that does not begin a line.
+    fn whole(&self, place: &TargetBytes<'_>) -> Result<(), Refusal> {
+        // The root of a file of front matter only may begin at the end of its last line.
+        let is_part = |node: &&Node| {
+            node.kind != NodeKind::Root
+                && !is_line_start(self.old.bytes(), self.old.floor(), node.bytes.start)
+        };
+        match place.node.filter(is_part) {
+            Some(node) => Err(Refusal::NotWholeLines { line: node.lines.start }),
+            None => Ok(()),
+        }
+    }
+
+    fn located(&self, target: EditTarget, scope: EditScope) -> Result<TargetBytes<'a>, Refusal> {
         let whole = |span| TargetBytes { span, node: None, section: None, depth: 0 };
         let index = match target {
             EditTarget::Document => {
@@ -313,12 +338,6 @@ impl<'a> Drafter<'a> {
             EditTarget::Node(index) => index,
         };
         let node = self.old.outline().nodes.get(index).ok_or(Refusal::NoSuchPlace)?;
-        // The root of a file of front matter only may begin at the end of its last line.
-        let is_whole = node.kind == NodeKind::Root
-            || is_line_start(self.old.bytes(), self.old.floor(), node.bytes.start);
-        if !is_whole {
-            return Err(Refusal::NotWholeLines { line: node.lines.start });
-        }
         let section = match node.kind {
             NodeKind::Section(section) => self.old.outline().sections.get(section),
             _ => None,

@@ -67,9 +67,12 @@ pub fn plan(
             return planner.replace_document(converted(content, line_end));
         }
         ContentChange::Replace { content, scope, keep_heading } => {
-            planner.refuse_bare_code(content)?;
-            planner.refuse_bare_rows(content, true)?;
-            drafter.replace(target, content, *scope, *keep_heading)?
+            let draft = drafter.replace(target, content, *scope, *keep_heading)?;
+            if !planner.is_same(draft.core, &draft.fragment.bytes) {
+                planner.refuse_bare_code(content)?;
+                planner.refuse_bare_rows(content, true)?;
+            }
+            draft
         }
         ContentChange::Insert { content, position, relevel } => {
             planner.refuse_bare_rows(content, false)?;
