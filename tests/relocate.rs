@@ -1362,3 +1362,19 @@ fn the_diff_of_a_move_can_be_applied_with_git() {
         assert!(!copied.join(from).exists());
     }
 }
+
+#[test]
+fn a_link_from_the_root_does_not_become_one_of_a_site() {
+    let place = Place::with(&[
+        ("docs/x.md", "# X\n"),
+        ("docs/docs/z.md", "# Z\n"),
+        ("top.md", "[w](/docs/x.md) [s](/manual/x) [t](/manual/docs/z.md)\n"),
+    ]);
+    place.run(&["ingest", "--site-root", "docs=/manual"]).success();
+    place.run(&["move", "docs/x.md", "docs/y.md"]).success();
+    place.run(&["move", "docs/docs/z.md", "docs/v.md"]).success();
+    assert_eq!(text(&place, "top.md"), "[w](/docs/y.md) [s](/manual/y) [t](/manual/v.md)\n");
+    // What leaves the folder of a site has no path on it.
+    place.run(&["move", "docs/y.md", "y.md"]).success();
+    assert_eq!(text(&place, "top.md"), "[w](/y.md) [s](/y) [t](/manual/v.md)\n");
+}

@@ -16,6 +16,8 @@ use crate::percent::percent_encode;
 pub struct NewTarget<'a> {
     /// The path of the document, relative to the root.
     pub path: &'a str,
+    /// Its path before the edit.
+    pub old_path: &'a str,
     /// The folder of the link and the path of the document, both on disk, if a relative path from one to the other
     /// differs from that between the paths of documents, and the link is to be written with it.
     pub on_disk: Option<(&'a str, &'a str)>,
@@ -61,9 +63,9 @@ pub fn candidates(
     let mut names = if is_unnamed { vec![String::new()] } else { Vec::new() };
     if is_reference {
         if let Some((folder, path)) = to.on_disk.filter(|_| !name.starts_with('/')) {
-            names.extend(references(name, folder, path, &[]));
+            names.extend(references(name, folder, path, to.old_path, &[]));
         }
-        names.extend(references(name, folder, to.path, sites));
+        names.extend(references(name, folder, to.path, to.old_path, sites));
     } else {
         // If the section has another name, an alias that still names the document stays.
         names.extend((fragment.is_some() && to.section.is_some()).then(|| name.to_owned()));
@@ -174,8 +176,14 @@ fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<O
     all
 }
 
-/// Returns paths to `to` in the style of the reference `old`.
-fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<String> {
+/// Returns paths to `to` in the style of the reference `old`, which led to the document at `old_path`.
+fn references(
+    old: &str,
+    folder: &str,
+    to: &str,
+    old_path: &str,
+    sites: &[SiteRoot],
+) -> Vec<String> {
     let decoded = percent_decode(old);
     let (stem, extension) = split_extension(to);
     let (_, old_extension) = split_extension(decoded.trim_end_matches('/'));
@@ -199,10 +207,16 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
         paths.push(stem.to_owned());
     }
     paths.push(to.to_owned());
+    let root = SiteRoot { folder: String::new(), prefix: String::new() };
+    let mut roots: Vec<&SiteRoot> = sites.iter().chain([&root]).collect();
+    // A link that was written from the root, and not as on a site, stays so.
+    let is_style =
+        |site: &SiteRoot| site.file_of(&decoded).is_some_and(|file| is_path_of(old_path, &file));
+    roots.sort_by_key(|site| !is_style(site));
     let mut all = Vec::new();
     for path in &paths {
         if decoded.starts_with('/') {
-            for site in sites {
+            for site in &roots {
                 let below = match site.folder.as_str() {
                     "" => Some(path.as_str()),
                     folder => path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')),
@@ -211,18 +225,23 @@ fn references(old: &str, folder: &str, to: &str, sites: &[SiteRoot]) -> Vec<Stri
                 // The numbers that order files and folders are left out where they were.
                 let parts =
                     |path: &str| path.split('/').map(without_order).collect::<Vec<_>>().join("/");
-                if parts(&decoded) == decoded && parts(below) != below {
+                if *site != &root && parts(&decoded) == decoded && parts(below) != below {
                     all.push(format!("{}/{}", site.prefix, encoded(&parts(below), old)));
                 }
                 all.push(format!("{}/{}", site.prefix, encoded(below, old)));
             }
-            all.push(format!("/{}", encoded(path, old)));
         } else {
             all.push(respelled(old, folder, path, &encoded(path, old)));
         }
     }
     all.extend(paths.iter().map(|path| relative(folder, &encoded(path, old), false)));
     all
+}
+
+/// Returns whether `file` is the document at `path`, without its extension or the name of an index if they were left out.
+pub fn is_path_of(path: &str, file: &str) -> bool {
+    let rest = path.strip_prefix(file.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
 }
 
 /// Returns names of the note `to.path` in the style of the name `old`.
@@ -308,6 +327,7 @@ mod tests {
     fn first(kind: Kind, target: &str, folder: &str, to: &str) -> String {
         let to = NewTarget {
             path: to,
+            old_path: "",
             on_disk: None,
             title: None,
             is_titled: false,
@@ -361,6 +381,7 @@ mod tests {
         }
         let to = NewTarget {
             path: "c/D.md",
+            old_path: "",
             on_disk: None,
             title: None,
             is_titled: false,
@@ -377,6 +398,7 @@ mod tests {
         let anchor = Some("new-title".to_owned());
         let to = NewTarget {
             path: "b.md",
+            old_path: "",
             on_disk: None,
             title: None,
             is_titled: false,

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::new_version::NewVersion;
 use crate::error::Result;
 use crate::links::rewrite::{
-    NewSection, NewTarget, candidates, rebased, reference_path, relative_path,
+    NewSection, NewTarget, candidates, is_path_of, rebased, reference_path, relative_path,
 };
 use crate::links::{
     Kind, Reason, StoredLink, folder_of, is_name_of, is_named, join, normalized, split_extension,
@@ -305,6 +305,7 @@ impl LinkComparison<'_> {
         let on_disk = self.session.roots.apart_on_disk(from, path).filter(|_| !is_by_name);
         let to = NewTarget {
             path,
+            old_path: &stored.path,
             on_disk: on_disk.as_ref().map(|(from, path)| (folder_of(from), path.as_str())),
             title: title.as_deref(),
             is_titled,
@@ -330,13 +331,8 @@ fn differs_in_case(source: &OpenDocument, link: &StoredLink, to: &OpenDocument) 
     let found = normalized(folder, &path);
     let is_page = fold(split_extension(&found).1).starts_with("htm");
     let found = if is_page { split_extension(&found).0 } else { &found };
-    // The extension may be left out, and so may the name of an index.
-    let is_path = |found: &str, path: &str| {
-        let rest = path.strip_prefix(found);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
-    };
     let path = &to.stored.path;
-    !is_path(found, path) && is_path(&fold(found), &fold(path))
+    !is_path_of(path, found) && is_path_of(&fold(path), &fold(found))
 }
 
 /// Returns the name of the note in the target of a link.
