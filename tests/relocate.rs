@@ -1378,3 +1378,35 @@ fn a_link_from_the_root_does_not_become_one_of_a_site() {
     place.run(&["move", "docs/y.md", "y.md"]).success();
     assert_eq!(text(&place, "top.md"), "[w](/y.md) [s](/y) [t](/manual/v.md)\n");
 }
+
+#[test]
+fn a_reference_to_an_anchor_follows_its_section() {
+    let place = Place::ingested(&[
+        ("guide.md", "# Guide\n\n## Install\n\nx\n"),
+        (
+            "a.md",
+            "<!--LDMD:REF doc=\"guide.md\" section=\"install\"-->\n<!--LDMD:REF section=\"instal\" doc=\"guide.md\"-->\n",
+        ),
+        ("b.md", "# B\n"),
+    ]);
+    let found = place.run(&["links", "check"]).ends(1).json();
+    let found = found["findings"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["hint"], "did you mean #install?");
+    let links = place.run(&["links", "list", "guide.md#install", "--direction", "in"]).success();
+    assert_eq!(links.json()["edges"][0]["line"], 1);
+    let rename = ["rename", "guide.md", "Install", "--title", "Set \"up\" & go"];
+    assert_eq!(place.run(&rename).success().json()["rewritten_links"], 1);
+    let reference = "<!--LDMD:REF doc=\"guide.md\" section=\"set-up--go\"-->\n";
+    assert!(text(&place, "a.md").starts_with(reference), "{}", text(&place, "a.md"));
+    let to = ["move", "guide.md#set-up--go", "--to", "b.md::*"];
+    assert_eq!(place.run(&to).success().json()["rewritten_links"], 1);
+    assert!(text(&place, "a.md").starts_with(&reference.replace("guide", "b")));
+    place
+        .run(&["replace", "b.md#set-up--go", "--no-keep-heading", "--content", "## Other"])
+        .success();
+    assert_eq!(
+        place.run(&["links", "check"]).ends(1).json()["findings"].as_array().unwrap().len(),
+        2
+    );
+}

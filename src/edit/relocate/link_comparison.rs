@@ -140,14 +140,14 @@ impl LinkComparison<'_> {
         (folder_of(&from).to_owned(), folder_of(&folder).to_owned())
     }
 
-    /// Returns a new target for the link `after` of `new` that leads to where `before` led; `None` if none does.
+    /// Returns the link `after` of `new` with a new target that leads to where `before` led; `None` if none does.
     pub(super) fn target(
         &self,
         old: &Rc<OpenDocument>,
         before: &StoredLink,
         new: &Rc<OpenDocument>,
         after: &StoredLink,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<StoredLink>> {
         let mut wanted = self.before.follow(old, before)?;
         let lacks_section = matches!(wanted, Some(Destination::Broken(Reason::Anchor)));
         if lacks_section {
@@ -161,9 +161,17 @@ impl LinkComparison<'_> {
                 rebased(before, &from, &folder).into_iter().collect()
             }
         };
+        let links = proposals.into_iter().map(|target| StoredLink { target, ..after.clone() });
+        let mut links: Vec<StoredLink> = links.collect();
+        if let (Kind::Ldmd(Some(_)), Some(Destination::Place(place))) = (&after.kind, &wanted)
+            && let Some(anchor) = self.anchor_now(place, before)?
+        {
+            let kind = Kind::Ldmd(Some(anchor));
+            let named = links.iter().map(|link| StoredLink { kind: kind.clone(), ..link.clone() });
+            links.extend(named.collect::<Vec<_>>());
+        }
         let mut first = None;
-        for target in proposals {
-            let link = StoredLink { target, ..after.clone() };
+        for link in links {
             let found = if lacks_section { whole(&link) } else { link.clone() };
             let found = self.after.follow(new, &found)?;
             let is_kept = match (&wanted, &found) {
@@ -175,15 +183,15 @@ impl LinkComparison<'_> {
                     self.is_target(wanted.as_ref(), found.as_ref(), target)?
                 }
             };
-            if !is_kept || link.target == after.target {
+            if !is_kept || link == *after {
                 continue;
             }
             // A name that no other note had stays such a name.
             let is_unique = self.after.is_unique_name(new, &link)?;
             if is_unique || first.is_none() && !self.before.is_unique_name(old, before)? {
-                return Ok(Some(link.target));
+                return Ok(Some(link));
             }
-            first.get_or_insert(link.target);
+            first.get_or_insert(link);
         }
         Ok(first)
     }
@@ -234,6 +242,16 @@ impl LinkComparison<'_> {
         }
         let key = (id, place.target);
         Ok(self.moved.get(&key).copied().unwrap_or(Some(key)))
+    }
+
+    /// Returns the anchor of a section after the edit. The link `before` led to it.
+    fn anchor_now(&self, place: &ResolvedNode, before: &StoredLink) -> Result<Option<String>> {
+        let Some((id, Target::Node(node))) = self.now(place, &before.target)? else {
+            return Ok(None);
+        };
+        let version = self.versions.get(&id);
+        let document = version.map_or(&place.document, |version| version.document());
+        Ok(document.tree.section(node).and_then(Section::link_anchor))
     }
 
     /// Returns whether the block that a link written as `target` names is in the section in which it was. True for

@@ -42,13 +42,27 @@ pub(super) struct Occurrence {
     /// The bytes of the target; `None` if they were not found.
     pub(super) span: Option<ByteSpan>,
     pub(super) form: Form,
+    /// The bytes of the attribute `section` of a REF marker.
+    section: Option<ByteSpan>,
     /// Whether it is in a table, where a pipe is escaped.
     pub(super) is_in_table: bool,
 }
 
 impl Occurrence {
+    /// Returns what is written, and where, to make this link `new`; `None` if that is not known.
+    pub(super) fn splices(&self, new: &StoredLink) -> Option<Vec<(ByteSpan, String)>> {
+        let mut splices = Vec::new();
+        if new.target != self.link.target {
+            splices.push((self.span?, self.written(&new.target)));
+        }
+        if new.kind != self.link.kind {
+            splices.push((self.section?, self.written(new.kind.ldmd_section()?)));
+        }
+        Some(splices)
+    }
+
     /// Returns `target` as it is written in place of the old one.
-    pub(super) fn written(&self, target: &str) -> String {
+    fn written(&self, target: &str) -> String {
         if let Form::Scalar(format, quote) = self.form {
             return text_scalar(target, format, quote);
         }
@@ -111,7 +125,7 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
         let span = span.map(|span| moved(span, link.offset));
         let is_in_table = is_in_table(link.offset);
         let link = StoredLink { kind, target: link.target.clone(), line: link.line };
-        Some(Occurrence { link, span, form, is_in_table })
+        Some(Occurrence { link, span, form, section: None, is_in_table })
     });
     let definitions = outline.nodes.iter().filter_map(|node| {
         let is_definition = node.kind == NodeKind::Block(BlockType::Definition);
@@ -123,14 +137,16 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
             link: StoredLink { kind: Kind::Markdown, target, line },
             span: Some(moved(span, node.bytes.start)),
             form,
+            section: None,
             is_in_table: false,
         })
     });
     let references = version.markup().references.iter().map(|reference| {
-        let span = attribute(file, reference);
+        let span = attribute(file, reference, "doc");
+        let section = attribute(file, reference, "section");
         let kind = Kind::Ldmd(reference.section.clone());
         let link = StoredLink { kind, target: reference.document.clone(), line: reference.line };
-        Occurrence { link, span, form: Form::Attribute, is_in_table: false }
+        Occurrence { link, span, form: Form::Attribute, section, is_in_table: false }
     });
     let has_typed = !document.typed_links.is_empty();
     let front_matter = has_typed.then(|| detect(file, version.floor())).flatten();
@@ -139,7 +155,8 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
         let (span, form) = value(file, typed, format).unzip();
         let kind = Kind::Typed(typed.kind_name.clone());
         let link = StoredLink { kind, target: typed.target.clone(), line: typed.line };
-        Occurrence { link, span, form: form.unwrap_or(Form::Value(None)), is_in_table: false }
+        let form = form.unwrap_or(Form::Value(None));
+        Occurrence { link, span, form, section: None, is_in_table: false }
     });
     inline.chain(definitions).chain(references).chain(typed).collect()
 }
@@ -254,11 +271,11 @@ fn blanks(text: &[u8], start: usize) -> usize {
     at
 }
 
-/// Returns the value of the attribute `doc` of a REF marker.
-fn attribute(file: &[u8], reference: &Reference) -> Option<ByteSpan> {
+/// Returns the value of an attribute of a REF marker.
+fn attribute(file: &[u8], reference: &Reference, name: &str) -> Option<ByteSpan> {
     let line = file.get(reference.span.start..reference.span.end)?;
     [b'"', b'\''].into_iter().find_map(|quote| {
-        let name = [b" doc=".as_slice(), &[quote]].concat();
+        let name = [b" ", name.as_bytes(), b"=", &[quote]].concat();
         let start = memmem::find(line, &name)? + name.len();
         let end = start + memchr::memchr(quote, line.get(start..)?)?;
         Some(moved(ByteSpan::new(start, end), reference.span.start))
@@ -338,6 +355,7 @@ mod tests {
             link: StoredLink { kind: Kind::Markdown, target: String::new(), line: 1 },
             span: None,
             form,
+            section: None,
             is_in_table,
         };
         assert_eq!(form(Form::Destination, false).written("a b&\\c"), "a%20b&\\\\c");

@@ -17,6 +17,7 @@ use crate::limits;
 use crate::links::{Outgoing, StoredLink, link_keys};
 use crate::markdown::Dialect;
 use crate::markdown::typed_links::differ_in_targets_only;
+use crate::position::ByteSpan;
 use crate::query::Session;
 use crate::query::links::EdgeFilter;
 use crate::query::links::graph::Graph;
@@ -164,17 +165,18 @@ impl Round<'_> {
         if differing.is_empty() {
             return Ok(None);
         }
-        let mut edits: Vec<(Occurrence, String)> = Vec::new();
+        let mut edits: Vec<Retarget> = Vec::new();
         let mut edited = Vec::new();
         for (before, after) in known.written.occurrences.iter().zip(occurrences(&known.version)) {
             let old = known.origin(after.link.line);
             if self.targets.is_same(old, before, new, &after.link)? {
                 continue;
             }
-            match self.targets.target(old, before, new, &after.link)? {
-                Some(target) if after.span.is_some() => {
+            let target = self.targets.target(old, before, new, &after.link)?;
+            match target.and_then(|target| Some((after.splices(&target)?, target))) {
+                Some((splices, to)) => {
                     edited.push(named(source, before));
-                    edits.push((after, target));
+                    edits.push(Retarget { occurrence: after, to, splices });
                 }
                 _ if self.targets.was_broken(old, before)? => {}
                 _ => self.fail(source, before),
@@ -237,31 +239,51 @@ fn may_lead_to(source: &StoredDocument, link: &StoredLink, keys: &[i64]) -> bool
     link_keys(&source.path, link).iter().any(|key| keys.binary_search(key).is_ok())
 }
 
+/// A link with its new target, and what is written for it.
+struct Retarget {
+    occurrence: Occurrence,
+    to: StoredLink,
+    splices: Vec<(ByteSpan, String)>,
+}
+
+impl Retarget {
+    /// Returns the change of the link in the file as users see it.
+    fn rewritten(&self, file: &[u8]) -> RewrittenLink {
+        let Self { occurrence, to, splices } = self;
+        let old = &occurrence.link;
+        let (from, to) = match (occurrence.form, splices.as_slice()) {
+            (Form::Scalar(..), _) => (old.target.clone(), to.target.clone()),
+            (_, [(span, written)]) => {
+                (String::from_utf8_lossy(span.of(file)).into_owned(), written.clone())
+            }
+            _ => (old.shown_target().into_owned(), to.shown_target().into_owned()),
+        };
+        RewrittenLink { line: old.line, from, to }
+    }
+}
+
 /// Returns `version` with these targets, and adds what was rewritten to `rewritten`.
 fn applied(
     version: &Version,
-    mut edits: Vec<(Occurrence, String)>,
+    mut edits: Vec<Retarget>,
     rewritten: &mut Vec<RewrittenLink>,
     dialect: Dialect,
 ) -> Version {
-    edits.sort_by_key(|(occurrence, _)| occurrence.span.map_or(0, |span| span.start));
+    let start = |edit: &Retarget| edit.splices.first().map_or(0, |(span, _)| span.start);
+    edits.sort_by_key(start);
     let file = version.bytes();
+    rewritten.extend(edits.iter().map(|edit| edit.rewritten(file)));
+    let mut splices: Vec<_> = edits.into_iter().flat_map(|edit| edit.splices).collect();
+    splices.sort_by_key(|(span, _)| span.start);
     let mut bytes = Vec::with_capacity(file.len() + 64);
     let mut end = 0;
-    for (occurrence, target) in edits {
-        let Some(span) = occurrence.span.filter(|span| span.start >= end) else { continue };
-        let written = occurrence.written(&target);
-        let old = span.of(file);
+    for (span, written) in splices {
+        if span.start < end {
+            continue;
+        }
         bytes.extend_from_slice(file.get(end..span.start).unwrap_or_default());
         bytes.extend_from_slice(written.as_bytes());
         end = span.end;
-        let line = occurrence.link.line;
-        let (from, to) = match occurrence.form {
-            // Without quotes.
-            Form::Scalar(..) => (occurrence.link.target, target),
-            _ => (String::from_utf8_lossy(old).into_owned(), written),
-        };
-        rewritten.push(RewrittenLink { line, from, to });
     }
     bytes.extend_from_slice(file.get(end..).unwrap_or_default());
     Version::read_as(bytes, dialect)

@@ -222,18 +222,19 @@ impl Hints<'_> {
     }
 }
 
-/// Returns the names by which a link of this kind can name places in a document: ids of LDMD sections, titles, or
-/// anchors.
+/// Returns the names by which a link of this kind can name places in a document: ids of LDMD sections and anchors,
+/// titles, or anchors.
 fn names_of_places(document: &OpenDocument, kind: &Kind) -> Vec<String> {
     let most = limits::MAX_SECTIONS_COMPARED;
-    if kind.ldmd_section().is_some() {
-        let markup = &document.markup;
-        return (0..markup.sections.len()).take(most).map(|index| markup.name(index)).collect();
-    }
     let sections = document.tree.outline().sections.iter().take(most);
     match kind {
         Kind::Wikilink | Kind::Embed | Kind::Typed(_) => {
             sections.map(|section| section.title.clone()).collect()
+        }
+        Kind::Ldmd(_) => {
+            let markup = &document.markup;
+            let ids = (0..markup.sections.len()).take(most).map(|index| markup.name(index));
+            ids.chain(sections.filter_map(Section::link_anchor)).collect()
         }
         _ => sections.filter_map(Section::link_anchor).collect(),
     }

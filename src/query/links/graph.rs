@@ -12,7 +12,12 @@ use super::targets::{Changed, Targets};
 use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::links::{self, Kind, LinkSource, LinkTarget, Reason, StoredLink, block_ids, link_keys};
+use crate::links::{
+    self, DocumentId, Kind, LinkSource, LinkTarget, LinkTargets as _, Reason, StoredLink,
+    block_ids, link_keys,
+};
+use crate::markdown::slug::comparable;
+use crate::percent::percent_decode;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::session::{MAX_OPEN, Session};
@@ -429,12 +434,23 @@ impl<'a> Graph<'a> {
         let place = match (&link.kind, node) {
             (Kind::Ldmd(Some(section)), _) => match target.markup.named(section) {
                 Ok(section) => Target::Ldmd(section),
-                Err(_) => return Ok(Some(Destination::Broken(Reason::Anchor))),
+                // A document without markers has anchors.
+                Err(_) => match self.node_by_anchor(id, section)? {
+                    Some(node) => Target::Node(node),
+                    None => return Ok(Some(Destination::Broken(Reason::Anchor))),
+                },
             },
             (_, None) => Target::Document,
             (_, Some(node)) => Target::Node(node),
         };
         Ok(Some(Destination::Place(ResolvedNode::new(target, place, Params::default()))))
+    }
+}
+
+impl Graph<'_> {
+    fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Result<Option<usize>> {
+        let node = self.targets.node_by_anchor(document, &comparable(&percent_decode(anchor)));
+        self.targets.check().map(|()| node)
     }
 }
 
