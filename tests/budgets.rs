@@ -95,6 +95,7 @@ fn walked(opened: &Opened<'_>, call: Call, to: Option<&str>, hops: usize) -> Res
         to: to.map(str::to_owned),
         direction: Direction::Both,
         filter: EdgeFilter::default(),
+        documents: FilterRequest::default(),
         max_hops: hops,
         max_nodes: fitting(0, call.max_chars),
         after: call.after,

@@ -784,3 +784,46 @@ fn the_records_of_a_part_of_a_list_are_the_beginning_of_the_whole() {
         place.run(&["links", "path", "b.md", "c.md", "--direction", "out", "-f", "records"]);
     assert!(no_path.text().contains(" root=b.md::* "), "{}", no_path.text());
 }
+
+#[test]
+fn the_places_of_a_walk_can_be_filtered() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n[b](x/b.md) [c](c.md)\n"),
+        ("x/b.md", "---\ntags: [t]\nstatus: Final\n---\n# B\n\n[d](../d.md) [e](e.md)\n"),
+        ("c.md", "# C\n\n[d](d.md)\n"),
+        ("d.md", "# D\n\n## Part\n\n[e](x/e.md)\n"),
+        ("x/e.md", "---\ntags: [t]\nstatus: Final\n---\n# E\n\n[p](../d.md#part)\n"),
+    ]);
+    let walk = |options: &[&str]| {
+        let tree = [&["links", "tree", "a.md", "--direction", "out"], options].concat();
+        let nodes = place.run(&tree).success().json()["nodes"].clone();
+        let nodes = nodes.as_array().unwrap().iter();
+        nodes.map(|node| node["selector"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let in_x = ["a.md::*", "x/b.md::*", "x/e.md::*"];
+    for options in
+        [&["--under", "x"][..], &["-g", "x/*"], &["--tag", "t"], &["--where", "status = Final"]]
+    {
+        assert_eq!(walk(options), in_x, "{options:?}");
+    }
+    assert_eq!(walk(&["-g", "!x/*"]), ["a.md::*", "c.md::*", "d.md::*"]);
+    assert_eq!(walk(&["--level", "2"]), ["a.md::*"]);
+    let none = place.run(&["links", "tree", "a.md", "--tag", "no"]).success().json();
+    assert_eq!(none["warnings"][0]["code"], "NO_DOCUMENT", "{none}");
+    let path = |options: &[&str]| {
+        let path = ["links", "path", "a.md", "x/e.md", "--direction", "out", "-f", "text"];
+        place.run(&[&path, options].concat())
+    };
+    assert!(path(&[]).success().text().contains("x/b.md"));
+    assert!(path(&["--tag", "t"]).success().text().contains("x/b.md"));
+    let other = path(&["-g", "!x/b.md"]).success().text();
+    assert!(other.contains("c.md::*") && !other.contains("x/b.md"), "{other}");
+    let none = path(&["-g", "!x/*"]).ends(1);
+    assert!(none.text().contains("x/e.md::* does not pass the filters"), "{}", none.text());
+    // An unknown place admits nothing, as in a list of links.
+    for command in ["tree", "list"] {
+        let unknown = place.run(&["links", command, "a.md", "--under", "no"]);
+        assert_eq!(unknown.code(), "SELECTOR_NOT_FOUND", "{command}");
+        assert_eq!(unknown.json()["nodes"].as_array().unwrap().len(), 1, "{command}");
+    }
+}

@@ -54,6 +54,29 @@ pub(super) struct LinkFilterArgs {
     pub(super) max_nodes: usize,
 }
 
+/// Filters by the documents and sections at the other ends of links.
+#[derive(Debug, Args)]
+pub(super) struct EndFilterArgs {
+    #[command(flatten)]
+    documents: DocumentFilterArgs,
+    /// Take only documents whose front matter matches, as in 'status = Final'
+    #[arg(long = "where", value_name = "EXPR", id = "where")]
+    condition: Option<String>,
+    /// Take only sections of this heading level, 1 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    level: Option<u8>,
+}
+
+impl EndFilterArgs {
+    fn request(&self) -> FilterRequest {
+        FilterRequest {
+            condition: self.condition.clone(),
+            level: self.level,
+            ..self.documents.request()
+        }
+    }
+}
+
 /// Rejects `--type` for links, and names `--link-type`.
 fn not_a_link_type(name: &str) -> std::result::Result<String, String> {
     Err(format!("--type is the type of a block; for a type of link use --link-type {name}"))
@@ -77,15 +100,8 @@ pub(super) struct LinksListArgs {
     /// The address of one place
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) address: String,
-    // Of the documents at the other ends of the links.
     #[command(flatten)]
-    pub(super) documents: DocumentFilterArgs,
-    /// Take only documents whose front matter matches, as in 'status = Final'
-    #[arg(long = "where", value_name = "EXPR", id = "where")]
-    pub(super) condition: Option<String>,
-    /// Take only sections of this heading level, 1 to 6
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) level: Option<u8>,
+    pub(super) ends: EndFilterArgs,
     /// Order by the documents at the other ends: path, title or a key of their front matter; -KEY reverses
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(super) sort: Option<String>,
@@ -106,6 +122,8 @@ pub(super) struct LinksTreeArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(super) max_hops: usize,
     #[command(flatten)]
+    pub(super) ends: EndFilterArgs,
+    #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]
     pub(super) after: AfterArgs,
@@ -124,6 +142,8 @@ pub(super) struct LinksPathArgs {
     /// Follow at most N links in a row
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(super) max_hops: usize,
+    #[command(flatten)]
+    pub(super) ends: EndFilterArgs,
     #[command(flatten)]
     pub(super) filter: LinkFilterArgs,
     #[command(flatten)]
@@ -147,7 +167,7 @@ impl QueryArguments for LinksListArgs {
     type Answer = list::LinkListAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(std::iter::once(&mut self.address).chain(&mut self.documents.under).collect())
+        Ok(std::iter::once(&mut self.address).chain(&mut self.ends.documents.under).collect())
     }
 
     fn answer(&self, global: &Global, session: &Session<'_>) -> Result<list::LinkListAnswer> {
@@ -155,12 +175,7 @@ impl QueryArguments for LinksListArgs {
             address: self.address.clone(),
             direction: direction(&self.filter),
             filter: filter(&self.filter),
-            documents: FilterRequest {
-                condition: self.condition.clone(),
-                level: self.level,
-                sort: self.sort.clone(),
-                ..self.documents.request()
-            },
+            documents: FilterRequest { sort: self.sort.clone(), ..self.ends.request() },
             max_nodes: self.filter.max_nodes,
             limit: fitting(self.list.limit, global.max_chars),
             after: self.list.after.cursor()?,
@@ -173,6 +188,7 @@ impl QueryArguments for LinksListArgs {
 fn walk_request(
     global: &Global,
     arguments: &LinkFilterArgs,
+    ends: &EndFilterArgs,
     max_hops: usize,
     after: &AfterArgs,
     from: &str,
@@ -183,6 +199,7 @@ fn walk_request(
         to: to.cloned(),
         direction: direction(arguments),
         filter: filter(arguments),
+        documents: ends.request(),
         max_hops,
         max_nodes: fitting(arguments.max_nodes, global.max_chars),
         after: after.cursor()?,
@@ -193,12 +210,13 @@ impl QueryArguments for LinksTreeArgs {
     type Answer = walk::LinkWalkAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(vec![&mut self.address])
+        Ok(std::iter::once(&mut self.address).chain(&mut self.ends.documents.under).collect())
     }
 
     fn answer(&self, global: &Global, session: &Session<'_>) -> Result<walk::LinkWalkAnswer> {
         let (hops, after) = (self.max_hops, &self.after);
-        let request = walk_request(global, &self.filter, hops, after, &self.address, None)?;
+        let ends = &self.ends;
+        let request = walk_request(global, &self.filter, ends, hops, after, &self.address, None)?;
         walk::walk(session, &request)
     }
 }
@@ -207,12 +225,14 @@ impl QueryArguments for LinksPathArgs {
     type Answer = walk::LinkWalkAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(vec![&mut self.from, &mut self.to])
+        let places = [&mut self.from, &mut self.to].into_iter();
+        Ok(places.chain(&mut self.ends.documents.under).collect())
     }
 
     fn answer(&self, global: &Global, session: &Session<'_>) -> Result<walk::LinkWalkAnswer> {
         let (hops, after) = (self.max_hops, &self.after);
-        let request = walk_request(global, &self.filter, hops, after, &self.from, Some(&self.to))?;
+        let (ends, to) = (&self.ends, Some(&self.to));
+        let request = walk_request(global, &self.filter, ends, hops, after, &self.from, to)?;
         walk::walk(session, &request)
     }
 }

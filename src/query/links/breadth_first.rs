@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::graph::{EdgeKey, Graph};
-use super::{Direction, Edge, EdgeFilter, contains};
+use super::{Direction, Edge, EdgeFilter, EndFilter, contains};
 use crate::error::Result;
 use crate::limits;
 use crate::query::Session;
@@ -67,6 +67,8 @@ pub(super) struct Visited {
 /// A walk that is being executed.
 pub(super) struct BreadthFirstWalk<'a> {
     pub(super) graph: Graph<'a>,
+    /// The filter for all nodes but the roots.
+    pub(super) ends: Option<&'a EndFilter<'a>>,
     direction: Direction,
     /// The indices of the nodes, by address.
     seen: HashMap<String, usize>,
@@ -86,7 +88,12 @@ impl<'a> BreadthFirstWalk<'a> {
         let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
         let places = roots.into_iter().map(visited).collect();
         let graph = Graph::new(session, filter);
-        Self { graph, direction, seen, places, edges: HashSet::new() }
+        Self { graph, ends: None, direction, seen, places, edges: HashSet::new() }
+    }
+
+    /// Returns the walk that neither shows nor goes through nodes that `ends` excludes.
+    pub(super) fn within(self, ends: Option<&'a EndFilter<'a>>) -> Self {
+        Self { ends, ..self }
     }
 
     /// Returns the addresses of some of the nodes that are the most hops away. Returns none if only the
@@ -162,6 +169,12 @@ impl<'a> BreadthFirstWalk<'a> {
                     ResolvedNode::whole(std::rc::Rc::clone(&edge.from.document))
                 };
                 let to = next.address();
+                let end = if is_forward { target } else { &edge.from };
+                if !self.seen.contains_key(&to)
+                    && !self.ends.map_or(Ok(true), |ends| ends.takes(end))?
+                {
+                    continue;
+                }
                 let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());
                 let relation = edge.link.kind.relation().to_owned();
                 let step = WalkedEdge { edge, here: here.clone(), there: to, index: 0, is_forward };

@@ -6,11 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::Graph;
-use super::{Direction, Edge, EdgeFilter, LinkNode};
+use super::{Direction, Edge, EdgeFilter, EndFilter, LinkNode};
 use crate::error::Result;
 use crate::query::cursor::most;
 use crate::query::document_order::DocumentOrder;
-use crate::query::filter::Filter;
 use crate::query::page::{longest, shorten};
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
@@ -124,27 +123,19 @@ pub fn list(session: &Session<'_>, request: &LinkListRequest) -> Result<LinkList
     let graph = Graph::new(session, request.filter.clone());
     let mut edges = graph.edges(&place, request.direction)?;
     answer.page.warnings.extend(graph.unknown_types());
-    if !request.documents.is_empty() || request.documents.sort.is_some() {
-        let filter = Filter::new(session, &request.documents)?;
+    if let Some(filter) = EndFilter::new(session, &request.documents)? {
         let mut taken = Vec::with_capacity(edges.len());
         for edge in edges {
-            let is_taken = match other_end(&edge, &place) {
-                Some(end) if !request.documents.is_empty() => is_taken(session, &filter, end)?,
-                _ => request.documents.is_empty(),
-            };
-            if is_taken {
+            let end = other_end(&edge, &place);
+            if end.map_or(Ok(false), |end| filter.takes(end))? {
                 taken.push(edge);
             }
         }
         edges = taken;
-        if let Some(order) = request.documents.order() {
-            sort(session, &order, &place, &mut edges)?;
-        }
-        if edges.is_empty() {
-            answer.page.warnings.extend(filter.empty(session)?);
-        }
-        answer.page.unresolved_selectors.extend(filter.faults);
-        answer.page.warnings.extend(filter.warnings);
+        filter.report(&mut answer.page, !edges.is_empty())?;
+    }
+    if let Some(order) = request.documents.order() {
+        sort(session, &order, &place, &mut edges)?;
     }
     edges.drain(..part.start().min(edges.len()));
     let has_more = edges.len() > most(request.limit);
@@ -195,11 +186,4 @@ fn sort(
 fn other_end<'a>(edge: &'a Edge, place: &ResolvedNode) -> Option<&'a ResolvedNode> {
     let is_out = edge.from.document.stored.id == place.document.stored.id;
     if is_out { edge.target() } else { Some(&edge.from) }
-}
-
-fn is_taken(session: &Session<'_>, filter: &Filter, end: &ResolvedNode) -> Result<bool> {
-    let mut document = vec![end.document.stored.clone()];
-    filter.retain(session, &mut document)?;
-    Ok(!document.is_empty()
-        && (!filter.looks_inside() || filter.takes(&end.document, end.part_span())))
 }

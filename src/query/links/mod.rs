@@ -16,12 +16,16 @@ pub use breadth_first::{WalkedEdge, reachable};
 pub use graph::{Direction, Edge, EdgeFilter, source_word};
 pub(crate) use targets::Changed;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::filter::{Filter, FilterRequest};
 use super::freshness::Freshness;
 use super::labels::Labels;
-use super::page::shorten;
+use super::page::{Page, shorten};
 use super::resolved_node::{ResolvedNode, Target};
 use super::session::Session;
 use crate::error::Result;
@@ -87,6 +91,51 @@ impl LinkNode {
         if let Some(summary) = &mut self.summary {
             shorten(summary, chars);
         }
+    }
+}
+
+/// A filter for the ends of links.
+pub(super) struct EndFilter<'a> {
+    session: &'a Session<'a>,
+    filter: Filter,
+    /// Whether each document is admitted, by id.
+    documents: RefCell<HashMap<i64, bool>>,
+}
+
+impl<'a> EndFilter<'a> {
+    /// Returns the filter for `request`; `None` if it admits everything.
+    fn new(session: &'a Session<'a>, request: &FilterRequest) -> Result<Option<Self>> {
+        if request.is_empty() {
+            return Ok(None);
+        }
+        let filter = Filter::new(session, request)?;
+        Ok(Some(Self { session, filter, documents: RefCell::default() }))
+    }
+
+    fn takes(&self, end: &ResolvedNode) -> Result<bool> {
+        let stored = &end.document.stored;
+        let known = self.documents.borrow().get(&stored.id).copied();
+        let is_taken = match known {
+            Some(known) => known,
+            None => {
+                let mut document = vec![stored.clone()];
+                self.filter.retain(self.session, &mut document)?;
+                self.documents.borrow_mut().insert(stored.id, !document.is_empty());
+                !document.is_empty()
+            }
+        };
+        let filter = &self.filter;
+        Ok(is_taken && (!filter.looks_inside() || filter.takes(&end.document, end.part_span())))
+    }
+
+    /// Adds what the filter has to say to a page, of which it says whether anything is on it.
+    fn report(self, page: &mut Page, is_found: bool) -> Result<()> {
+        if !is_found {
+            page.warnings.extend(self.filter.empty(self.session)?);
+        }
+        page.unresolved_selectors.extend(self.filter.faults);
+        page.warnings.extend(self.filter.warnings);
+        Ok(())
     }
 }
 

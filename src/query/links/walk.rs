@@ -11,15 +11,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::breadth_first::{BreadthFirstWalk, Visited, WalkedEdge};
-use super::{Direction, EdgeFilter, LinkNode};
+use super::{Direction, EdgeFilter, EndFilter, LinkNode};
 use crate::address::Params;
 use crate::error::Result;
 use crate::limits;
 use crate::query::cursor::most;
+use crate::query::filter::no_document;
 use crate::query::page::longest;
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
-use crate::query::{Cursor, List, Outcome, Page, Session};
+use crate::query::{Cursor, FilterRequest, List, Outcome, Page, Session};
 
 /// A request for a walk.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct LinkWalkRequest {
     pub direction: Direction,
     /// The links to follow.
     pub filter: EdgeFilter,
+    /// The filter for the places to which they lead; the start may be another.
+    pub documents: FilterRequest,
     /// The maximum number of hops.
     pub max_hops: usize,
     /// The maximum number of nodes; 0 for all.
@@ -118,7 +121,7 @@ impl List for LinkWalkAnswer {
     }
 
     fn outcome(&self) -> Outcome {
-        if self.steps.is_empty() { Outcome::None } else { Outcome::All }
+        self.page.outcome_of_list(!self.steps.is_empty())
     }
 
     fn count(&self) -> usize {
@@ -184,20 +187,35 @@ pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalk
     let Some(root) = ends.pop() else { return Ok(answer) };
     let start = answer.page.part.start();
     let from = root.address();
+    let ends = EndFilter::new(session, &request.documents)?;
     let mut walk =
-        BreadthFirstWalk::new(session, request.filter.clone(), request.direction, vec![root]);
+        BreadthFirstWalk::new(session, request.filter.clone(), request.direction, vec![root])
+            .within(ends.as_ref());
     // A path may lead through any node, so the limit does not apply to the search for it.
     let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
     let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
     answer.page.warnings.extend(walk.graph.unknown_types());
+    let is_found = found.is_some() || to.is_none() && walk.places.len() > 1;
     let mut visited = match (&to, found) {
         (None, _) => walk.places,
         (Some(to), None) => {
             answer.no_path = Some(no_path(session, request, &walk, from, to)?);
-            return Ok(answer);
+            Vec::new()
         }
         (Some(_), Some(last)) => walk.path_to(last),
     };
+    if let Some(ends) = ends {
+        if let Some(to) = to.as_ref().filter(|_| !is_found)
+            && !ends.takes(to)?
+        {
+            let message = format!("{} does not pass the filters", to.address());
+            answer.page.warnings.push(no_document(&message));
+        }
+        ends.report(&mut answer.page, is_found)?;
+    }
+    if answer.no_path.is_some() {
+        return Ok(answer);
+    }
     let end = start.saturating_add(most(request.max_nodes)).min(visited.len());
     if is_cut || end < visited.len() {
         answer.page.end(end.saturating_sub(start));
@@ -229,7 +247,8 @@ fn no_path(
         Direction::Both => Direction::Both,
     };
     let mut back =
-        BreadthFirstWalk::new(session, request.filter.clone(), direction, vec![to.clone()]);
+        BreadthFirstWalk::new(session, request.filter.clone(), direction, vec![to.clone()])
+            .within(walk.ends);
     back.run(request.max_hops, limits::MAX_NODES_BACKWARD, None)?;
     Ok(NoPath {
         from,
