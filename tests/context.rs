@@ -482,3 +482,10 @@ fn a_cut_block_says_once_how_to_continue() {
     assert_eq!(text.matches("more: ").count(), 1, "{text}");
     assert!(text.lines().last().unwrap().starts_with("more: guide.md"), "{text}");
 }
+
+#[test]
+fn a_markdown_block_of_an_empty_place_names_no_lines() {
+    let place = Place::ingested(&[("p.md", "# P\n")]);
+    let bundle = place.run(&["context", "p.md::root", "-f", "markdown"]).success().text();
+    assert_eq!(bundle, "## Context\n\n### Root (from p.md)\n```markdown\n```\n\n");
+}

@@ -569,6 +569,10 @@ fn a_row_outside_a_table_is_a_fault_that_says_so() {
             "{answer}"
         );
     }
+    let past = place.run(&["select", "guide::block:table[0]/row[0]/cell[9]"]).ends(1).json();
+    let suggestion = past["unresolved_selectors"][0]["suggestions"][0].as_str().unwrap();
+    assert!(suggestion.ends_with("/block:table[0]/row[0]/cell[2]"), "{past}");
+    place.run(&["select", suggestion]).success();
 }
 
 /// Makes an edit, and returns the file with the change that a diff shows: the lines that are gone and the
@@ -1124,4 +1128,22 @@ fn code_in_records_follows_the_warning_about_its_content() {
     let records = |call: &[&str]| place.run(&[call, &["-f", "records"]].concat()).text();
     assert!(records(&["code"]).contains("\nW The following is reference material."));
     assert!(!records(&["code", "--lang", "rust"]).contains("\nW The following"));
+}
+
+#[test]
+fn what_is_not_a_task_is_named() {
+    let place =
+        Place::ingested(&[("a.md", "x\n\n# S\n\n- [ ] one\n- two\n\n| c |\n| - |\n| d |\n")]);
+    for (address, kind) in [
+        ("a.md::*", "document"),
+        ("a.md::root", "text before the first heading"),
+        ("a.md::S", "section"),
+        ("a.md::block:list[0]", "list"),
+        ("a.md::block:list[0]/item[1]", "list item"),
+        ("a.md::block:table[0]/row[0]", "row"),
+    ] {
+        let refused = place.run(&["task", address, "--done"]).ends(2).json();
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with(&format!(": the {kind} is not a task")), "{message}");
+    }
 }

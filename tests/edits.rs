@@ -1070,3 +1070,16 @@ fn a_block_that_begins_within_a_line_can_be_given_back() {
     }
     assert_eq!(std::fs::read_to_string(place.join("q.md")).unwrap(), file);
 }
+
+#[test]
+fn the_new_lines_of_a_phrase_that_is_gone_are_those_of_its_section() {
+    let place = doc();
+    for (address, old, lines) in
+        [("doc.md::Alpha", "alpha\n\n", [10, 11]), ("doc.md::*", "two", [16, 18])]
+    {
+        let replace = ["replace", address, "--old", old, "--content", ""];
+        let answer = place.run(&replace).success().json();
+        let given = [&answer["new_line_start"], &answer["new_line_end"]];
+        assert_eq!(given, [&json!(lines[0]), &json!(lines[1])], "{answer}");
+    }
+}

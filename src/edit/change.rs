@@ -181,6 +181,13 @@ impl Current {
         let is_replaced = matches!(operation, Operation::Content(Replace { .. }));
         let section =
             (is_replaced && lines.is_none() && is_section && has_section).then_some((start, scope));
+        // A phrase that is gone has no lines of its own.
+        let is_gone =
+            matches!(edit.operation, Operation::ReplaceText { .. }) && splice.inserted.is_empty();
+        let tree = &place.document.tree;
+        let around = tree.section_at(splice.at.start).filter(|_| is_gone);
+        let around = around.and_then(|node| Some((tree.node(node)?.bytes.start, scope)));
+        let section = section.or(around);
         made.push(NewContent { span: splice.inserted, section });
         *self = Self { made, ..Self::of(self.document.stored.clone(), version) };
         Ok(Ok(done))
@@ -405,7 +412,16 @@ fn detail<'a>(
         (Operation::Mark { is_done }, Target::Node(node)) => {
             return Some(Ok(Detail::Mark { node, is_done: *is_done }));
         }
-        (Operation::Mark { .. }, _) => return Some(Err(Refusal::NotATask)),
+        (Operation::Mark { .. }, target) => {
+            let place = match target {
+                Target::Document => "document",
+                Target::FrontMatter => "front matter",
+                Target::Ldmd(_) => "section",
+                Target::Cells(cells) if cells.cell.is_some() => "cell",
+                _ => "row",
+            };
+            return Some(Err(Refusal::NotATask { place }));
+        }
         (_, Target::Cells(cells)) => cells,
         _ => return None,
     };

@@ -158,7 +158,7 @@ impl RefusedEdit<'_> {
                 "insert the row into the table with --position last_child, or beside a row as TABLE/row[0]"
                     .into()
             }
-            Refusal::NotATask => {
+            Refusal::NotATask { .. } => {
                 message!("list the tasks with `mdsel tasks --under {path}`", document)
             }
             Refusal::NotInPlace(_) => self.other_way_to_change_a_key(),

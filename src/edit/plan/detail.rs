@@ -14,6 +14,7 @@ use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::{Contents, Row, Table};
 use crate::markdown::front_matter::{Format, detect};
+use crate::markdown::outline::NodeKind;
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
 /// A row of a table: the node of the table, and the index of the row, 0 for the header.
@@ -88,7 +89,8 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
         }
         Detail::Mark { node, is_done } => {
             let tasks = &old.document().contents.tasks;
-            let task = tasks.iter().find(|task| task.node == node).ok_or(Refusal::NotATask)?;
+            let task = tasks.iter().find(|task| task.node == node);
+            let task = task.ok_or_else(|| Refusal::NotATask { place: word(old, node) })?;
             let at = ByteSpan::new(task.mark, task.mark + 1);
             let mark = if task.is_done == is_done {
                 at.of(old.bytes()).to_vec()
@@ -334,6 +336,16 @@ fn row_insertion(
     Ok((at, bytes, Wanted::MoreRows(RowPlace { row: place.row + 1, ..place })))
 }
 
+/// Returns the word for a node that is not a task.
+fn word(old: &Version, node: usize) -> &'static str {
+    match old.outline().nodes.get(node).map(|node| node.kind) {
+        Some(NodeKind::Section(_)) => "section",
+        Some(NodeKind::Block(block)) => block.name(),
+        Some(NodeKind::Item) => "list item",
+        Some(NodeKind::Root) | None => "text before the first heading",
+    }
+}
+
 fn line_start(file: &[u8], offset: usize) -> usize {
     let before = file.get(..offset).unwrap_or_default();
     before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1)
@@ -491,7 +503,10 @@ mod tests {
         assert_eq!(mark(0, true), Ok(text.replace("[ ]", "[x]")));
         assert_eq!(mark(1, false), Ok(text.replace("[X]", "[ ]")));
         assert_eq!(mark(1, true), Ok(text.to_owned()));
-        assert_eq!(changed(text, Detail::Mark { node: 0, is_done: true }), Err(Refusal::NotATask));
+        assert_eq!(
+            changed(text, Detail::Mark { node: 0, is_done: true }),
+            Err(Refusal::NotATask { place: "text before the first heading" })
+        );
     }
 
     #[test]

@@ -137,8 +137,11 @@ pub enum Refusal {
         is_replaced: bool,
     },
     /// The place is not a task.
-    #[error("the list item is not a task")]
-    NotATask,
+    #[error("the {place} is not a task")]
+    NotATask {
+        /// What it is.
+        place: &'static str,
+    },
     /// A key of front matter cannot be changed without changing anything else.
     #[error("{0}")]
     NotInPlace(String),
@@ -255,7 +258,7 @@ impl Refusal {
             Self::NotARow { .. } => "NOT_A_ROW",
             Self::NotCode => "NOT_CODE",
             Self::NotATable { .. } => "NOT_A_TABLE",
-            Self::NotATask => "NOT_A_TASK",
+            Self::NotATask { .. } => "NOT_A_TASK",
             Self::NotInPlace(_) => "NOT_IN_PLACE",
             Self::OpenFence { .. } | Self::LeavesOpen { .. } => "OPEN_FENCE",
             Self::NoSuchText => "TEXT_NOT_FOUND",

@@ -214,7 +214,11 @@ impl<'a> ContextBlock<'a> {
             Some(hit) => hit.passage_lines(),
             None => LineSpan { start: answer.line_start, end: answer.line_end },
         };
-        let origin = lines_address(&answer.file, origin.start, origin.end);
+        // An empty place has no lines.
+        let origin = match origin.end.checked_sub(origin.start) {
+            Some(_) => lines_address(&answer.file, origin.start, origin.end),
+            None => answer.file.clone(),
+        };
         let heading = heading(place.word, &origin);
         match &place.code {
             Some(code) => {

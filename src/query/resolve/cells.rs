@@ -39,7 +39,7 @@ pub(crate) fn narrow(
         return Err(AddressError::new(FaultCode::SelectorNotFound, message));
     };
     let rows = rows_of(place, steps, table, warnings)?;
-    let cells = steps.cell.as_ref().map(|step| cells_of(place, step, table)).transpose()?;
+    let cells = steps.cell.as_ref().map(|step| cells_of(place, steps, step, table)).transpose()?;
     if steps.row == RowStep::All && cells.is_some() {
         let message = "row has no index, so every row was followed";
         warn(warnings, Warning::new("UNINDEXED_STEP", message));
@@ -116,6 +116,7 @@ fn rows_of(
 /// Returns the indices of the columns that a step names.
 fn cells_of(
     place: &ResolvedNode,
+    steps: &CellSteps,
     step: &CellStep,
     table: &Table,
 ) -> Result<Range<usize>, AddressError> {
@@ -138,7 +139,11 @@ fn cells_of(
     } else {
         let columns = counted(width, "column");
         let message = format!("{} has {columns}; indexes begin at 0", place.address());
-        AddressError::new(FaultCode::IndexOutOfRange, message)
+        let last = width.checked_sub(1).map(|last| {
+            let cell = Some(CellStep::Range(last, last));
+            format!("{}/{}", place.address(), CellSteps { cell, ..steps.clone() })
+        });
+        AddressError::new(FaultCode::IndexOutOfRange, message).suggest(last.into_iter().collect())
     })
 }
 
