@@ -128,6 +128,8 @@ limits! {
     INDEX_ERROR_CHARS = 120, "index-error-chars",
         "characters of an error of the full-text index that a message repeats";
     MAX_EDITED_FILES = 10_000, "edited-files", "files that one edit changes";
+    MAX_HTML_DOCUMENTS = 1_000, "html-documents",
+        "documents in which a move searches for HTML that leads to what is moved";
     MAX_QUERY_BYTES = 2048, "query-bytes",
         "bytes of a query; of a longer query only the words are searched, without its operators";
     MAX_QUERY_GROUPS = 32, "query-groups",

@@ -1410,3 +1410,33 @@ fn a_reference_to_an_anchor_follows_its_section() {
         2
     );
 }
+
+#[test]
+fn html_that_leads_elsewhere_after_a_move_is_named() {
+    let place = Place::ingested(&[
+        ("docs/my guide.md", "# Guide\n\n<img src=\"i.png\">\n\n## Part\n"),
+        ("docs/i.png.md", "# Not the image\n"),
+        (
+            "a.md",
+            "<a class=x href='docs/my%20guide.md#part'>g</a>\n\n<a href=\"docs/my guide.md\">g</a>\n",
+        ),
+        (
+            "b.md",
+            "`<a href=\"docs/my%20guide.md\">` [x](docs/my%20guide.md)\n\n    <a href=\"docs/my%20guide.md\">\n",
+        ),
+        ("c.md", "<a href=\"https://x.org/my%20guide.md\"> <a href=\"gone/my%20guide.md\">\n"),
+    ]);
+    std::fs::write(place.join("docs/i.png"), "").unwrap();
+    let said = |arguments: &[&str]| {
+        let answer = place.run(arguments).success().json();
+        let mut warnings = answer["warnings"].as_array().into_iter().flatten();
+        let warning = warnings.find(|warning| warning["code"] == "HTML_LINKS").cloned();
+        warning.map(|warning| warning["message"].as_str().unwrap().to_owned())
+    };
+    let rename =
+        ["rename", "docs/my guide.md", "Part", "--title", "Other", "--dry-run", "-f", "json"];
+    assert!(said(&rename).unwrap().ends_with("on 1 line: a.md:1"));
+    let moved = said(&["move", "docs/my guide.md", "guide.md"]).unwrap();
+    assert!(moved.ends_with("on 3 lines: a.md:1, a.md:3, guide.md:3"), "{moved}");
+    assert_eq!(said(&["move", "b.md", "d.md"]), None);
+}

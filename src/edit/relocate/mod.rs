@@ -2,12 +2,14 @@
 //! the links to it.
 //!
 //! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
-//! links are rewritten, `link_comparison` compares where links lead, and `occurrence` finds where targets are written.
+//! links are rewritten, `link_comparison` compares where links lead, `occurrence` finds where targets are written, and
+//! `html` finds the HTML that is not rewritten.
 //! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
 mod answer;
 mod document;
 mod heading;
+mod html;
 mod link_comparison;
 mod new_version;
 mod occurrence;
@@ -214,7 +216,9 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {
             warnings.extend(unresolved_links(&session, &version.old.stored)?);
         }
-        versions = relink(&session, versions, &moved)?;
+        let of_html;
+        (versions, of_html) = relink(&session, versions, &moved)?;
+        warnings.extend(of_html);
         if !request.is_refresh {
             let documents = session.reader.all(&Lookup::All)?;
             let consequence = "pass --refresh to find links that were added";

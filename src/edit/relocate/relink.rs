@@ -8,11 +8,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
+use super::html::unchanged_html;
 use super::link_comparison::{LinkComparison, MovedPlaces};
 use super::new_version::{NewVersion, RewrittenLink};
 use super::occurrence::{Form, Occurrence, occurrences};
 use crate::edit::plan::Version;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::links::{Outgoing, StoredLink, link_keys};
 use crate::markdown::Dialect;
@@ -31,13 +32,13 @@ const ROUNDS: usize = 5;
 /// The number of documents whose links are read together.
 const CHUNK: usize = 64;
 
-/// Returns the documents of an edit with all documents whose links are rewritten. `versions` are those that
-/// the edit itself changes, and `moved` the places that are elsewhere then.
+/// Returns the documents of an edit with all documents whose links are rewritten, and a warning about HTML, which is
+/// not. `versions` are those that the edit itself changes, and `moved` the places that are elsewhere then.
 pub(super) fn relink(
     session: &Session<'_>,
     versions: Vec<NewVersion>,
     moved: &MovedPlaces,
-) -> Result<Vec<NewVersion>> {
+) -> Result<(Vec<NewVersion>, Option<Warning>)> {
     let before = Graph::new(session, EdgeFilter::default());
     let mut versions: BTreeMap<i64, NewVersion> =
         versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
@@ -63,14 +64,16 @@ pub(super) fn relink(
                 rewritten.extend(round.rewritten(source, &links, &keys)?);
             }
         }
-        let Round { edited, failed, .. } = round;
-        drop(after);
+        let Round { targets, edited, failed } = round;
         if !failed.is_empty() {
             return Err(refused(failed));
         }
         if rewritten.is_empty() {
-            return Ok(versions.into_values().collect());
+            let warning = unchanged_html(&targets)?;
+            drop(after);
+            return Ok((versions.into_values().collect(), warning));
         }
+        drop(after);
         for version in rewritten {
             versions.insert(version.old.stored.id, version);
         }
