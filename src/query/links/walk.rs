@@ -16,10 +16,10 @@ use crate::address::Params;
 use crate::error::Result;
 use crate::limits;
 use crate::query::cursor::most;
-use crate::query::filter::no_document;
 use crate::query::page::longest;
 use crate::query::resolve::resolve_one;
 use crate::query::resolved_node::ResolvedNode;
+use crate::query::warning::no_document;
 use crate::query::{Cursor, FilterRequest, List, Outcome, Page, Session};
 
 /// A request for a walk.
