@@ -53,6 +53,8 @@ impl<'a> YamlSource<'a> {
         let at = |index: usize| self.offsets.get(index).copied().unwrap_or(self.text.len());
         let start = at(span.start.index());
         let end = at(span.end.index()).max(start);
+        let start =
+            if matches!(event, Event::Scalar(..)) { self.after_tags(start, end) } else { start };
         let end = match event {
             Event::Scalar(_, ScalarStyle::SingleQuoted, ..) => self.end_of_quoted(start, '\''),
             Event::Scalar(_, ScalarStyle::DoubleQuoted, ..) => self.end_of_quoted(start, '"'),
@@ -63,6 +65,17 @@ impl<'a> YamlSource<'a> {
             _ => end,
         };
         ByteSpan::new(start, end)
+    }
+
+    /// Returns the offset after the anchors and tags at `start`, which the parser counts as part of a scalar.
+    fn after_tags(&self, start: usize, end: usize) -> usize {
+        let text = self.text.get(start..end).unwrap_or_default();
+        let mut rest = text;
+        while rest.starts_with(['&', '!']) {
+            let word = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            rest = rest.get(word..).unwrap_or_default().trim_start();
+        }
+        start + text.len() - rest.len()
     }
 
     /// Returns the end of the quoted scalar at `start`.

@@ -341,6 +341,10 @@ mod tests {
                     ("one", scalar(None)),
                 ],
             ),
+            (
+                "---\nlinks: [&x one, !!str 'two', *x]\n---\n",
+                vec![("one", scalar(None)), ("'two'", scalar(Some('\''))), ("", Form::Value(None))],
+            ),
             ("---\nlinks: ['[[one|1]]']\n---\n", vec![("one", Form::Value(Some('\'')))]),
         ] {
             let expected: Vec<_> =
