@@ -598,3 +598,53 @@ fn documents_are_listed_and_counted_in_the_order_of_their_best_sections() {
         assert_eq!(names, ["b.md", "a.md"], "{answer}");
     }
 }
+
+#[test]
+fn a_passage_shows_no_subsection_that_the_query_excludes() {
+    let text = "# Release\n\nnotes\n\n## Linux\n\non linux.\n\n## Windows\n\nneedle on windows.\n\n\
+                ### Old\n\nolder needle.\n\n## Other\n\nas on windows.\n\n### Mac\n\non a mac.\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    let excludes = "warning: EXCLUDES: sections with windows are left out\n";
+    let expected =
+        "a.md:3-23  Release\nnotes\n\n## Linux\n\non linux.\n... 21\n### Mac\n\non a mac.\n";
+    assert_eq!(reply(&place, &["release NOT windows"]), format!("{expected}{excludes}"));
+    let context = ["context", "--query", "release NOT windows", "-f", "markdown"];
+    assert!(!place.run(&context).success().text().contains("needle"));
+    // A phrase excludes only what has all of its words.
+    assert!(reply(&place, &["release NOT \"needle on linux\""]).contains("needle on windows"));
+    let levels = reply(&place, &["release", "--level", "1"]);
+    assert_eq!(levels, "a.md:3-3  Release\nnotes\n");
+}
+
+#[test]
+fn a_passage_shows_only_what_the_filters_take() {
+    let text = "---\nkey: needle\n---\n# A\n\nneedle in prose.\n\n```sh\nneedle --in-code\n\nrun\n```\n\n\
+                > needle quoted\n\n- needle item\n  > ```\n  > needle inside\n  > ```\n\nThe end.\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    for (filter, value, lines, shown) in [
+        (
+            "--type",
+            "code",
+            "8-19",
+            "```sh\nneedle --in-code\n\nrun\n```\n... 17\n  > ```\n  > needle inside\n  > ```\n",
+        ),
+        ("--type", "item", "16-19", "- needle item\n  > ```\n  > needle inside\n  > ```\n"),
+        (
+            "--type",
+            "blockquote",
+            "14-19",
+            "> needle quoted\n... 17\n  > ```\n  > needle inside\n  > ```\n",
+        ),
+        ("--type", "frontmatter", "2-2", "key: needle\n"),
+        ("--under", "a.md::block:code[0]", "8-12", "```sh\nneedle --in-code\n\nrun\n```\n"),
+        ("--under", "a.md:14-14", "14-14", "> needle quoted\n"),
+    ] {
+        let found = reply(&place, &["needle", filter, value]);
+        let (place, passage) = found.split_once('\n').unwrap();
+        assert_eq!(
+            (place.trim_end_matches("  A"), passage),
+            (&*format!("a.md:{lines}"), shown),
+            "{value}"
+        );
+    }
+}

@@ -34,19 +34,17 @@ impl Clause {
         }
     }
 
-    /// Collects the texts of the terms that must not match.
-    pub(super) fn excluded(&self, texts: &mut Vec<String>) {
+    /// Collects the terms that must not match.
+    pub(super) fn excluded<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
         match self {
             Self::Term(_) | Self::Bonus(_) => {}
-            Self::Boost(clause, _) => clause.excluded(texts),
+            Self::Boost(clause, _) => clause.excluded(terms),
             Self::Group(clauses) => {
                 for (occur, clause) in clauses {
                     if *occur == Occur::MustNot {
-                        let mut terms = Vec::new();
-                        clause.terms(&mut terms);
-                        texts.extend(terms.into_iter().map(|term| term.text.clone()));
+                        clause.terms(terms);
                     } else {
-                        clause.excluded(texts);
+                        clause.excluded(terms);
                     }
                 }
             }

@@ -61,6 +61,7 @@ impl WordQuery {
             Ok(clause) => {
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
+                let excluded = excluded.into_iter().map(|term| term.text.clone()).collect();
                 let clause = clause.without_stop_words().unwrap_or(clause);
                 Self { clause: Some(clause), notice: None, excluded, hyphenated, asks_for_number }
             }
@@ -112,6 +113,15 @@ impl WordQuery {
         let mut terms = Vec::new();
         if let Some(clause) = &self.clause {
             clause.terms(&mut terms);
+        }
+        terms
+    }
+
+    /// Returns the terms that must not match.
+    pub(crate) fn excluded_terms(&self) -> Vec<&QueryTerm> {
+        let mut terms = Vec::new();
+        if let Some(clause) = &self.clause {
+            clause.excluded(&mut terms);
         }
         terms
     }
@@ -494,8 +504,8 @@ mod tests {
             ["sync NOT windows", "mirror", "copy NOT windows NOT mac"].map(WordQuery::parse);
         WordQuery::share_exclusions(&mut queries);
         for query in &queries {
-            let mut excluded = Vec::new();
-            query.clause.as_ref().unwrap().excluded(&mut excluded);
+            let excluded = query.excluded_terms();
+            let mut excluded: Vec<_> = excluded.iter().map(|term| &*term.text).collect();
             excluded.sort_unstable();
             assert_eq!(excluded, ["mac", "windows"], "{query:?}");
             assert_eq!(query.terms().len(), 1);

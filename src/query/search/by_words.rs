@@ -64,6 +64,9 @@ impl Search<'_> {
         }
         if !excluded.is_empty() {
             WordQuery::share_exclusions(&mut queries);
+            let terms: Vec<&QueryTerm> =
+                queries.iter().flat_map(WordQuery::excluded_terms).collect();
+            self.excluded = Some(Highlighter::new(&terms));
             let excluded = excluded.join(", ");
             self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
         }

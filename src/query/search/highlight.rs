@@ -4,7 +4,7 @@
 //! line is the first of those with the most different words.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::decoding::same_length_text;
 use crate::position::{ByteSpan, LineIndex};
@@ -121,6 +121,23 @@ impl Highlighter {
             }
         }
         occurrences
+    }
+
+    /// Returns whether a file has all words of a term within `within`. A phrase need not be together.
+    pub(super) fn has_term(&self, bytes: &[u8], within: ByteSpan) -> bool {
+        let occurrences = self.occurrences(bytes, within);
+        let is_missing = |(index, word): (usize, &Word)| {
+            // The joined form of several words is another way to write them.
+            let is_counted = !word.is_compound || word.share >= 1.0;
+            is_counted && !occurrences.iter().any(|found| found.word == index)
+        };
+        let words = self.words.iter().enumerate();
+        let missing: HashSet<usize> =
+            words.filter(|word| is_missing(*word)).map(|(_, word)| word.term).collect();
+        occurrences
+            .iter()
+            .filter_map(|found| self.words.get(found.word))
+            .any(|word| !missing.contains(&word.term))
     }
 
     /// Returns the first matching word on the line with the most different words. Returns `None` if

@@ -29,6 +29,7 @@ pub(super) use pattern::Pattern;
 pub use pattern::{PatternOptions, required_trigrams};
 pub use window::PassageWindow;
 
+use self::highlight::Highlighter;
 use self::language::Language;
 use super::cursor::{ListPart, most};
 use super::filter::Filter;
@@ -156,7 +157,15 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
     }
     let Page { part, warnings, .. } = Page::beginning(request.after, session.reader.generation());
     let filter = Filter::new(session, &request.filter)?;
-    let mut search = Search { session, request, filter: &filter, part, warnings, language: None };
+    let mut search = Search {
+        session,
+        request,
+        filter: &filter,
+        part,
+        warnings,
+        language: None,
+        excluded: None,
+    };
     let (found, explanation) = match &request.query {
         Query::Words(texts) => search.words(texts)?,
         Query::Patterns(patterns, options) => search.patterns(patterns, *options)?,
@@ -229,6 +238,8 @@ struct Search<'a> {
     warnings: Vec<Warning>,
     /// The language of the question, if recognized.
     language: Option<Language>,
+    /// The terms that the query excludes, if any.
+    excluded: Option<Highlighter>,
 }
 
 impl Search<'_> {

@@ -6,6 +6,7 @@
 use super::choice::Choice;
 use super::highlight::{Highlighter, Occurrence};
 use super::piece::{Needs, Piece, chars, defined_term, needs, pieces, trimmed, whole_lines};
+use super::scored::BELOW_BYTES;
 use super::window::PassageWindow;
 use crate::markdown::outline::Outline;
 use crate::position::{ByteSpan, LineIndex, next_line_start};
@@ -21,8 +22,9 @@ pub(super) const ASIDE: f32 = 0.3;
 const LONGEST_HEADER: usize = 600;
 /// Length in Unicode scalars below which the text of a section introduces its subsections, which belong to the passage.
 const SHORT_CHARS: usize = 60;
-/// Number of bytes after a heading to consider if the section has no text of its own.
-const BELOW_BYTES: usize = 4096;
+
+/// Returns whether a passage may show a part of a section; `None` if it may show every part.
+type IsWanted<'a> = Option<&'a dyn Fn(ByteSpan) -> bool>;
 
 /// The words of a query and their weights.
 pub(super) struct WeightedTerms<'a> {
@@ -98,12 +100,9 @@ impl WeightedTerms<'_> {
     }
 
     /// Returns the pieces of the text of a section, or of the text after its heading if it has none or little of
-    /// its own. Only occurrences that `is_wanted` accepts count as terms.
-    pub(super) fn pieces(
-        &self,
-        section: &SectionText<'_>,
-        is_wanted: impl Fn(ByteSpan) -> bool,
-    ) -> Pieces {
+    /// its own. If `is_wanted` is set, only lines that it accepts are in pieces, and only occurrences that it accepts
+    /// count as terms.
+    pub(super) fn pieces(&self, section: &SectionText<'_>, is_wanted: IsWanted<'_>) -> Pieces {
         let SectionText { bytes, outline, own, end, titles, occurrences } = *section;
         let is_short = chars(own.of(bytes).trim_ascii()) < SHORT_CHARS;
         let is_below = is_short && end > own.end;
@@ -116,7 +115,7 @@ impl WeightedTerms<'_> {
         } else {
             own
         };
-        let list = pieces(bytes, &outline.nodes, span);
+        let list = wanted(bytes, pieces(bytes, &outline.nodes, span), is_wanted);
         let needs = needs(bytes, &outline.nodes, &list);
         let below = is_below.then(|| self.highlighter.occurrences(bytes, span));
         let occurrences = below.as_deref().unwrap_or(occurrences);
@@ -137,7 +136,7 @@ impl WeightedTerms<'_> {
         bytes: &[u8],
         front_matter: ByteSpan,
         first_paragraph: Option<ByteSpan>,
-        is_wanted: impl Fn(ByteSpan) -> bool,
+        is_wanted: IsWanted<'_>,
     ) -> Pieces {
         let mut spans: Vec<Piece> = Vec::new();
         let mut at = next_line_start(bytes, front_matter.start);
@@ -164,6 +163,7 @@ impl WeightedTerms<'_> {
         }
         spans.retain(|piece| !piece.span.is_empty());
         spans.extend(first_paragraph.map(|span| Piece { span, header: None, is_aside: false }));
+        let spans = wanted(bytes, spans, is_wanted);
         let end = spans.last().map_or(front_matter.end, |last| last.span.end);
         let span = ByteSpan::new(front_matter.start, end);
         let occurrences = self.highlighter.occurrences(bytes, span);
@@ -176,14 +176,14 @@ impl WeightedTerms<'_> {
         pieces: Vec<Piece>,
         occurrences: &[Occurrence],
         titles: &str,
-        is_wanted: impl Fn(ByteSpan) -> bool,
+        is_wanted: IsWanted<'_>,
     ) -> Pieces {
         let mut terms = vec![Vec::new(); pieces.len()];
         for found in occurrences {
             let after = pieces.partition_point(|piece| piece.span.start <= found.span.start);
             let containing = after.checked_sub(1);
             if let Some(terms) = containing.and_then(|index| terms.get_mut(index))
-                && is_wanted(found.span)
+                && is_wanted.is_none_or(|is_wanted| is_wanted(found.span))
             {
                 terms.push(found.word);
             }
@@ -339,6 +339,29 @@ impl Pieces {
         let header = self.list.get(index).and_then(|piece| piece.header);
         header.filter(|row| row.end - row.start <= LONGEST_HEADER)
     }
+}
+
+/// Returns the pieces with only the lines that `is_wanted` accepts, by their last byte that is not blank: the marks
+/// before a block within another one belong to the outer one.
+fn wanted(bytes: &[u8], pieces: Vec<Piece>, is_wanted: IsWanted<'_>) -> Vec<Piece> {
+    let Some(is_wanted) = is_wanted else { return pieces };
+    let mut parts: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let mut at = piece.span.start;
+        let mut is_open = false;
+        while at < piece.span.end {
+            let line = ByteSpan::new(at, next_line_start(bytes, at).min(piece.span.end));
+            let last = at + line.of(bytes).trim_ascii_end().len().saturating_sub(1);
+            let is_next = std::mem::replace(&mut is_open, is_wanted(ByteSpan::new(last, last + 1)));
+            match parts.last_mut().filter(|_| is_next) {
+                Some(part) if is_open => part.span.end = line.end,
+                _ if is_open => parts.push(Piece { span: line, ..piece }),
+                _ => {}
+            }
+            at = line.end;
+        }
+    }
+    parts
 }
 
 /// Returns the terms in the text at `span` if it begins and ends with one. `occurrences` are ordered by their starts.

@@ -16,7 +16,7 @@ use super::passage::{Pieces, SectionText, WeightedTerms};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::decoding;
 use crate::error::Result;
-use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::store::StoredDocument;
@@ -30,8 +30,9 @@ const COVERAGE: f32 = 2.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.6;
-/// The beginning of the subsections, in bytes, by which two sections without own text are compared.
-const BELOW_BYTES: usize = 4 << 10;
+/// The beginning of the subsections, in bytes, by which two sections without own text are compared, and that a passage
+/// may show.
+pub(super) const BELOW_BYTES: usize = 4 << 10;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
@@ -246,6 +247,34 @@ impl Search<'_> {
         Ok(Some(ScoredText { own, body, end, titles, is_front_matter: false, document }))
     }
 
+    /// Returns what the query excludes of the text that a passage of `section` may show besides its own: subsections,
+    /// or the first paragraph of the document for front matter.
+    fn excluded_below(&self, section: &ScoredText, bytes: &[u8]) -> Vec<ByteSpan> {
+        let Some(terms) = &self.excluded else { return Vec::new() };
+        let outline = section.document.tree.outline();
+        let end = section.end.min(section.body + BELOW_BYTES);
+        if section.is_front_matter {
+            let paragraph = first_paragraph(outline).filter(|span| terms.has_term(bytes, *span));
+            return paragraph.into_iter().collect();
+        }
+        let mut excluded: Vec<ByteSpan> = Vec::new();
+        for below in &outline.sections {
+            let node = outline.nodes.get(below.node).map(|node| node.bytes).unwrap_or_default();
+            let is_known = excluded.last().is_some_and(|last| last.contains(node));
+            if is_known || node.start < section.own.end || node.start >= end {
+                continue;
+            }
+            let own = outline.own_text(below);
+            // The words of a title count for the sections below it, too.
+            if terms.has_term(bytes, ByteSpan::new(own.start, below.heading_end)) {
+                excluded.push(node);
+            } else if terms.has_term(bytes, own) {
+                excluded.push(own);
+            }
+        }
+        excluded
+    }
+
     /// Returns the first matching word on the best line of `section`. Returns the start of the section
     /// if the words are only in its titles or path, and `None` if the filter accepts nothing in it.
     /// `occurrences` are those of its own text.
@@ -348,13 +377,15 @@ impl DocumentTexts<'_> {
         let ScoredText { document, own, body, end, titles, is_front_matter } = section;
         let bytes = self.of(document)?;
         let outline = document.tree.outline();
-        let is_wanted = |span| self.search.filter.takes(document, span);
+        let filter = self.search.filter;
+        let excluded = self.search.excluded_below(section, &bytes);
+        let is_wanted = |span| {
+            filter.takes(document, span) && !excluded.iter().any(|outer| outer.contains(span))
+        };
+        let chooses = filter.looks_inside() || !excluded.is_empty();
+        let is_wanted = chooses.then_some(&is_wanted as &dyn Fn(ByteSpan) -> bool);
         if *is_front_matter {
-            let paragraph = outline
-                .nodes
-                .iter()
-                .find(|node| node.kind == NodeKind::Block(BlockType::Paragraph));
-            let paragraph = paragraph.map(|node| node.bytes);
+            let paragraph = first_paragraph(outline);
             return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
         }
         let own = ByteSpan::new(*body, own.end.max(*body));
@@ -367,6 +398,12 @@ impl DocumentTexts<'_> {
         let text = SectionText { bytes, outline, own, end: *end, titles, occurrences };
         Ok(question.pieces(&text, is_wanted))
     }
+}
+
+/// Returns the first paragraph of a document.
+fn first_paragraph(outline: &Outline) -> Option<ByteSpan> {
+    let is_paragraph = |node: &&Node| node.kind == NodeKind::Block(BlockType::Paragraph);
+    outline.nodes.iter().find(is_paragraph).map(|node| node.bytes)
 }
 
 /// Returns the `title` line of front matter; the title counts for all sections.
