@@ -540,6 +540,14 @@ fn a_line_that_is_cut_says_so() {
     let place = Place::ingested(&[("a.md", &line)]);
     let text = place.run(&["search", "-F", "needle", "-f", "text"]).success().text();
     assert!(text.len() < 500 && text.ends_with(" b [...]\n"), "{text}");
+    let place = Place::ingested(&[("a.md", &format!("{line}needle\nlast\n"))]);
+    let context = ["search", "-e", "^needle", "-C", "1"];
+    let text = place.run(&[&context[..], &["-f", "text"]].concat()).success().text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("a.md-1-a a") && lines[0].ends_with(" [...]"), "{text}");
+    assert_eq!(lines[1..], ["a.md:2:1:needle", "a.md-3-last"]);
+    let hit = &place.run(&context).success().json()["hits"][0];
+    assert_eq!((&hit["context_cut"], &hit["text_cut"]), (&json!([1]), &json!(null)));
 }
 
 #[test]

@@ -275,9 +275,12 @@ impl Hit {
     fn write_text(&self, from: usize, to: usize, writer: &mut TextWriter) {
         let context = |first: usize, lines: &[String], writer: &mut TextWriter| {
             for (number, line) in (first..to).zip(lines).filter(|(number, _)| *number >= from) {
-                writer
-                    .piece(Style::Faint, format_args!("{}-{number}-", self.file))
-                    .line(Style::Plain, line);
+                writer.piece(Style::Faint, format_args!("{}-{number}-", self.file));
+                writer.piece(Style::Plain, line);
+                if self.context_cut.contains(&number) {
+                    writer.piece(Style::Faint, " [...]");
+                }
+                writer.end();
             }
         };
         context(self.line - self.before.len(), &self.before, writer);

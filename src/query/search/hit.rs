@@ -59,6 +59,9 @@ pub struct Hit {
     /// The context lines after the hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
+    /// The numbers of the context lines that are only the beginning of a long line, 1-based.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context_cut: Vec<usize>,
     /// The score of the section from the index, or from the fusion of several queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -192,6 +195,7 @@ impl Hit {
     pub(in crate::query) fn cut_to(&mut self, chars: usize) {
         self.before.clear();
         self.after.clear();
+        self.context_cut.clear();
         self.duplicates.clear();
         self.truncated = true;
         if self.text.chars().nth(chars).is_some() {

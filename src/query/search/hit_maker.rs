@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::hit::{ContextLines, Hit, HitDetail};
@@ -93,6 +94,16 @@ impl<'a> HitMaker<'a> {
         let ContextLines { before: above, after: below, .. } = self.surroundings;
         let first = lines.start.saturating_sub(above).max(1);
         let last = (lines.end + below).min(self.lines.count());
+        let mut context_cut = Vec::new();
+        let mut context = |lines: Range<usize>| {
+            let text = |line| {
+                let (text, is_cut) = self.line(line);
+                context_cut.extend(is_cut.then_some(line));
+                text
+            };
+            lines.map(text).collect()
+        };
+        let (before, after) = (context(first..lines.start), context(lines.end + 1..last + 1));
         let is_lossy = self.document.is_some_and(|document| document.stored.is_lossy)
             && text.contains(char::REPLACEMENT_CHARACTER);
         Hit {
@@ -113,8 +124,9 @@ impl<'a> HitMaker<'a> {
             text,
             text_cut,
             is_match_only: self.surroundings.is_match_only,
-            before: (first..lines.start).map(|line| self.line(line)).collect(),
-            after: (lines.end + 1..=last).map(|line| self.line(line)).collect(),
+            before,
+            after,
+            context_cut,
             score: None,
             score_parts: None,
             passage: Vec::new(),
@@ -158,9 +170,11 @@ impl<'a> HitMaker<'a> {
         self.lines.start_of(line).max(text_start(self.bytes))
     }
 
-    fn line(&self, line: usize) -> String {
+    /// Returns the text of `line`, and whether it is only the beginning of it.
+    fn line(&self, line: usize) -> (String, bool) {
         let bytes = self.bytes.get(self.start_of(line)..self.lines.end_of(line));
-        excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0).0.into_owned()
+        let (text, is_cut) = excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0);
+        (text.into_owned(), is_cut)
     }
 
     /// Returns the text of a hit, and whether it is only a part of its lines. The hits on a line share it.
