@@ -540,6 +540,7 @@ fn a_line_that_is_cut_says_so() {
     let place = Place::ingested(&[("a.md", &line)]);
     let text = place.run(&["search", "-F", "needle", "-f", "text"]).success().text();
     assert!(text.len() < 500 && text.ends_with(" b [...]\n"), "{text}");
+    assert!(text.starts_with("a.md:1:601:[...] a a"), "{text}");
     let place = Place::ingested(&[("a.md", &format!("{line}needle\nlast\n"))]);
     let context = ["search", "-e", "^needle", "-C", "1"];
     let text = place.run(&[&context[..], &["-f", "text"]].concat()).success().text();
@@ -548,6 +549,22 @@ fn a_line_that_is_cut_says_so() {
     assert_eq!(lines[1..], ["a.md:2:1:needle", "a.md-3-last"]);
     let hit = &place.run(&context).success().json()["hits"][0];
     assert_eq!((&hit["context_cut"], &hit["text_cut"]), (&json!([1]), &json!(null)));
+    // Only the end that is left out has a mark.
+    let words = "word ".repeat(250);
+    let place = Place::ingested(&[("a.md", &format!("START {words}\n{words}END\n"))]);
+    for (pattern, before, after) in [
+        ("START", json!(null), json!(true)),
+        ("END", json!(true), json!(null)),
+        (r"START[\w\s]*END", json!(null), json!(true)),
+    ] {
+        let query = ["search", "-U", "-e", pattern];
+        let hit = &place.run(&query).success().json()["hits"][0];
+        assert_eq!(hit["text_cut"], true, "{hit}");
+        assert_eq!((&hit["text_cut_before"], &hit["text_cut_after"]), (&before, &after), "{hit}");
+        let text = place.run(&[&query[..], &["-f", "text"]].concat()).success().text();
+        assert_eq!(text.contains(":[...] "), before == true, "{text}");
+        assert_eq!(text.ends_with(" [...]\n"), after == true, "{text}");
+    }
 }
 
 #[test]

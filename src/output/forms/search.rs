@@ -269,6 +269,18 @@ impl Hit {
         }
     }
 
+    /// Writes a line of the text with marks where it is cut.
+    fn write_line(&self, line: &str, (is_first, is_last): (bool, bool), writer: &mut TextWriter) {
+        if is_first && self.text_cut_before {
+            writer.piece(Style::Faint, "[...] ");
+        }
+        writer.piece(Style::Plain, line);
+        if is_last && self.text_cut_after {
+            writer.piece(Style::Faint, " [...]");
+        }
+        writer.end();
+    }
+
     /// Writes the lines of the hit from the line `from` as `file:line:column:text`, and its context
     /// lines from `from` to `to`, exclusive, as `file-line-text`. The lines below the first line have no
     /// column.
@@ -287,13 +299,10 @@ impl Hit {
         let place = format!("{}:{}:{}:", self.file, self.line, self.column);
         if self.line_end.is_none() {
             writer.piece(Style::Faint, &place);
-            writer.piece(Style::Plain, self.text.trim_end_matches(['\r', '\n']));
-            if self.text_cut {
-                writer.piece(Style::Faint, " [...]");
-            }
-            writer.end();
+            self.write_line(self.text.trim_end_matches(['\r', '\n']), (true, true), writer);
         } else {
             let text = self.text.replace("\r\n", "\n");
+            let last = self.line + text.matches(['\n', '\r']).count();
             let lines = (self.line..).zip(text.split(['\n', '\r']));
             for (number, line) in lines.filter(|(number, _)| self.is_match_only || *number >= from)
             {
@@ -302,7 +311,7 @@ impl Hit {
                 } else {
                     writer.piece(Style::Faint, format_args!("{}:{number}:", self.file));
                 }
-                writer.line(Style::Plain, line);
+                self.write_line(line, (number == self.line, number == last), writer);
             }
         }
         context(self.line_end.unwrap_or(self.line) + 1, &self.after, writer);

@@ -50,6 +50,12 @@ pub struct Hit {
     /// Whether the text is only a part of a long line.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub text_cut: bool,
+    /// Whether the beginning of the line is left out of the text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub text_cut_before: bool,
+    /// Whether the end of the line is left out of the text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub text_cut_after: bool,
     /// Whether the text is the match alone.
     #[serde(skip)]
     pub is_match_only: bool,
@@ -202,7 +208,7 @@ impl Hit {
             let mut text = self.text.to_string();
             shorten(&mut text, chars);
             self.text = text.into();
-            self.text_cut = true;
+            (self.text_cut, self.text_cut_after) = (true, true);
         }
         let titles = self.heading_path.iter().cloned().map(|mut title| {
             shorten(&mut title, chars.min(limits::HIT_TITLE_CHARS));

@@ -88,7 +88,7 @@ impl<'a> HitMaker<'a> {
         let HitSection { address: section, titles: heading_path, .. } =
             self.document.map(|document| self.section(document, span)).unwrap_or_default();
         let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
-        let (text, text_cut) = self.text(span, lines);
+        let (text, cut) = self.text(span, lines);
         let (selector, word) =
             addressed.map_or((String::new(), "Section"), |document| self.selector(document, span));
         let ContextLines { before: above, after: below, .. } = self.surroundings;
@@ -122,7 +122,9 @@ impl<'a> HitMaker<'a> {
             byte_start: span.start,
             byte_end: span.end,
             text,
-            text_cut,
+            text_cut: cut.before || cut.after,
+            text_cut_before: cut.before,
+            text_cut_after: cut.after,
             is_match_only: self.surroundings.is_match_only,
             before,
             after,
@@ -173,30 +175,31 @@ impl<'a> HitMaker<'a> {
     /// Returns the text of `line`, and whether it is only the beginning of it.
     fn line(&self, line: usize) -> (String, bool) {
         let bytes = self.bytes.get(self.start_of(line)..self.lines.end_of(line));
-        let (text, is_cut) = excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0);
-        (text.into_owned(), is_cut)
+        let (text, cut) = excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0);
+        (text.into_owned(), cut.after)
     }
 
-    /// Returns the text of a hit, and whether it is only a part of its lines. The hits on a line share it.
-    fn text(&mut self, span: ByteSpan, lines: LineSpan) -> (Arc<str>, bool) {
+    /// Returns the text of a hit, and what it leaves out of its lines. The hits on a line share it.
+    fn text(&mut self, span: ByteSpan, lines: LineSpan) -> (Arc<str>, Cut) {
         if self.surroundings.is_match_only {
             let bytes = span.of(self.bytes);
-            let (text, is_cut) = excerpt(bytes, 0, bytes.len());
-            return (text.into(), is_cut);
+            let (text, cut) = excerpt(bytes, 0, bytes.len());
+            return (text.into(), cut);
         }
         let is_one_line = lines.start == lines.end;
         if let Some((_, text)) =
             self.last_line.as_ref().filter(|(line, _)| is_one_line && *line == lines.start)
         {
-            return (Arc::clone(text), false);
+            return (Arc::clone(text), Cut::default());
         }
         let start = self.start_of(lines.start);
         let end = self.lines.end_of(lines.end);
         let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
-        let (text, is_cut) = excerpt(bytes, span.start - start, span.end - start);
+        let (text, cut) = excerpt(bytes, span.start - start, span.end - start);
         let text = Arc::from(text);
-        self.last_line = (is_one_line && !is_cut).then(|| (lines.start, Arc::clone(&text)));
-        (text, is_cut)
+        let is_whole = cut == Cut::default();
+        self.last_line = (is_one_line && is_whole).then(|| (lines.start, Arc::clone(&text)));
+        (text, cut)
     }
 
     fn section(&mut self, document: &OpenDocument, span: ByteSpan) -> HitSection {
@@ -254,15 +257,22 @@ impl<'a> HitMaker<'a> {
     }
 }
 
+/// The ends of a text that are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cut {
+    before: bool,
+    after: bool,
+}
+
 /// Returns `bytes` as text, or only the part around `from..to` if it is long. The other bytes are not
 /// read, so many hits on one long line stay cheap.
-fn excerpt(bytes: &[u8], from: usize, to: usize) -> (Cow<'_, str>, bool) {
+fn excerpt(bytes: &[u8], from: usize, to: usize) -> (Cow<'_, str>, Cut) {
     // A scalar has at most four bytes in UTF-8.
     let is_short = bytes.len() <= limits::HIT_CHARS * 4;
     if is_short {
         let text = decoding::text(bytes);
         if text.len() <= limits::HIT_CHARS || text.chars().count() <= limits::HIT_CHARS {
-            return (text, false);
+            return (text, Cut::default());
         }
     }
     // A quarter of the text precedes the hit.
@@ -280,8 +290,9 @@ fn excerpt(bytes: &[u8], from: usize, to: usize) -> (Cow<'_, str>, bool) {
     let end = bytes.len().min(from + take * 4);
     let after = decoding::text(bytes.get(from..end).unwrap_or_default());
     let (_, before) = split_after(&before, skip);
-    let (after, _) = split_after(&after, take - (before_chars - skip));
-    ([before, after].concat().into(), true)
+    let (after, rest) = split_after(&after, take - (before_chars - skip));
+    let cut = Cut { before: start > 0 || skip > 0, after: end < bytes.len() || !rest.is_empty() };
+    ([before, after].concat().into(), cut)
 }
 
 /// Divides `text` after `count` Unicode scalars, or at its end if it has fewer.
