@@ -648,3 +648,22 @@ fn a_passage_shows_only_what_the_filters_take() {
         );
     }
 }
+
+#[test]
+fn a_long_value_of_front_matter_is_shown_in_part_with_its_key() {
+    let names: Vec<String> = (0..300).map(|number| format!("\"ns::fn{number:03}\"")).collect();
+    let lines: String = names.iter().map(|name| format!("  - {name}\n")).collect();
+    for (value, shown) in [
+        (
+            format!(" [{}, \"ns::quokka\", \"last\"]\n", names.join(", ")),
+            "\"ns::quokka\", \"last\"]\n",
+        ),
+        (format!("\n{lines}  - \"ns::quokka\"\n"), "  - \"ns::quokka\"\n"),
+    ] {
+        let text = format!("---\ntitle: T\nkw:{value}---\n# H\n\nintro\n");
+        let place = Place::ingested(&[("a.md", &text)]);
+        let found = reply(&place, &["quokka", "--passage", "200"]);
+        assert!(found.contains("\nkw:\n... ") && found.contains(shown), "{found}");
+        assert!(found.chars().count() < 700, "{found}");
+    }
+}

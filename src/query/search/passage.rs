@@ -5,7 +5,9 @@
 
 use super::choice::Choice;
 use super::highlight::{Highlighter, Occurrence};
-use super::piece::{Needs, Piece, chars, defined_term, needs, pieces, trimmed, whole_lines};
+use super::piece::{
+    Needs, Piece, chars, defined_term, key_pieces, needs, pieces, trimmed, whole_lines,
+};
 use super::scored::BELOW_BYTES;
 use super::window::PassageWindow;
 use crate::markdown::outline::Outline;
@@ -138,36 +140,41 @@ impl WeightedTerms<'_> {
         first_paragraph: Option<ByteSpan>,
         is_wanted: IsWanted<'_>,
     ) -> Pieces {
-        let mut spans: Vec<Piece> = Vec::new();
+        let mut keys: Vec<ByteSpan> = Vec::new();
         let mut at = next_line_start(bytes, front_matter.start);
         while at < front_matter.end {
             let end = next_line_start(bytes, at).min(front_matter.end);
             let line = bytes.get(at..end).unwrap_or_default();
             let is_key = line.first().is_some_and(u8::is_ascii_alphanumeric);
-            match spans.last_mut() {
-                Some(last) if !is_key => last.span.end = end,
-                _ => spans.push(Piece {
-                    span: ByteSpan::new(at, end),
-                    header: None,
-                    is_aside: false,
-                }),
+            match keys.last_mut() {
+                Some(last) if !is_key => last.end = end,
+                _ => keys.push(ByteSpan::new(at, end)),
             }
             at = end;
         }
         // The closing delimiter does not belong to the last value.
-        if let Some(last) = spans.last_mut() {
-            let value = last.span.of(bytes);
+        if let Some(last) = keys.last_mut() {
+            let value = last.of(bytes);
             let end = trimmed(value).len();
             let line = value.get(..end).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
-            last.span.end = last.span.start + line.map_or(end, |line| line + 1);
+            last.end = last.start + line.map_or(end, |line| line + 1);
         }
-        spans.retain(|piece| !piece.span.is_empty());
-        spans.extend(first_paragraph.map(|span| Piece { span, header: None, is_aside: false }));
-        let spans = wanted(bytes, spans, is_wanted);
-        let end = spans.last().map_or(front_matter.end, |last| last.span.end);
+        keys.retain(|key| !key.is_empty());
+        let mut list: Vec<Piece> = keys.iter().flat_map(|key| key_pieces(bytes, *key)).collect();
+        list.extend(first_paragraph.map(Piece::of));
+        let list = wanted(bytes, list, is_wanted);
+        // A part of a long value is shown with its key.
+        let parent = |piece: &Piece| {
+            let key =
+                keys.iter().find(|key| key.start < piece.span.start && key.contains(piece.span))?;
+            list.binary_search_by_key(&key.start, |piece| piece.span.start).ok()
+        };
+        let needs = list.iter().map(|piece| Needs { parent: parent(piece), ..Needs::default() });
+        let needs = needs.collect();
+        let end = list.last().map_or(front_matter.end, |last| last.span.end);
         let span = ByteSpan::new(front_matter.start, end);
         let occurrences = self.highlighter.occurrences(bytes, span);
-        self.of_pieces(bytes, spans, &occurrences, "", is_wanted)
+        Pieces { needs, ..self.of_pieces(bytes, list, &occurrences, "", is_wanted) }
     }
 
     fn of_pieces(

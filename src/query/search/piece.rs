@@ -49,6 +49,13 @@ pub(super) struct Piece {
     pub(super) is_aside: bool,
 }
 
+impl Piece {
+    /// Returns the piece at `span` that is not a row and not aside.
+    pub(super) fn of(span: ByteSpan) -> Self {
+        Self { span, header: None, is_aside: false }
+    }
+}
+
 /// Returns the number of Unicode scalars of `bytes`, if they are valid UTF-8.
 pub(super) fn chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
@@ -97,6 +104,21 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
         }
         at = end;
     }
+    cutter.close(span.end);
+    cutter.pieces
+}
+
+/// Cuts a key of front matter with its value, at `span`. If they are long, the key is a piece of its own.
+pub(super) fn key_pieces(bytes: &[u8], span: ByteSpan) -> Vec<Piece> {
+    if !exceeds(span.of(bytes), MAX_CHARS) {
+        return vec![Piece::of(span)];
+    }
+    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, is_in_comment: false };
+    let line = ByteSpan::new(span.start, next_line_start(bytes, span.start).min(span.end));
+    let mark = line.of(bytes).iter().position(|byte| matches!(byte, b':' | b'='));
+    let value = mark.map_or(span.start, |mark| span.start + mark + 1);
+    cutter.add(ByteSpan::new(span.start, value), None);
+    cutter.open = Some(value);
     cutter.close(span.end);
     cutter.pieces
 }
