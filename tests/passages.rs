@@ -667,3 +667,24 @@ fn a_long_value_of_front_matter_is_shown_in_part_with_its_key() {
         assert!(found.chars().count() < 700, "{found}");
     }
 }
+
+#[test]
+fn sections_of_one_document_with_different_titles_are_different_hits() {
+    let section = |sign: &str, word: &str| {
+        let text = "Compares two ranges of numbers, element by element, and returns true if the first range";
+        let more = "The order of the elements is that of the type. It takes time that grows with the length.";
+        format!("## operator{sign}\n\n{text} is {word} the other one. {more}\n\n")
+    };
+    let text = format!("# Range\n\n{}{}", section("<=", "below"), section(">=", "above"));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let titles = |place: &Place| -> Vec<String> {
+        let reply = reply(place, &["compares ranges element"]);
+        let titles = reply.lines().filter_map(|line| Some(line.split_once(" > ")?.1.to_owned()));
+        titles.collect()
+    };
+    assert_eq!(titles(&place), ["operator<=", "operator>="]);
+    // A copy of the document adds no hit.
+    place.write("b.md", &text);
+    place.run(&["ingest"]).success();
+    assert_eq!(titles(&place), ["operator<=", "operator>="]);
+}

@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::limits;
 use crate::position::ByteSpan;
 use crate::query::page::shorten;
-use crate::store::{Ranked, StoredDocument};
+use crate::store::StoredDocument;
 use crate::terms::{QueryTerm, WordQuery};
 
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
@@ -248,7 +248,7 @@ impl Search<'_> {
         // A lower section with nearly the same text is a duplicate of a taken hit, even if no more hits are taken.
         let mut twins: Vec<(usize, &RankedCandidate)> = Vec::new();
         for candidate in rest {
-            if let Some(twin) = taker.twin_of(candidate) {
+            if let Some(twin) = taker.twin_of(candidate)? {
                 twins.extend(twin.checked_sub(skipped).map(|index| (index, candidate)));
                 continue;
             }
@@ -307,7 +307,7 @@ struct HitTaker<'a> {
     /// The spans of each document that were shown.
     shown: HashMap<i64, Vec<ByteSpan>>,
     /// The hits, with those that were skipped.
-    taken: Vec<&'a Ranked>,
+    taken: Vec<&'a RankedCandidate>,
     /// Whether no more hits are needed.
     is_full: bool,
     collector: &'a mut Collector,
@@ -341,17 +341,16 @@ impl<'a> HitTaker<'a> {
             hit.queries.clone_from(&scored.candidate.queries);
         }
         if self.collector.take_hit(hit) {
-            self.taken.push(&scored.candidate.found);
+            self.taken.push(scored.candidate);
         } else {
             self.is_full = true;
         }
     }
 
     /// Returns the index of the hit, counted with those that were skipped, that has nearly the same text.
-    fn twin_of(&self, candidate: &RankedCandidate) -> Option<usize> {
+    fn twin_of(&self, candidate: &RankedCandidate) -> Result<Option<usize>> {
         let folds = !self.search.request.keeps_duplicates;
-        let is_twin = |found: &&Ranked| folds && found.is_near_duplicate(&candidate.found);
-        self.taken.iter().position(is_twin)
+        self.search.twin_among(self.taken.iter().copied().filter(|_| folds), candidate)
     }
 }
 

@@ -82,10 +82,8 @@ impl Search<'_> {
                 let next = candidates.iter().skip(index).take(REORDERED);
                 self.session.open_together(next.map(|candidate| &*candidate.document))?;
             }
-            let is_twin = |group: &Group<'_>| {
-                group.first().is_some_and(|first| first.found.is_near_duplicate(&candidate.found))
-            };
-            let twin = groups.iter().position(is_twin).filter(|_| folds);
+            let firsts = groups.iter().filter(|_| folds).filter_map(|group| group.first().copied());
+            let twin = self.twin_among(firsts, candidate)?;
             if let Some(group) = twin.and_then(|twin| groups.get_mut(twin)) {
                 group.push(candidate);
             } else if groups.len() == REORDERED {
@@ -145,14 +143,44 @@ impl Search<'_> {
             if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
                 continue;
             }
-            let is_twin = |other: &&mut ScoredSection<'_>| scored.is_twin(other);
-            let twin = result.iter_mut().find(is_twin);
-            match twin.filter(|_| !self.request.keeps_duplicates) {
+            let folds = !self.request.keeps_duplicates;
+            let others = result.iter().filter(|_| folds);
+            let twin =
+                self.twin_among(others.clone().map(|other| other.candidate), scored.candidate)?;
+            let twin =
+                twin.or_else(|| others.clone().position(|other| scored.is_edition_of(other)));
+            match twin.and_then(|twin| result.get_mut(twin)) {
                 Some(twin) => twin.duplicates.push(scored.section.address()),
                 None => result.push(scored),
             }
         }
         Ok(result)
+    }
+
+    /// Returns the index of the first of `others` that has nearly the same text as `candidate`. Sections of one document
+    /// with different titles are about different things, even if few words differ.
+    pub(super) fn twin_among<'c>(
+        &self,
+        others: impl Iterator<Item = &'c RankedCandidate>,
+        candidate: &RankedCandidate,
+    ) -> Result<Option<usize>> {
+        for (index, other) in others.enumerate() {
+            if other.found.is_near_duplicate(&candidate.found)
+                && (other.document.id != candidate.document.id
+                    || self.title(other)? == self.title(candidate)?)
+            {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the title of the section of a candidate, if it has one.
+    fn title(&self, candidate: &RankedCandidate) -> Result<Option<String>> {
+        let document = self.session.open(&candidate.document)?;
+        let index = candidate.found.place.section.checked_sub(1);
+        let section = index.and_then(|index| document.tree.outline().sections.get(index));
+        Ok(section.map(|section| section.title.clone()))
     }
 
     /// Returns a candidate with its text. Returns `None` if the section does not exist, or the filter
@@ -294,12 +322,10 @@ impl Search<'_> {
 }
 
 impl ScoredSection<'_> {
-    /// Returns whether both texts are nearly the same, or both are the same section of two editions of a
-    /// file.
-    fn is_twin(&self, other: &Self) -> bool {
-        self.candidate.found.is_near_duplicate(&other.candidate.found)
-            || is_similar(self.fingerprint, other.fingerprint)
-                && self.section.edition() == other.section.edition()
+    /// Returns whether both are the same section of two editions of a file.
+    fn is_edition_of(&self, other: &Self) -> bool {
+        is_similar(self.fingerprint, other.fingerprint)
+            && self.section.edition() == other.section.edition()
     }
 }
 
