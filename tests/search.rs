@@ -477,6 +477,12 @@ fn context_lines_counts_and_files_are_printed() {
     let words = place.run(&["search", "-c", "hit"]).success().json();
     assert_eq!(words["total"], 2, "a word search counts sections");
     assert_eq!(run(&["-C", "5000"]).ends(2).code(), "USAGE");
+    for format in ["records", "ldmd"] {
+        let refused = run(&["-A", "1", "-f", format]).ends(2);
+        assert!(refused.stderr.contains("use -f text or json"), "{}", refused.stderr);
+        run(&["-A", "0", "-f", format]).success();
+        run(&["-A", "1", "-c", "-f", format]).success();
+    }
     let explained = run(&["--explain"]).success().json();
     assert_eq!(
         explained["explanation"],

@@ -115,6 +115,7 @@ impl AnyCommand for SearchArgs {
             format => SearchAnswer::detail(format),
         };
         let mut request = request(self, detail)?;
+        SearchAnswer::check_context(&request, global.format())?;
         request.keep_to(self.passage, global.max_chars);
         let reader = kept(store::open_for_search(global)?);
         let session = Session::new(&**reader);

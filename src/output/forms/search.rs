@@ -15,9 +15,12 @@ use super::page::PageJson;
 use super::{TITLE_SEPARATOR, value};
 use crate::address::namespace;
 use crate::count::counted;
+use crate::error::{self, Error, ErrorKind};
 use crate::limits;
 use crate::query::List as _;
-use crate::query::search::{self, Hit, HitDetail, Items, PassagePart};
+use crate::query::search::{
+    self, ContextLines, Hit, HitDetail, Items, OutputMode, PassagePart, SearchRequest,
+};
 use crate::schema::json_as;
 
 impl Answer for search::SearchAnswer {
@@ -189,6 +192,21 @@ impl search::SearchAnswer {
     /// Returns the parts of a hit that `format` prints.
     pub fn detail(format: Format) -> HitDetail {
         if format == Format::Text { HitDetail::Titles } else { HitDetail::Addresses }
+    }
+
+    /// Fails if `request` asks for context lines and `format` prints none.
+    pub fn check_context(request: &SearchRequest, format: Format) -> error::Result<()> {
+        let ContextLines { before, after, .. } = request.surroundings;
+        let prints_hits = request.form == OutputMode::Hits;
+        if !(prints_hits
+            && before.max(after) > 0
+            && matches!(format, Format::Records | Format::Ldmd))
+        {
+            return Ok(());
+        }
+        let message = format!("context lines cannot be printed as {}", format.name());
+        Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("use {-f|the format} text or json, or ask for no context lines"))
     }
 }
 
