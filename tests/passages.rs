@@ -688,3 +688,35 @@ fn sections_of_one_document_with_different_titles_are_different_hits() {
     place.run(&["ingest"]).success();
     assert_eq!(titles(&place), ["operator<=", "operator>="]);
 }
+
+#[test]
+fn a_limit_that_holds_the_whole_answer_shortens_no_passage() {
+    let sentences = |name: &str, says: &str| -> String {
+        let sentence =
+            |number| format!("Zebra sentence number {number}{name} {says} about it.\n\n");
+        format!("# Guide\n\n## Zebra {name}\n\n{}", (1..10).map(sentence).collect::<String>())
+    };
+    let place = Place::ingested(&[
+        ("a.md", &sentences("a", "has one more thing to say")),
+        ("b.md", &sentences("b", "says a little more")),
+    ]);
+    for command in [
+        &["search", "zebra", "-f", "text"][..],
+        &["search", "zebra", "-f", "json"],
+        &["context", "--query", "zebra", "-f", "markdown"],
+    ] {
+        let within = |most: usize| {
+            let limit = ["--max-chars", &most.to_string()];
+            place.run(&[command, &limit].concat()).success().text()
+        };
+        let whole = place.run(command).success().text();
+        let length = whole.chars().count();
+        assert_eq!(within(length), whole);
+        assert_eq!(within(length + 300), whole);
+        let shorter = within(length - 1);
+        assert!(
+            shorter.chars().count() < length && shorter.contains("Zebra sentence number 1b"),
+            "{shorter}"
+        );
+    }
+}

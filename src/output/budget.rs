@@ -92,6 +92,11 @@ impl<Answer: List> Fitting<'_, Answer> {
 
     /// Renders as much of the answer as fits.
     pub(super) fn run(&self) -> Result<Rendered> {
+        if let Some(longer) = self.answer.longer()
+            && let Some(whole) = self.try_render(&longer)?
+        {
+            return Ok(whole);
+        }
         // A part of the last item that is all of it is shorter by these characters, so it may fit although nothing
         // is left out.
         let most_of_parts =

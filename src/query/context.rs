@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -176,6 +177,8 @@ pub struct ContextAnswer {
     pub advice: Option<Message>,
     /// The info string for the fences of all items; `None` to choose one per item.
     pub language: Option<String>,
+    /// The items with longer passages, if they may fit into the limit of characters.
+    pub(crate) longer: Option<Vec<ContextItem>>,
 }
 
 impl List for ContextAnswer {
@@ -203,9 +206,14 @@ impl List for ContextAnswer {
                 with_body: self.with_body,
                 advice: None,
                 language: self.language.clone(),
+                longer: None,
             },
             _ => self.clone(),
         }
+    }
+
+    fn longer(&self) -> Option<Self> {
+        Some(Self { items: self.longer.clone()?, longer: None, ..self.clone() })
     }
 
     fn cuts_of(&self, index: usize) -> Range<usize> {
@@ -269,6 +277,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         items: Vec::new(),
         seen: HashSet::new(),
         passages: HashMap::new(),
+        longer: None,
         warnings,
         faults: Vec::new(),
         has_more: false,
@@ -283,7 +292,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
     if !bundle.has_more {
         bundle.add_linked()?;
     }
-    let Bundle { items, warnings, faults, mut passages, has_more, advice, .. } = bundle;
+    let Bundle { items, warnings, faults, mut passages, longer, has_more, advice, .. } = bundle;
     let has_place = items.iter().any(|item| matches!(item, BundleItem::Place(..)));
     let mut answer = ContextAnswer {
         items: Vec::new(),
@@ -291,6 +300,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         with_body: request.with_body,
         advice: advice.filter(|_| !has_place),
         language: None,
+        longer: None,
     };
     let mut codes = DocumentCode { session, last: None };
     let total = items.len();
@@ -325,10 +335,26 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
     if to < total || has_more {
         answer.page.end(to - from);
     }
+    // An item that a source names stays even if no hit has it.
+    if request.sources.is_empty() && request.hops == 0 && !request.with_body {
+        answer.longer = longer.map(|hits| with_passages(&answer.items, hits));
+    }
     let has_cut =
         |item: &ContextItem| matches!(item, ContextItem::Place(place) if place.answer.truncated);
     answer.page.truncated |= answer.items.iter().any(has_cut);
     Ok(answer)
+}
+
+/// Returns those of `items` that `hits` has, with the passages of these.
+fn with_passages(items: &[ContextItem], hits: Vec<Hit>) -> Vec<ContextItem> {
+    let hits = hits.into_iter().map(|hit| (Arc::clone(&hit.section), hit));
+    let mut hits: HashMap<Arc<str>, Hit> = hits.collect();
+    let items = items.iter().filter_map(|item| {
+        let ContextItem::Place(place) = item else { return None };
+        let found = hits.remove(&place.found.as_ref()?.section);
+        Some(ContextItem::Place(Box::new(PlaceItem { found: Some(found?), ..(**place).clone() })))
+    });
+    items.collect()
 }
 
 /// The code blocks of the last document that was asked for. A bundle may have many blocks of a document.
@@ -402,6 +428,8 @@ struct Bundle<'a> {
     seen: HashSet<PlaceKey>,
     /// The hits of the question, by node.
     passages: HashMap<PlaceKey, Hit>,
+    /// The same hits with longer passages, if they may fit.
+    longer: Option<Vec<Hit>>,
     warnings: Vec<Warning>,
     faults: Vec<AddressError>,
     /// Whether the question finds further nodes, for which there is no room.
@@ -461,6 +489,7 @@ impl Bundle<'_> {
         self.warnings.extend(found.page.warnings);
         self.faults.extend(found.page.unresolved_selectors);
         self.advice = found.advice;
+        self.longer = found.longer;
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         self.has_more = found.page.next.is_some() && hits.len() < self.enough;
         for hit in hits {

@@ -196,6 +196,11 @@ pub trait List: Clone {
     #[must_use]
     fn first(&self, count: usize) -> Self;
 
+    /// Returns the answer with longer texts, which is printed instead if it fits.
+    fn longer(&self) -> Option<Self> {
+        None
+    }
+
     /// Returns the numbers of parts to which the item at `index` can be cut, so that what remains is of
     /// use. Empty if it cannot be cut after other items.
     fn cuts_of(&self, index: usize) -> Range<usize> {

@@ -283,6 +283,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
         with_body: true,
         advice: None,
         language: None,
+        longer: None,
     }
 }
 

@@ -79,6 +79,8 @@ pub struct SearchAnswer {
     pub advice: Option<Message>,
     /// Whether each hit has a passage, which is empty if there is no text below a title. Otherwise a hit is a line.
     pub has_passages: bool,
+    /// The hits with longer passages, if they may fit into the limit of characters.
+    pub(in crate::query) longer: Option<Vec<Hit>>,
     has_hit: bool,
 }
 
@@ -90,6 +92,7 @@ impl SearchAnswer {
         Self {
             has_hit: found.has_hit,
             items: found.items,
+            longer: found.longer,
             total: found.total,
             explanation,
             page,
@@ -135,8 +138,14 @@ impl List for SearchAnswer {
             page: self.page.ended(count),
             advice: self.advice.clone(),
             has_passages: self.has_passages,
+            longer: None,
             has_hit: self.has_hit,
         }
+    }
+
+    fn longer(&self) -> Option<Self> {
+        let hits = self.longer.clone()?;
+        Some(Self { items: Items::Hits(hits), longer: None, ..self.clone() })
     }
 
     fn cuts_of(&self, index: usize) -> Range<usize> {
@@ -171,6 +180,7 @@ pub(super) struct FoundItems {
     items: Items,
     total: Option<usize>,
     has_more: bool,
+    longer: Option<Vec<Hit>>,
     pub(super) has_hit: bool,
 }
 
@@ -184,6 +194,8 @@ pub(super) struct Collector {
     /// Number of Unicode scalars that are left for further hits; `None` without a budget.
     room: Option<usize>,
     pub(super) hits: Vec<Hit>,
+    /// The same hits with longer passages, if they may fit.
+    pub(super) longer: Option<Vec<Hit>>,
     counts: Vec<Count>,
     total: usize,
     pub(super) has_more: bool,
@@ -197,6 +209,7 @@ impl Collector {
             most: request.most(),
             room: request.max_chars,
             hits: Vec::new(),
+            longer: None,
             counts: Vec::new(),
             total: 0,
             has_more: false,
@@ -260,6 +273,7 @@ impl Collector {
             Items::Counts(counts) => !counts.is_empty(),
             Items::Files(files) => !files.is_empty(),
         };
-        FoundItems { items, total: counted, has_more: self.has_more, has_hit }
+        let Self { has_more, longer, .. } = self;
+        FoundItems { items, total: counted, has_more, longer, has_hit }
     }
 }

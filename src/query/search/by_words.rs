@@ -225,6 +225,29 @@ impl Search<'_> {
             return Ok(false);
         }
         let first = self.reordered(&first, best, question, &mut texts)?;
+        let taking = Taking { first: &first, rest, best, question, queries };
+        let is_full = self.take_with(&taking, self.request.passage, &mut texts, collector)?;
+        // Further sections would have to be scored again.
+        let is_complete = sections.is_complete && rest.is_empty() && !is_full;
+        if self.request.passage.grows && is_complete && self.part.start() == 0 {
+            let mut longer = Collector::new(self.request, self.part);
+            let full = PassageChars::new(None, None);
+            if !self.take_with(&taking, full, &mut texts, &mut longer)? {
+                collector.longer = Some(longer.hits);
+            }
+        }
+        Ok(is_full)
+    }
+
+    /// Adds hits with passages of these lengths, best first. Returns whether no more hits are needed.
+    fn take_with(
+        &self,
+        taking: &Taking<'_>,
+        passage: PassageChars,
+        texts: &mut DocumentTexts<'_>,
+        collector: &mut Collector,
+    ) -> Result<bool> {
+        let Taking { first, rest, best, question, queries } = *taking;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
         let sum = |index: usize| first.get(index).map_or(0.0, |scored| scored.parts.sum());
         let skipped = collector.skip;
@@ -232,6 +255,7 @@ impl Search<'_> {
             search: self,
             question,
             queries,
+            passage,
             is_ahead: sum(0) > LEAD * sum(1),
             shown: HashMap::new(),
             taken: Vec::new(),
@@ -255,10 +279,10 @@ impl Search<'_> {
             if taker.is_full {
                 continue;
             }
-            let Some(mut scored) = self.scored(candidate, question, &mut texts)? else { continue };
+            let Some(mut scored) = self.scored(candidate, question, texts)? else { continue };
             scored.parts.ranking = rounded(candidate.score / best).min(least);
             let bytes = texts.of(&scored.section.document)?;
-            taker.take(scored, &bytes);
+            taker.take(&scored, &bytes);
         }
         let HitTaker { is_full, collector, .. } = taker;
         twins.retain(|(index, _)| *index < collector.hits.len());
@@ -296,12 +320,26 @@ impl Search<'_> {
     }
 }
 
+/// Sections that answer a question, best first.
+#[derive(Clone, Copy)]
+struct Taking<'a> {
+    /// Those that are scored.
+    first: &'a [ScoredSection<'a>],
+    rest: &'a [RankedCandidate],
+    /// The best score of the index.
+    best: f32,
+    question: &'a WeightedTerms<'a>,
+    /// The number of wordings of the question.
+    queries: usize,
+}
+
 /// Adds the sections that answer a question to a collector, best first.
 struct HitTaker<'a> {
     search: &'a Search<'a>,
     question: &'a WeightedTerms<'a>,
     /// The number of wordings of the question.
     queries: usize,
+    passage: PassageChars,
     /// Whether the next section is the first one and far ahead of the second.
     is_ahead: bool,
     /// The spans of each document that were shown.
@@ -315,17 +353,17 @@ struct HitTaker<'a> {
 
 impl<'a> HitTaker<'a> {
     /// Adds a section of a document with these bytes, unless a hit before shows it.
-    fn take(&mut self, scored: ScoredSection<'a>, bytes: &[u8]) {
+    fn take(&mut self, scored: &ScoredSection<'a>, bytes: &[u8]) {
         let Search { request, filter, .. } = self.search;
         let folds = !request.keeps_duplicates && !filter.looks_inside();
-        let PassageChars { leading, other } = request.passage;
+        let PassageChars { leading, other, .. } = self.passage;
         let most = if std::mem::take(&mut self.is_ahead) { leading } else { other };
         let of_document = self.shown.entry(scored.candidate.document.id).or_default();
         // The titles of a hit name the sections above it, and its passage has the headings below it.
         if folds && scored.pieces.are_in(of_document) {
             return;
         }
-        let mut hit = self.search.section_hit(&scored, self.question, bytes, most, of_document);
+        let mut hit = self.search.section_hit(scored, self.question, bytes, most, of_document);
         if folds {
             of_document.extend(hit.passage.iter().map(|window| {
                 let after = bytes.get(window.byte_end..).unwrap_or_default();
@@ -336,7 +374,7 @@ impl<'a> HitTaker<'a> {
             of_document.push(ByteSpan::new(own.start, body));
         }
         hit.score_parts = request.explain.then_some(scored.parts);
-        hit.duplicates = scored.duplicates;
+        hit.duplicates.clone_from(&scored.duplicates);
         if self.queries > 1 {
             hit.queries.clone_from(&scored.candidate.queries);
         }

@@ -122,12 +122,14 @@ pub struct PassageChars {
     pub leading: usize,
     /// Of every other hit.
     pub other: usize,
+    /// Whether the passages of an answer are as long as without a limit if all of them fit into it.
+    pub grows: bool,
 }
 
 impl PassageChars {
     /// Returns the same length for every passage.
     pub const fn all(chars: usize) -> Self {
-        Self { leading: chars, other: chars }
+        Self { leading: chars, other: chars, grows: false }
     }
 
     /// Returns the requested length, or a share of the limit `max_chars` and more for a leading hit.
@@ -138,7 +140,8 @@ impl PassageChars {
         let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
         let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
         let other = max_chars.map_or(greatest, share);
-        Self { leading: (other * 12 / 5).min(limits::LEADING_PASSAGE_CHARS), other }
+        let leading = (other * 12 / 5).min(limits::LEADING_PASSAGE_CHARS);
+        Self { leading, other, grows: other < greatest }
     }
 }
 
