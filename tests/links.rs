@@ -827,3 +827,26 @@ fn the_places_of_a_walk_can_be_filtered() {
         assert_eq!(unknown.json()["nodes"].as_array().unwrap().len(), 1, "{command}");
     }
 }
+
+#[test]
+fn a_link_that_is_cut_to_a_limit_is_marked_with_its_place() {
+    let target = format!("a-target-that-does-not-exist-{}.md", "y".repeat(200));
+    let text = format!("# A title of some length here\n\n[x]({target})\n");
+    let place = Place::ingested(&[("a.md", &text)]);
+    for (command, most, status) in
+        [(["links", "list", "a.md"], "600", 0), (["links", "check", "a.md"], "300", 1)]
+    {
+        let answer =
+            place.run(&[&command[..], &["--max-chars", most]].concat()).ends(status).json();
+        let warning = &answer["warnings"][0];
+        assert_eq!(
+            (&warning["code"], &answer["truncated"]),
+            (&json!("ITEM_CUT"), &json!(true)),
+            "{answer}"
+        );
+        let message = warning["message"].as_str().unwrap();
+        assert!(message.contains("`mdsel select a.md:3-3`"), "{message}");
+    }
+    let line = place.run(&["select", "a.md:3-3", "-f", "raw"]).success().text();
+    assert!(line.contains(&target), "{line}");
+}

@@ -10,9 +10,9 @@ use super::cursor::{Cursor, most};
 use super::page::{self, shorten, shorten_message};
 use super::warning::NO_DOCUMENT;
 use super::{List, Page};
-use crate::address::AddressError;
+use crate::address::{AddressError, lines_address};
 use crate::limits;
-use crate::message::Message;
+use crate::message::{Message, message};
 
 /// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -152,6 +152,14 @@ impl List for Findings {
         if let Some(hint) = &mut first.hint {
             shorten_message(hint, size);
         }
+        let message = match (&first.file, first.line) {
+            (Some(file), Some(line)) => {
+                let place = lines_address(file, line, line);
+                message!("this item is cut; `mdsel select {path}` prints its text", place)
+            }
+            _ => "this item is cut".into(),
+        };
+        self.page.cut_item(message);
         true
     }
 }

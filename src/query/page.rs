@@ -81,6 +81,14 @@ impl Page {
         faults.chain(self.warnings.iter_mut().map(|warning| &mut warning.message))
     }
 
+    /// Marks the only item as cut. `message` names the command that prints all of it.
+    pub(super) fn cut_item(&mut self, message: Message) {
+        const ITEM_CUT: &str = "ITEM_CUT";
+        self.truncated = true;
+        self.warnings.retain(|warning| warning.code != ITEM_CUT);
+        self.warnings.push(Warning::new(ITEM_CUT, message));
+    }
+
     /// Keeps at most `most` suggestions and candidates of each unresolved address. Returns whether it left out any.
     pub(crate) fn keep_suggestions(&mut self, most: usize) -> bool {
         let mut is_cut = false;

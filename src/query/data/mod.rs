@@ -85,11 +85,7 @@ macro_rules! list_of_items {
                     crate::message::Message::from($command),
                     name
                 );
-                self.page.warnings.retain(|warning| warning.code != crate::query::data::ITEM_CUT);
-                self.page
-                    .warnings
-                    .push(crate::error::Warning::new(crate::query::data::ITEM_CUT, message));
-                self.page.truncated = true;
+                self.page.cut_item(message);
                 true
             }
         }
@@ -97,9 +93,6 @@ macro_rules! list_of_items {
 }
 
 use list_of_items;
-
-/// The code of the warning that the only item of an answer is cut.
-const ITEM_CUT: &str = "ITEM_CUT";
 
 /// Parses the expression of a request.
 fn expression(text: Option<&String>) -> Result<Option<Expression>> {

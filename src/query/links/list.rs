@@ -7,7 +7,10 @@ use serde::Serialize;
 
 use super::graph::Graph;
 use super::{Direction, Edge, EdgeFilter, EndFilter, LinkNode};
+use crate::address::lines_address;
 use crate::error::Result;
+use crate::links::StoredLink;
+use crate::message::message;
 use crate::query::cursor::most;
 use crate::query::document_order::DocumentOrder;
 use crate::query::page::{longest, shorten};
@@ -99,7 +102,16 @@ impl List for LinkListAnswer {
     fn cut_first(&mut self, size: usize) -> bool {
         self.nodes.iter_mut().for_each(|node| node.shorten(size));
         let targets = self.edges.iter_mut().flat_map(|edge| edge.link.target_texts_mut());
-        targets.for_each(|text| shorten(text, size));
+        // The other texts only describe the nodes.
+        targets.for_each(|text| shorten(text, size.saturating_mul(4)));
+        let of_link = self.edges.first().map(|edge| {
+            let StoredLink { line, .. } = edge.link;
+            lines_address(&edge.from.document.stored.path, line, line)
+        });
+        let of_node = || self.nodes.first().map(|node| node.selector.clone());
+        let place = of_link.or_else(of_node).unwrap_or_default();
+        let message = message!("this item is cut; `mdsel select {path}` prints its text", place);
+        self.page.cut_item(message);
         true
     }
 }
