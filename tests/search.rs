@@ -952,6 +952,26 @@ fn what_has_invalid_bytes_says_so() {
     lossy(&["find", "B"], "/matches/0/lossy");
     lossy(&["search", "-e", "text"], "/hits/0/lossy");
     lossy(&["neighbors", "a.md::B"], "/lossy");
+    place.write("b.md", b"# C\n\nneedle [a](a.md) [[w\xff]]\n\ncaf\xe9 needle\n");
+    place.write("plain.md", "# D\n\ntext \u{fffd} [b](b.md)\n");
+    place.run(&["ingest"]).success();
+    lossy(&["search", "needle"], "/hits/0/lossy");
+    lossy(&["search", "-e", "^needle", "-A", "2"], "/hits/0/lossy");
+    lossy(&["context", "--query", "needle"], "/items/0/lossy");
+    lossy(&["context", "a.md"], "/items/0/lossy");
+    lossy(&["links", "list", "b.md"], "/nodes/1/lossy");
+    lossy(&["links", "list", "b.md"], "/edges/0/lossy");
+    lossy(&["ldmd", "emit", "b.md", "-f", "json"], "/lossy");
+    lossy(&["prime"], "/most_linked/1/lossy");
+    // The character itself may be in a document.
+    for command in [
+        &["context", "plain.md"][..],
+        &["ldmd", "emit", "plain.md", "-f", "json"],
+        &["search", "text", "-g", "plain.md"],
+    ] {
+        let text = place.run(command).success().text();
+        assert!(!text.contains("lossy"), "{text}");
+    }
     // An address that is not UTF-8 leaves the others.
     let mut child =
         place.command("", &["select", "-"]).stdin(std::process::Stdio::piped()).spawn().unwrap();

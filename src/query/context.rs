@@ -318,6 +318,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
                         if found.as_ref().is_some_and(|hit| !hit.passage.is_empty()) {
                             item.node.summary = None;
                         }
+                        item.answer.lossy |= found.as_ref().is_some_and(|hit| hit.lossy);
                         let item = Box::new(PlaceItem { found, ..item });
                         answer.items.push(ContextItem::Place(item));
                     }
@@ -399,12 +400,13 @@ fn item(
     with_body: bool,
 ) -> Result<AddressResult<PlaceItem>> {
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
-    let answer = match answer(session, place, extent)? {
+    let mut answer = match answer(session, place, extent)? {
         Ok(answer) => answer,
         Err(fault) => return Ok(Err(fault.of(&place.address()))),
     };
     let code = if with_body { codes.of(place)? } else { None };
     let node = LinkNode { hop, ..LinkNode::of(session, place)? };
+    answer.lossy |= node.lossy;
     Ok(Ok(PlaceItem { answer, node, word: place.word(), code, found: None }))
 }
 

@@ -140,7 +140,7 @@ pub struct NodeAnswer {
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether the content contains bytes that are not valid UTF-8.
+    /// Whether the content, the title, the summary or the passage contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// How to form the address of another page.

@@ -308,6 +308,14 @@ pub struct StoredDocument {
     pub(crate) checksums: Checksums,
 }
 
+impl StoredDocument {
+    /// Returns whether one of `texts` of the document has bytes that are not UTF-8, which are shown as U+FFFD.
+    pub(crate) fn is_lossy_in<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut texts = texts.into_iter();
+        self.is_lossy && texts.any(|text| text.contains(char::REPLACEMENT_CHARACTER))
+    }
+}
+
 /// A file that an edit is replacing, creating or removing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditIntent {

@@ -1,5 +1,6 @@
 //! Formats the answers of the `ldmd` commands.
 
+use std::borrow::Cow;
 use std::io;
 
 use schemars::JsonSchema;
@@ -293,14 +294,20 @@ struct EmissionJson<'a> {
     file: &'a str,
     /// The document as LDMD.
     content: String,
+    /// Whether the content has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lossy: bool,
     #[serde(flatten)]
     freshness: Freshness,
 }
 
 impl<'a> From<&'a Emission> for EmissionJson<'a> {
     fn from(emission: &'a Emission) -> Self {
-        let content = String::from_utf8_lossy(&emission.content()).into_owned();
-        Self { file: &emission.file, content, freshness: emission.freshness }
+        let content = emission.content();
+        let text = String::from_utf8_lossy(&content);
+        let lossy = matches!(text, Cow::Owned(_));
+        let content = text.into_owned();
+        Self { file: &emission.file, content, lossy, freshness: emission.freshness }
     }
 }
 

@@ -308,6 +308,9 @@ struct EdgeJson<'a> {
     /// Why it leads to no place of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     broken: Option<&'a str>,
+    /// Whether the target has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lossy: bool,
 }
 
 impl<'a> EdgeJson<'a> {
@@ -324,6 +327,7 @@ impl<'a> EdgeJson<'a> {
             file: &edge.from.document.stored.path,
             line: edge.link.line,
             broken: edge.to.broken_word(),
+            lossy: edge.from.document.stored.is_lossy_in(edge.link.target_texts()),
         }
     }
 }

@@ -245,6 +245,7 @@ fn around(text: &str) -> neighbors::NeighborsAnswer {
 
 fn introduction(text: &str) -> prime::PrimeAnswer {
     let node = LinkNode {
+        lossy: false,
         selector: "a.md::*".to_owned(),
         node_type: text.to_owned(),
         title: text.to_owned(),

@@ -50,6 +50,9 @@ pub struct LinkNode {
     pub hop: Option<usize>,
     /// The summary on one line, if any.
     pub summary: Option<String>,
+    /// Whether the title or the summary has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lossy: bool,
     /// Whether the file differs from the stored document.
     #[serde(flatten)]
     pub freshness: Freshness,
@@ -66,7 +69,7 @@ impl LinkNode {
             Some(title) => Some(title),
             None => session.reader.links(stored)?.title,
         };
-        Ok(Self {
+        let mut node = Self {
             selector: place.address(),
             node_type: labels.document_type.unwrap_or_else(|| place.word().to_owned()),
             title: title.unwrap_or_else(|| file_stem(&stored.path).to_owned()),
@@ -74,8 +77,11 @@ impl LinkNode {
             file: stored.path.clone(),
             hop: None,
             summary,
+            lossy: false,
             freshness: session.freshness(stored),
-        })
+        };
+        node.lossy = stored.is_lossy_in(node.texts());
+        Ok(node)
     }
 }
 

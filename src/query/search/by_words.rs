@@ -316,7 +316,9 @@ impl Search<'_> {
         };
         let freshness = self.session.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
-        Hit { score, passage, freshness, ..maker.hit(*span) }
+        let mut hit = Hit { score, passage, freshness, ..maker.hit(*span) };
+        hit.lossy = candidate.document.is_lossy_in(hit.texts());
+        hit
     }
 }
 

@@ -92,7 +92,7 @@ pub struct Hit {
     /// The indices of the queries that found it, 0-based, if there are several queries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<usize>,
-    /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
+    /// Whether one of the texts has bytes that are not UTF-8, which are shown as U+FFFD.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Whether the file differs from the stored document.
@@ -158,6 +158,13 @@ impl fmt::Display for PassagePart<'_> {
 }
 
 impl Hit {
+    /// Returns the texts of the document.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        let lines = self.heading_path.iter().chain(&self.before).chain(&self.after);
+        let windows = self.passage.iter().map(|window| &window.text);
+        lines.chain(windows).map(String::as_str).chain([&*self.text])
+    }
+
     /// Returns the numbers of units to which the passage can be cut so that enough of it remains.
     pub(in crate::query) fn passage_cuts(&self) -> Range<usize> {
         window::cuts(&self.passage, limits::LEAST_CUT_CHARS)

@@ -104,9 +104,7 @@ impl<'a> HitMaker<'a> {
             lines.map(text).collect()
         };
         let (before, after) = (context(first..lines.start), context(lines.end + 1..last + 1));
-        let is_lossy = self.document.is_some_and(|document| document.stored.is_lossy)
-            && text.contains(char::REPLACEMENT_CHARACTER);
-        Hit {
+        let mut hit = Hit {
             selector,
             word,
             section,
@@ -137,9 +135,11 @@ impl<'a> HitMaker<'a> {
             truncated: false,
             duplicates: Vec::new(),
             queries: Vec::new(),
-            lossy: is_lossy,
+            lossy: false,
             freshness: Freshness::default(),
-        }
+        };
+        hit.lossy = self.document.is_some_and(|document| document.stored.is_lossy_in(hit.texts()));
+        hit
     }
 
     /// Returns the column of the byte at `at`, on the line that begins at `start`. It counts from the
