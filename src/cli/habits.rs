@@ -5,17 +5,21 @@
 use clap::{Arg, Command};
 
 /// Names for commands that other programs and the tools of the server have, and what does the same here.
-const COMMANDS: [(&str, &str); 35] = [
+const COMMANDS: [(&str, &str); 40] = [
     ("add", "insert DOC SECTION"),
     ("append", "insert DOC SECTION --position last_child"),
     ("backlinks", "links list ADDRESS --direction in"),
     ("cat", "read DOC"),
     ("check", "links check"),
     ("diff", "status --stale"),
+    ("export", "dump"),
     ("get", "read DOC SECTION"),
     ("grep", "search -e PATTERN"),
     ("head", "read 'DOC::*?head=LINES'"),
     ("headings", "toc DOC"),
+    ("ldmd list", "ldmd index DOC"),
+    ("ldmd read", "ldmd get DOC --id ID"),
+    ("links backlinks", "links list ADDRESS --direction in"),
     ("list", "index"),
     ("log", "status"),
     ("ls", "index"),
@@ -33,6 +37,7 @@ const COMMANDS: [(&str, &str); 35] = [
     ("prev", "neighbors ADDRESS"),
     ("query", "search QUERY"),
     ("refs", "links list ADDRESS --direction in"),
+    ("remove", "delete DOC SECTION"),
     ("rg", "search -e PATTERN"),
     ("rm", "delete DOC SECTION"),
     ("sections", "toc DOC"),
@@ -44,7 +49,7 @@ const COMMANDS: [(&str, &str); 35] = [
 ];
 
 /// Names for options that other programs have, and the option that does the same here, in the commands that have it.
-const OPTIONS: [(&[&str], &str); 15] = [
+const OPTIONS: [(&[&str], &str); 18] = [
     (&["--json"], "-f json"),
     (&["--max-results", "--max-count", "--top", "--top-k", "-m", "-k"], "--limit N"),
     (&["--offset", "--page", "--skip"], "--after CURSOR, which an answer gives as `next`"),
@@ -60,12 +65,23 @@ const OPTIONS: [(&[&str], &str); 15] = [
     (&["--after"], "--position after"),
     (&["--before"], "--position before"),
     (&["--name"], "--title TITLE"),
+    (&["--max-depth"], "--depth N"),
+    (&["--max-depth", "--depth"], "--max-hops N"),
+    (&["--section"], "--id ID"),
 ];
 
 /// Options of other programs that one command does not need, and the reason.
-const UNNEEDED: [(&str, &[&str], &str); 3] = [
+const UNNEEDED: [(&str, &[&str], &str); 7] = [
     ("search", &["--query", "--pattern"], "write the words without an option"),
     ("search", &["-r", "-R", "--recursive"], "leave it out: all documents are searched"),
+    ("context", &["--note", "--id"], "write the address without an option"),
+    (
+        "read",
+        &["--include-children"],
+        "leave it out: --no-children leaves child sections out, else they are printed",
+    ),
+    ("replace", &["--keep-heading"], "leave it out: --no-keep-heading replaces the heading, too"),
+    ("insert", &["--anchor"], "write the section after the document"),
     (
         "replace",
         &["--all"],

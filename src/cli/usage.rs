@@ -43,7 +43,13 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             message = format!("unrecognized subcommand '{document}'");
         }
         if hints.is_empty() {
-            hints.push(format!("to select documents, use --under {}", shell_word(&document)));
+            // Other programs take the document before the pattern.
+            let texts: Vec<&str> = arguments.iter().filter_map(|it| it.to_str()).collect();
+            let at = texts.iter().position(|text| *text == document).unwrap_or_default();
+            let before = at.checked_sub(1).and_then(|before| texts.get(before)).copied();
+            let is_path = |text: &&str| text.contains('/') || text.ends_with(".md");
+            let under = before.filter(is_path).unwrap_or(&document);
+            hints.push(format!("to select documents, use --under {}", shell_word(under)));
         }
     }
     if let Some(option) = given_negative_number(error, arguments) {
