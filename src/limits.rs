@@ -176,7 +176,8 @@ limits! {
     MAX_LINK_TYPES_SHOWN = 10, "link-types-shown",
         "existing types that the warning for an unknown type of links lists";
     MAX_EFFECTS_SHOWN = 20, "effects-shown",
-        "renumbered sections of each place, and links that lead elsewhere, that the answer of an edit lists";
+        "renumbered sections of each place, and links that lead elsewhere, that the answer of an edit lists; of more \
+         rewritten links the text of a move has the number in each file";
     MAX_ENDS_SHOWN = 5, "ends-shown",
         "farthest nodes that are listed if no path of links was found";
     MAX_NODES_BACKWARD = 2000, "nodes-backward",

@@ -1440,3 +1440,17 @@ fn html_that_leads_elsewhere_after_a_move_is_named() {
     assert!(moved.ends_with("on 3 lines: a.md:1, a.md:3, guide.md:3"), "{moved}");
     assert_eq!(said(&["move", "b.md", "d.md"]), None);
 }
+
+#[test]
+fn many_rewritten_links_are_counted_by_file() {
+    let links = "[b](b.md)\n\n".repeat(15);
+    let place = Place::ingested(&[
+        ("a.md", &format!("# A\n\n{links}")),
+        ("b.md", "# B\n"),
+        ("c.md", &format!("# C\n\n{links}")),
+    ]);
+    let moved = place.run(&["move", "b.md", "d.md", "-f", "text"]).success().text();
+    let lines: Vec<&str> = moved.lines().collect();
+    assert_eq!(lines[0], "b.md::* is now d.md::*: 30 links rewritten, 3 files changed");
+    assert_eq!(lines[1..], ["  a.md: 15 links", "  c.md: 15 links"]);
+}

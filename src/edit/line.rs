@@ -157,7 +157,9 @@ fn form_of(operation: &str) -> &'static str {
             r#"write {"operation":"set","section":KEY,"content":VALUE}: the key is the section, and add adds to a list"#
         }
         "unset" => r#"write {"operation":"unset","section":KEY}"#,
-        "done" | "open" => r#"write {"operation":"done","section":"DOC:LINE"}, or "open""#,
+        "done" | "open" | "task" | "check" | "complete" => {
+            r#"write {"operation":"done","section":"DOC:LINE"}, or "open""#
+        }
         "delete" => r#"write {"operation":"delete","section":...}"#,
         _ => r#"write {"operation":"replace","section":...,"content":...}"#,
     }

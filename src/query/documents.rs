@@ -84,7 +84,7 @@ pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message>
         if !folder.is_empty() && session.reader.is_folder(folder)? {
             return Ok(message!(
                 "`mdsel toc {path} --depth 0` lists the documents of {}",
-                folder,
+                format!("{folder}/"),
                 folder
             ));
         }

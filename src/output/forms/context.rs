@@ -107,10 +107,10 @@ impl Answer for context::ContextAnswer {
                     }
                 }
                 ContextItem::Outside(outside) => {
-                    let file = outside.file.as_deref().unwrap_or_default();
                     let content = outside.content.as_bytes();
                     let facts = facts.chain(outside.truncated.then(|| CUT.to_owned()));
-                    renderer.content(&outside.kind, file, facts, content, "markdown")?;
+                    // Its file is no document of the store.
+                    renderer.content(&outside.kind, "", facts, content, "markdown")?;
                 }
             }
         }
@@ -142,6 +142,9 @@ impl Answer for context::ContextAnswer {
                     let id = format!("item:{}", outside.number);
                     let file = outside.file.as_deref().unwrap_or("-");
                     records.place(&id, &outside.kind, file, file)?;
+                    if let (Some(start), Some(end)) = (outside.line_start, outside.line_end) {
+                        records.detail(&format!("lines {start}-{end}"))?;
+                    }
                     records.body(&id, outside.content.as_bytes())?;
                     if outside.truncated {
                         records.detail(&format!("{CUT} {id}"))?;

@@ -8,6 +8,7 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, edit_has};
 use super::value;
+use crate::address::namespace;
 use crate::edit::plan::Renumbered;
 use crate::edit::{self, Done, EditCommand};
 use crate::position::LineSpan;
@@ -16,7 +17,11 @@ use crate::position::LineSpan;
 fn line(done: &Done) -> String {
     let what = match done.command {
         _ if done.effects.is_noop => "unchanged".to_owned(),
-        EditCommand::Insert => format!("inserted at line {}", done.new_lines.start),
+        EditCommand::Insert => {
+            let path = done.new_section_path.as_ref();
+            let path = path.map(|path| format!(" as {}::{path}", namespace::encode(&done.file)));
+            format!("inserted at line {}{}", done.new_lines.start, path.unwrap_or_default())
+        }
         EditCommand::Delete => {
             let kept = if done.effects.kept_definitions.is_empty() {
                 ""

@@ -11,6 +11,7 @@ use super::edit::{kept_definitions, renumbered};
 use super::value;
 use crate::count::counted;
 use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
+use crate::limits;
 
 /// Returns lines that describe the edit: the new address, and each file with its links.
 fn lines(answer: &RelocateAnswer) -> Vec<String> {
@@ -25,7 +26,13 @@ fn lines(answer: &RelocateAnswer) -> Vec<String> {
         let total = total(answer).unwrap_or_default();
         all.push(format!("{from} is now {now}: {total}"));
     }
-    for file in &answer.files {
+    // The diff of a dry run has each link.
+    let lists_links = answer.rewritten_links <= limits::MAX_EFFECTS_SHOWN;
+    for file in answer.files.iter().filter(|file| !file.links.is_empty()) {
+        if !lists_links {
+            all.push(format!("  {}: {}", file.file, counted(file.links.len(), "link")));
+            continue;
+        }
         let rewritten = file.links.iter();
         all.extend(rewritten.map(|RewrittenLink { line, from, to }| {
             format!("  {}:{line}: {from} -> {to}", file.file)

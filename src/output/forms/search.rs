@@ -164,7 +164,8 @@ impl Answer for search::SearchAnswer {
                         records.summary(&hit.selector, &hit.text)?;
                     } else {
                         let lines = hit.passage_address();
-                        records.place(&lines, "Section", title, &hit.file)?;
+                        let word = if hit.section.ends_with("::root") { "Root" } else { "Section" };
+                        records.place(&lines, word, title, &hit.file)?;
                         records.body(&lines, hit.passage_text().as_bytes())?;
                     }
                     if let Some(rest) = &hit.rest {
