@@ -610,3 +610,42 @@ fn an_edit_that_makes_a_file_too_large_names_the_size_that_the_store_allows() {
     place.run(&["ingest", "--max-file-size", "30"]).success();
     place.run(&shorter).success();
 }
+
+#[test]
+fn the_last_ldmd_section_of_a_place_is_not_dropped_silently() {
+    let section = |id: &str, text: &str| {
+        format!("<!--LDMD:BEGIN id=\"{id}\"-->\n{text}<!--LDMD:END id=\"{id}\"-->\n")
+    };
+    let inner = format!("own\n{}{}", section("k1", "a\n"), section("k2", "b\n"));
+    let files = [
+        ("h.md", format!("# H\n\n{}\n# J\n", section("a", "x\n"))),
+        ("p.md", section("p", &inner)),
+        ("c.md", format!("# H\n\n{}", section("c", "x\n")).replace('\n', "\r\n")),
+    ];
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let place = Place::ingested(&files);
+    for (document, section, dropped) in [
+        ("h.md", "H", json!(["ldmd:a"])),
+        ("c.md", "H", json!(["ldmd:c"])),
+        ("p.md", "ldmd:p", json!(["ldmd:k1", "ldmd:k2"])),
+    ] {
+        let replace = ["replace", document, section, "--content", "new", "--dry-run", "-f", "json"];
+        let refused = place.run(&replace).ends(2).json();
+        assert_eq!(refused["error"]["reason"], "WOULD_DROP", "{refused}");
+        let allowed = place.run(&[&replace[..], &["--allow-drop"]].concat()).success().json();
+        assert_eq!(allowed["removed_sections"], dropped, "{allowed}");
+    }
+}
+
+#[test]
+fn a_patch_has_lone_carriage_returns_as_text() {
+    let place = Place::ingested(&[("a.md", "# T\n\none\rtwo\n\nx\n"), ("b.md", "# T\r\rx\r")]);
+    let diff = |file: &str| {
+        let rename = ["rename", file, "T", "--title", "Q", "--dry-run", "-f", "raw"];
+        place.run(&rename).success().text()
+    };
+    assert!(diff("a.md").contains("@@ -1,4 +1,4 @@\n-# T\n+# Q\n \n one\rtwo\n \n"));
+    let end = "\n\\ No newline at end of file\n";
+    assert!(diff("b.md").ends_with(&format!("-# T\r\rx\r{end}+# Q\r\rx\r{end}")));
+}

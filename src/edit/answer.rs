@@ -137,9 +137,13 @@ pub(super) fn first_lines(text: &[u8], most: usize) -> &[u8] {
 
 /// Returns a unified diff from `before`, the bytes of the file `from`, to `after`, those of the file `to`.
 pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8> {
+    // Patches have lines that end with a line feed; a lone carriage return is text in them.
+    let lines =
+        |text| -> Vec<&[u8]> { <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect() };
+    let (before, after) = (lines(before), lines(after));
     let diff = similar::TextDiff::configure()
         .timeout(std::time::Duration::from_secs(1))
-        .diff_lines(before, after);
+        .diff_slices(&before, &after);
     let mut bytes = Vec::new();
     for hunk in diff.unified_diff().iter_hunks() {
         if bytes.is_empty() {
@@ -150,9 +154,14 @@ pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8>
             };
             bytes = format!("--- {}\n+++ {}\n", name("a", from), name("b", to)).into_bytes();
         }
-        // Writing to memory cannot fail. Writing the whole diff at once would replace invalid UTF-8; writing a
-        // hunk does not.
-        drop(hunk.to_writer(&mut bytes));
+        bytes.extend_from_slice(format!("{}\n", hunk.header()).as_bytes());
+        for change in hunk.iter_changes() {
+            bytes.extend_from_slice(change.tag().to_string().as_bytes());
+            bytes.extend_from_slice(change.value());
+            if !change.value().ends_with(b"\n") {
+                bytes.extend_from_slice(b"\n\\ No newline at end of file\n");
+            }
+        }
     }
     bytes
 }

@@ -377,7 +377,8 @@ impl Planner<'_> {
             }
         }
         for (index, section) in self.old.markup().sections.iter().enumerate() {
-            if splice.at.contains(section.span)
+            // The splice leaves the last line end of the place.
+            if splice.at.contains(trimmed(self.old.bytes(), section.span))
                 && !new.markup().sections.iter().any(|kept| kept.id == section.id)
             {
                 is_itself |= self.target == EditTarget::Ldmd(index);
