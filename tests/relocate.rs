@@ -1316,7 +1316,7 @@ fn a_document_whose_sections_or_links_depend_on_the_dialect_keeps_its_extension(
         ("a.mdx", "a.md", "# T\n\n{/* [y](gone.md) */}\n", 3),
         ("a.mdx", "a.markdown", "# T\n\n{/*\n## Draft\n*/}\n", 4),
         ("a.md", "b/a.mdx", "# T\n\n{/*\n## Part\n*/}\n", 4),
-        ("a.md", "a.mdx", "x\n\n    code\n\n{/*\n[b](b.md)\n*/}\n", 6),
+        ("a.md", "a.mdx", "x\n\n    code\n\n{/*\n[b](b.md)\n*/}\n", 3),
     ] {
         let place = Place::ingested(&[(from, content), ("b.md", "# B\n")]);
         let refused = place.run(&["move", from, to]).ends(2).json();
@@ -1392,7 +1392,7 @@ fn a_reference_to_an_anchor_follows_its_section() {
     let found = place.run(&["links", "check"]).ends(1).json();
     let found = found["findings"].as_array().unwrap();
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0]["hint"], "did you mean #install?");
+    assert_eq!(found[0]["hint"], "did you mean install?");
     let links = place.run(&["links", "list", "guide.md#install", "--direction", "in"]).success();
     assert_eq!(links.json()["edges"][0]["line"], 1);
     let rename = ["rename", "guide.md", "Install", "--title", "Set \"up\" & go"];
@@ -1453,4 +1453,38 @@ fn many_rewritten_links_are_counted_by_file() {
     let lines: Vec<&str> = moved.lines().collect();
     assert_eq!(lines[0], "b.md::* is now d.md::*: 30 links rewritten, 3 files changed");
     assert_eq!(lines[1..], ["  a.md: 15 links", "  c.md: 15 links"]);
+}
+
+#[test]
+fn the_warning_about_html_names_what_a_reader_can_click() {
+    let link = "<a href=\"guide.md\">g</a>";
+    let place = Place::ingested(&[
+        ("guide.md", "# G\n"),
+        ("a.md", "<a title=\"a > b\" href=\"guide.md\">g</a>\n"),
+        ("b.md", "<a href=\"guide.md\" src=\"http://a/b\">g</a>\n"),
+        ("c.md", &format!("Write `see {link}`.\n")),
+        ("d.md", &format!("<!-- {link} -->\n")),
+        ("e.md", &format!("\\{link}\n")),
+        ("f.md", &format!("---\nx: '{link}'\n---\n")),
+        ("a&b.md", "# A\n"),
+        ("g.md", "<a href=\"a&amp;b.md\">g</a>\n"),
+    ]);
+    let warning = |from: &str| {
+        let moved = place.run(&["move", from, "x.md", "--dry-run", "-f", "json"]).success().json();
+        moved["warnings"][0]["message"].as_str().unwrap().to_owned()
+    };
+    assert!(warning("guide.md").ends_with("on 2 lines: a.md:1, b.md:1"), "{}", warning("guide.md"));
+    assert!(warning("a&b.md").ends_with("on 1 line: g.md:1"));
+}
+
+#[test]
+fn a_document_whose_blocks_depend_on_its_dialect_keeps_its_extension() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\nText.\n\n    rm -rf build\n"),
+        ("b.md", "# B\n\ntext\n"),
+    ]);
+    let refused = place.run(&["move", "a.md", "a.mdx", "-f", "json"]).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "CHANGES_SECTION");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("line 5"), "{refused}");
+    place.run(&["move", "b.md", "b.mdx"]).success();
 }

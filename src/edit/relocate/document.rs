@@ -1,7 +1,7 @@
 //! Gives a document another path, or puts it into another folder.
 //!
-//! Invariant: the new path is one that an ingest takes, and nothing is there. The document has the same sections and
-//! links there.
+//! Invariant: the new path is one that an ingest takes, and nothing is there. The document has the same blocks, sections
+//! and links there.
 
 use std::collections::HashMap;
 
@@ -12,6 +12,7 @@ use crate::edit::plan::{Refusal, Version};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
 use crate::markdown::Dialect;
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::message::{Message, message};
 use crate::position::LineIndex;
 use crate::query::Session;
@@ -42,10 +43,19 @@ fn same_places(old: &OpenDocument, new: &OpenDocument) -> MovedPlaces {
     moved
 }
 
-/// Returns the first offset at which the same bytes have other sections, links or LDMD markers in two versions.
+/// Returns the first offset at which the same bytes have other blocks, sections, links or LDMD markers in two versions.
 fn first_difference(one: &Version, other: &Version) -> Option<usize> {
     let [one, other] = [one, other].map(|version| {
         let (nodes, markup) = (&version.outline().nodes, version.markup());
+        // Tags are text in one dialect and HTML in the other, and are shown alike.
+        let is_shown_as = |node: &&Node| {
+            matches!(
+                node.kind,
+                NodeKind::Block(BlockType::Code | BlockType::List | BlockType::Table)
+            )
+        };
+        let blocks = nodes.iter().filter(is_shown_as);
+        let blocks = blocks.map(|node| (node.bytes.start, format!("{:?}", node.kind)));
         let sections = version.outline().sections.iter().filter_map(|section| {
             Some((
                 nodes.get(section.node)?.bytes.start,
@@ -57,7 +67,8 @@ fn first_difference(one: &Version, other: &Version) -> Option<usize> {
         let marked = markup.sections.iter().map(|marked| (marked.span.start, marked.id.clone()));
         let references = markup.references.iter();
         let references = references.map(|found| (found.span.start, found.document.clone()));
-        let mut all: Vec<_> = sections.chain(links).chain(marked).chain(references).collect();
+        let mut all: Vec<_> =
+            blocks.chain(sections).chain(links).chain(marked).chain(references).collect();
         all.sort();
         all
     });

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
+use markdown_it::common::utils::unescape_all;
 use regex::bytes::Regex;
 
 use super::link_comparison::LinkComparison;
@@ -14,15 +15,18 @@ use crate::count::counted;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{Kind, StoredLink, split_extension};
-use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
 use crate::percent::percent_encode;
-use crate::position::{ByteSpan, LineIndex};
+use crate::position::LineIndex;
 use crate::query::open_document::OpenDocument;
 use crate::store::{Lookup, StoredDocument};
 use crate::terms::TrigramQuery;
 
-/// The name and the value of an attribute in a tag.
-const ATTRIBUTE: &str = r#"(?i-u)<[a-z][a-z0-9-]*\s(?:[^<>]*?\s)?(?:href|src)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^"'\s<>]+))"#;
+/// A comment or a tag with attributes.
+const TAG: &str = r#"(?is-u)<!--.*?-->|<[a-z][a-z0-9-]*\s(?:[^<>"']|"[^"]*"|'[^']*')*>"#;
+
+/// An attribute in a tag that leads to a file.
+const ATTRIBUTE: &str = r#"(?i-u)\s(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^"'\s<>]+))"#;
 
 /// Returns a warning about the attributes `href` and `src` that lead elsewhere after the edit, if there are any.
 pub(super) fn unchanged_html(comparison: &LinkComparison<'_>) -> Result<Option<Warning>> {
@@ -64,7 +68,8 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)
     let names = renamed.flat_map(|version: &NewVersion| {
         let path = split_extension(&version.old.stored.path).0;
         let name = path.rsplit('/').next().unwrap_or(path);
-        [has_all(name), has_all(&percent_encode(name, |scalar| scalar.is_ascii_graphic()))]
+        let encoded = percent_encode(name, |scalar| scalar.is_ascii_graphic());
+        [has_all(name), has_all(&encoded), has_all(&name.replace('&', "&amp;"))]
     });
     let attributes = has_all("href").or(has_all("src"));
     let query = TrigramQuery::any_of(names.collect()).and(attributes);
@@ -82,33 +87,43 @@ fn changed<'a>(
     bytes: &[u8],
     old_of_line: impl Fn(usize) -> &'a Rc<OpenDocument>,
 ) -> Result<Vec<(String, usize)>> {
-    static REGEX: OnceLock<Option<Regex>> = OnceLock::new();
-    let regex = REGEX.get_or_init(|| Regex::new(ATTRIBUTE).ok());
+    static REGEXES: OnceLock<Option<[Regex; 2]>> = OnceLock::new();
+    let regexes =
+        REGEXES.get_or_init(|| Some([Regex::new(TAG).ok()?, Regex::new(ATTRIBUTE).ok()?]));
+    let Some([tag, attribute]) = regexes else { return Ok(Vec::new()) };
     let lines = LineIndex::new(bytes);
-    let nodes = new.tree.outline().nodes.iter();
-    let code: Vec<ByteSpan> = nodes
-        .filter(|node| node.kind == NodeKind::Block(BlockType::Code))
-        .map(|node| node.bytes)
-        .collect();
+    let outline = new.tree.outline();
+    let body = outline.front_matter.map_or(0, |front_matter| front_matter.end);
     let mut places = Vec::new();
-    for found in regex.iter().flat_map(|regex| regex.captures_iter(bytes)) {
-        let Some(value) = (1..=3).find_map(|group| found.get(group)) else { continue };
-        let before = value.start();
-        let next = code.partition_point(|code| code.end <= before);
-        let is_code = code.get(next).is_some_and(|code| code.start <= before)
-            || found.get(0).is_some_and(|tag| {
-                bytes.get(..tag.start()).is_some_and(|text| text.ends_with(b"`"))
-            });
-        let target = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let line = lines.line_of(before);
-        let written = StoredLink { kind: Kind::Markdown, target, line };
-        let old = old_of_line(line);
-        if !is_code
-            && !comparison.is_same(old, &written, new, &written)?
-            && !comparison.was_broken(old, &written)?
-        {
-            places.push((new.stored.path.clone(), line));
+    for found in tag.find_iter(bytes).filter(|tag| tag.start() >= body) {
+        if found.as_bytes().starts_with(b"<!--") || is_text(bytes, outline, &lines, found.start()) {
+            continue;
+        }
+        for value in attribute.captures_iter(found.as_bytes()) {
+            let Some(value) = (1..=3).find_map(|group| value.get(group)) else { continue };
+            let target = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let target = unescape_all(&target).into_owned();
+            let line = lines.line_of(found.start() + value.start());
+            let written = StoredLink { kind: Kind::Markdown, target, line };
+            let old = old_of_line(line);
+            if !comparison.is_same(old, &written, new, &written)?
+                && !comparison.was_broken(old, &written)?
+            {
+                places.push((new.stored.path.clone(), line));
+            }
         }
     }
     Ok(places)
+}
+
+/// Returns whether a reader sees the tag at `offset` as text: in code, or after a backslash.
+fn is_text(bytes: &[u8], outline: &Outline, lines: &LineIndex, offset: usize) -> bool {
+    let before = bytes.get(..offset).unwrap_or_default();
+    let line = before.get(lines.start_of(lines.line_of(offset))..).unwrap_or_default();
+    let is_in_span = line.iter().filter(|byte| **byte == b'`').count() % 2 == 1;
+    let is_code = |node: &Node| {
+        node.kind == NodeKind::Block(BlockType::Code)
+            && (node.bytes.start..node.bytes.end).contains(&offset)
+    };
+    is_in_span || before.ends_with(b"\\") || outline.nodes.iter().any(is_code)
 }

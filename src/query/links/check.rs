@@ -216,7 +216,8 @@ impl Hints<'_> {
         let names = names_of_places(&target, &link.kind);
         self.compared += names.len();
         let similar = most_similar(&percent_decode(wanted), names);
-        let hint = similar.first().map(|name| format!("did you mean #{name}?"));
+        let mark = if link.kind.ldmd_section().is_some() { "" } else { "#" };
+        let hint = similar.first().map(|name| format!("did you mean {mark}{name}?"));
         self.anchors.insert(key, hint.clone());
         Ok(hint)
     }
