@@ -72,8 +72,11 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
         Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],
         None => hints.push(format!("run `mdsel{} --help`", command_of(arguments))),
     }
-    Error::new(ErrorKind::Usage, message.replace("invalid digit found in string", "not a number"))
-        .with_hint(hints.join("; "))
+    Error::new(
+        ErrorKind::Usage,
+        message.replace("invalid digit found in string", "not a whole number of at least 0"),
+    )
+    .with_hint(hints.join("; "))
 }
 
 /// Returns the text of `error` of this kind.
@@ -94,9 +97,17 @@ fn given_negative_number<'a>(error: &clap::Error, arguments: &'a [OsString]) -> 
         [option, value] => Some((option.to_str()?, value.to_str()?)),
         _ => None,
     });
-    let is_negative = |value: &str| value.starts_with('-') && value.parse::<i64>().is_ok();
+    let takes_number = |option: &str| {
+        let option = habits::find(&commands, option);
+        let names = option.and_then(|option| option.get_value_names()).unwrap_or_default();
+        names.iter().any(|name| name == "N" || name == "SECONDS")
+    };
     let mut options = pairs.filter(|(_, value)| is_negative(value)).map(|(option, _)| option);
-    options.find(|option| option.starts_with('-') && takes_value(&commands, option))
+    options.find(|option| option.starts_with('-') && takes_number(option))
+}
+
+fn is_negative(text: &str) -> bool {
+    text.starts_with('-') && text.parse::<f64>().is_ok()
 }
 
 /// Returns the hint for a command or an option that other programs have.
@@ -182,7 +193,8 @@ fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let texts = texts?;
     let is_text = |argument: &&str| {
         let is_long = argument.starts_with("--");
-        argument.len() > 2 && argument.starts_with('-') && (takes_text || !is_long)
+        let is_letter = argument.len() <= 2 && !is_negative(argument);
+        !is_letter && argument.starts_with('-') && (takes_text || !is_long)
     };
     let at = texts.iter().position(|argument| is_text(argument) && is_meant(argument))?;
     let (before, rest) = texts.split_at_checked(at)?;
@@ -275,7 +287,10 @@ mod tests {
         );
         assert_eq!(
             message_and_hint(&["find", "x", "--limit", "y"]),
-            both("invalid value 'y' for '--limit <N>': not a number", "run `mdsel find --help`")
+            both(
+                "invalid value 'y' for '--limit <N>': not a whole number of at least 0",
+                "run `mdsel find --help`"
+            )
         );
         for (arguments, command) in [
             (&["search", "-x y"][..], "mdsel search -- '-x y'"),

@@ -36,13 +36,14 @@ impl NodeAnswer {
         let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
             format!(", page {} of pages 0-{}", pagination.page, pagination.pages - 1)
         });
-        format!(
-            "{}{title} (lines {}-{}, {}{pages})",
-            self.selector,
-            self.line_start,
-            self.line_end,
-            counted(ShortCount(self.words), "word")
-        )
+        // An empty place has no lines.
+        let lines = if self.line_start <= self.line_end {
+            format!("lines {}-{}, ", self.line_start, self.line_end)
+        } else {
+            String::new()
+        };
+        let words = counted(ShortCount(self.words), "word");
+        format!("{}{title} ({lines}{words}{pages})", self.selector)
     }
 
     pub(super) fn write_text(&self, writer: &mut TextWriter) {

@@ -149,7 +149,8 @@ impl Answer for NamedValues {
     }
 
     fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
-        renderer.summary(&facts(&self.0))
+        renderer.summary(&facts(&self.0))?;
+        renderer.key_findings(0, std::iter::empty())
     }
 }
 

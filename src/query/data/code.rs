@@ -82,8 +82,9 @@ pub struct CodeAnswer {
 list_of_items!(
     CodeAnswer,
     code,
-    "select",
+    "this item is cut; `mdsel select {path}` prints all of it",
     selector,
+    "?full=true",
     [file],
     |item: &Code| longest(item.code.iter().map(String::as_str)),
     |item: &mut Code, size| {

@@ -56,8 +56,9 @@ pub struct MetaAnswer {
 list_of_items!(
     MetaAnswer,
     documents,
-    "select",
+    "this item is cut; `mdsel select {path}` prints all of it",
     selector,
+    "?full=true",
     [file],
     |item: &Document| item.meta.values().map(longest_within).max().unwrap_or(0),
     |item: &mut Document, size| {
@@ -217,8 +218,9 @@ pub struct Types {
 list_of_items!(
     Types,
     keys,
-    "meta --get",
+    "this item is cut; `mdsel meta --get {}` prints all of it",
     key,
+    "",
     [],
     |item: &Key| longest([item.key.as_str()]),
     |item: &mut Key, size| cut(&mut item.key, size)

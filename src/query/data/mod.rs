@@ -38,11 +38,11 @@ pub struct Common {
     pub after: Option<Cursor>,
 }
 
-/// Implements an answer whose items are in one field. `$command` with the field `$name` of an item prints
-/// the whole item. `$file` is its field with the path of the document, if any. Each `$other` is a field that
-/// all parts of the answer have in common.
+/// Implements an answer whose items are in one field. `$cut_message` names the command that prints a whole item, by its
+/// field `$name` with `$params` after it. `$file` is its field with the path of the document, if any. Each `$other` is a
+/// field that all parts of the answer have in common.
 macro_rules! list_of_items {
-    ($answer:ident, $field:ident, $command:literal, $name:ident, [$($file:ident)?], $longest:expr,
+    ($answer:ident, $field:ident, $cut_message:literal, $name:ident, $params:literal, [$($file:ident)?], $longest:expr,
      $cut:expr
      $(; $other:ident)*) => {
         impl crate::query::List for $answer {
@@ -81,9 +81,8 @@ macro_rules! list_of_items {
                 let name = item.$name.clone();
                 $cut(item, size);
                 let message = crate::message::message!(
-                    "this item is cut; `mdsel {} {path}` prints all of it",
-                    crate::message::Message::from($command),
-                    name
+                    $cut_message,
+                    format!("{name}{}", $params)
                 );
                 self.page.cut_item(message);
                 true

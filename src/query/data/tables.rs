@@ -108,8 +108,9 @@ pub struct TableAnswer {
 list_of_items!(
     TableAnswer,
     rows,
-    "select",
+    "this item is cut; `mdsel select {path}` prints all of it",
     selector,
+    "?full=true",
     [file],
     |item: &TableRow| longest(
         item.row.values().chain(item.source.values()).filter_map(Value::as_str)

@@ -93,8 +93,9 @@ pub struct TaskAnswer {
 list_of_items!(
     TaskAnswer,
     tasks,
-    "select",
+    "this item is cut; `mdsel select {path}` prints all of it",
     selector,
+    "?full=true",
     [file],
     |item: &Task| longest([item.text.as_str()]),
     |item: &mut Task, size| {
