@@ -649,3 +649,26 @@ fn a_patch_has_lone_carriage_returns_as_text() {
     let end = "\n\\ No newline at end of file\n";
     assert!(diff("b.md").ends_with(&format!("-# T\r\rx\r{end}+# Q\r\rx\r{end}")));
 }
+
+#[test]
+fn hints_about_dropped_and_escaping_sections_name_what_helps() {
+    let marked = "<!--LDMD:BEGIN id=\"s\"-->\n## Sites\nold\n<!--LDMD:END id=\"s\"-->\n";
+    let place = Place::ingested(&[
+        ("s.md", marked),
+        ("h.md", &format!("# H\n\n{}", marked.replace("## Sites\n", ""))),
+        ("t.md", "# T\n\n## S\n\nold\n"),
+        ("n.md", &format!("<!--LDMD:BEGIN id=\"p\"-->\nown\n{marked}<!--LDMD:END id=\"p\"-->\n")),
+    ]);
+    for (arguments, expected) in [
+        (&["s.md", "ldmd:s", "--content", "new"][..], "keep their headings in"),
+        (&["h.md", "H", "--content", "new"], "keep their markers in"),
+        (&["n.md", "ldmd:p", "--content", "new"], "keep their headings and markers in"),
+        (&["n.md", "ldmd:p", "--content", "new", "--no-children"], "leave out --no-children"),
+        (&["t.md", "S", "--content", "# S\n\nnew\n"], "begin the content with `## S` as it is"),
+    ] {
+        let refused =
+            place.run(&[&["replace"], arguments, &["-f", "json"]].concat()).ends(2).json();
+        let hint = refused["error"]["hint"].as_str().unwrap();
+        assert!(hint.starts_with(expected), "{arguments:?}: {hint}");
+    }
+}

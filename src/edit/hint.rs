@@ -180,8 +180,10 @@ impl RefusedEdit<'_> {
                     rename
                 )
             }
-            Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections.len()),
-            Refusal::WouldEscape { least, is_title, .. } => self.escape(*least, *is_title),
+            Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections),
+            Refusal::WouldEscape { title, least, is_title, .. } => {
+                self.own_heading(title).unwrap_or_else(|| self.escape(*least, *is_title))
+            }
             Refusal::WouldReparent { .. } => self.levels(&"use headings of other levels".into()),
             Refusal::WrongLevel { wanted, .. } => {
                 self.levels(&message!("begin with `{}`", hashes(*wanted)))
@@ -309,6 +311,10 @@ impl RefusedEdit<'_> {
 
     fn part(&self) -> Message {
         let address = self.address;
+        if matches!(self.place.target, Target::Ldmd(_)) {
+            return "leave out --no-children, and keep the sections inside it in the content"
+                .into();
+        }
         match self.operation {
             Operation::Content(Delete { .. }) => {
                 message!(
@@ -324,10 +330,10 @@ impl RefusedEdit<'_> {
         }
     }
 
-    fn drop(&self, is_itself: bool, count: usize) -> Message {
+    fn drop(&self, is_itself: bool, sections: &[String]) -> Message {
         let is_section = matches!(self.place.target, Target::Node(node)
             if self.place.document.tree.section(node).is_some());
-        if is_itself && count == 1 {
+        if is_itself && sections.len() == 1 {
             return match self.operation.scope() {
                 EditScope::Heading => "give one heading of the same level".into(),
                 _ => "begin the content with a heading of the same level, leave out \
@@ -335,17 +341,38 @@ impl RefusedEdit<'_> {
                     .into(),
             };
         }
+        let marked = sections.iter().filter(|section| section.starts_with("ldmd:")).count();
+        let kept = match marked {
+            0 => "headings",
+            marked if marked == sections.len() => "markers",
+            _ => "headings and markers",
+        };
         if self.operation.scope() == EditScope::Subtree && is_section && !self.is_exact() {
-            return "keep their headings in the content, pass --no-children to replace only the section's \
-                    own text, or --allow-drop to drop them"
-                .into();
+            return message!(
+                "keep their {} in the content, pass --no-children to replace only the section's own text, or \
+                 --allow-drop to drop them",
+                kept
+            );
         }
         if matches!(self.operation, Operation::Content(Delete { .. })) {
             return "leave out --no-children to delete them, too".into();
         }
-        let kept =
-            if matches!(self.place.target, Target::Ldmd(_)) { "markers" } else { "headings" };
         message!("keep their {} in the content, or pass --allow-drop to drop them", kept)
+    }
+
+    /// The hint for content that begins with the heading of the section itself, but at another level.
+    fn own_heading(&self, title: &str) -> Option<Message> {
+        let Target::Node(node) = self.place.target else { return None };
+        let section = self.place.document.tree.section(node)?;
+        let is_replace = matches!(self.operation, Operation::Content(Replace { .. }));
+        (is_replace && section.title == title).then(|| {
+            message!(
+                "begin the content with `{} {}` as it is, leave the heading out, or pass --no-keep-heading to \
+                 change its level",
+                hashes(section.level),
+                title
+            )
+        })
     }
 
     fn escape(&self, least: u8, is_title: bool) -> Message {

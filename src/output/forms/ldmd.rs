@@ -158,10 +158,13 @@ impl Body for SectionContent {
         (self.omitted_sections > 0).then(|| {
             let (id, file) = (&self.section_id, &self.file);
             let sections = counted(self.omitted_sections, "section");
+            // A preview is never deeper.
+            let more = match self.mode {
+                "preview" => "--mode full".to_owned(),
+                _ => format!("--depth {}", self.depth.unwrap_or(0) + 1),
+            };
             format!(
-                "{sections} in {id} left out: --depth {} shows more; mdsel ldmd neighbors {file} --id {id} \
-                 lists them",
-                self.depth.unwrap_or(0) + 1
+                "{sections} in {id} left out: {more} shows more; mdsel ldmd index {file} lists them"
             )
         })
     }
