@@ -663,7 +663,6 @@ fn hints_about_dropped_and_escaping_sections_name_what_helps() {
         (&["s.md", "ldmd:s", "--content", "new"][..], "keep their headings in"),
         (&["h.md", "H", "--content", "new"], "keep their markers in"),
         (&["n.md", "ldmd:p", "--content", "new"], "keep their headings and markers in"),
-        (&["n.md", "ldmd:p", "--content", "new", "--no-children"], "leave out --no-children"),
         (&["t.md", "S", "--content", "# S\n\nnew\n"], "begin the content with `## S` as it is"),
     ] {
         let refused =

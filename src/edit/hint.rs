@@ -311,10 +311,6 @@ impl RefusedEdit<'_> {
 
     fn part(&self) -> Message {
         let address = self.address;
-        if matches!(self.place.target, Target::Ldmd(_)) {
-            return "leave out --no-children, and keep the sections inside it in the content"
-                .into();
-        }
         match self.operation {
             Operation::Content(Delete { .. }) => {
                 message!(
