@@ -671,3 +671,23 @@ fn hints_about_dropped_and_escaping_sections_name_what_helps() {
         assert!(hint.starts_with(expected), "{arguments:?}: {hint}");
     }
 }
+
+#[test]
+fn a_document_that_is_given_back_with_one_more_line_end_stays() {
+    let place = Place::ingested(&[("a.md", "# T\n\nalpha")]);
+    let replace = ["replace", "a.md::*", "--content", "# T\n\nalpha\n", "-f", "text"];
+    assert!(place.run(&replace).success().text().contains("unchanged"));
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# T\n\nalpha");
+}
+
+#[test]
+fn an_edit_takes_a_document_by_its_name_and_not_by_a_glob() {
+    let place = Place::ingested(&[("x/a.md", "# T\n\nalpha\n")]);
+    for document in ["a*", "x", "x/"] {
+        let refused = place.run(&["replace", document, "T", "--content", "new"]).ends(1).json();
+        let fault = &refused["unresolved_selectors"][0];
+        assert_eq!(fault["code"], "NAMESPACE_NOT_FOUND", "{refused}");
+        assert_eq!(fault["suggestions"], json!(["x/a.md::*"]), "{refused}");
+    }
+    place.run(&["replace", "a", "T", "--content", "new"]).success();
+}

@@ -336,6 +336,22 @@ pub fn one(session: &Session<'_>, name: &str) -> Result<AddressResult<StoredDocu
     })
 }
 
+/// Returns the one document with that name, to change it. A folder or a glob names none, even if it has one document now.
+pub(crate) fn one_to_edit(
+    session: &Session<'_>,
+    name: &str,
+) -> Result<AddressResult<StoredDocument>> {
+    let found = one(session, name)?;
+    let Ok(document) = &found else { return Ok(found) };
+    let is_several = name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some();
+    if !is_several || !matches!(by_name(session, name)?, NameMatch::None) {
+        return Ok(found);
+    }
+    let message = format!("{name:?} is not the name of a document; an edit takes one by its name");
+    let fault = AddressError::new(FaultCode::NamespaceNotFound, message).of(name);
+    Ok(Err(fault.suggest(vec![namespace::whole(&document.path)])))
+}
+
 /// Returns the path of the folder called `name`, which may begin with `./`: decoded, else as it is written. The
 /// root is the empty path.
 pub(super) fn folder(session: &Session<'_>, name: &str) -> Result<Option<String>> {

@@ -264,7 +264,7 @@ fn planned(
                 }
             }
         }
-        Relocation::Move { document, path } => match documents::one(session, document)? {
+        Relocation::Move { document, path } => match documents::one_to_edit(session, document)? {
             Ok(stored) => moved(request.store, session, &stored, path).map(Ok)?,
             Err(fault) if names_document(session, document)? => {
                 let is_place = names_document(session, path)?;

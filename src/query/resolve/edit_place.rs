@@ -84,7 +84,7 @@ pub(crate) fn named(
     let text = split.as_ref().map_or(text, |(table, _)| table);
     let answer = match document {
         None => over_store(session, text, is_fuzzy)?,
-        Some(document) => match documents::one(session, document)? {
+        Some(document) => match documents::one_to_edit(session, document)? {
             Ok(stored) => in_document(session, stored, text)?,
             Err(fault) => Err(fault),
         },
