@@ -183,8 +183,11 @@ limits! {
     MAX_NODES_BACKWARD = 2000, "nodes-backward",
         "nodes visited backward from the end of a path that was not found";
     PRIME_ITEMS = 10, "prime-items", "folders, and most linked documents, that prime lists";
-    PRIME_LINK_TARGETS = 40, "prime-link-targets",
-        "most frequent targets of links among which prime looks for the most linked documents";
+    PRIME_LINK_TARGETS = 200, "prime-link-targets",
+        "most frequent names in links among which prime looks for the most linked documents";
+    PRIME_SOURCES = 20, "prime-sources",
+        "documents with a frequent name in a link that prime reads to count the links to a document";
+    PRIME_LINKS = 300, "prime-links", "links that prime follows";
     SEARCH_LIMIT = 20, "search-limit", "hits of a search unless --limit is given";
     PASSAGE_CHARS = 600, "passage-chars",
         "characters of a passage, approximately, unless --passage or --max-chars is given";

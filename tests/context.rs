@@ -489,3 +489,30 @@ fn a_markdown_block_of_an_empty_place_names_no_lines() {
     let bundle = place.run(&["context", "p.md::root", "-f", "markdown"]).success().text();
     assert_eq!(bundle, "## Context\n\n### Root (from p.md)\n```markdown\n```\n\n");
 }
+
+#[test]
+fn a_primer_counts_the_links_that_lead_to_a_document() {
+    let mut files = vec![
+        ("b/Setup.md".to_owned(), "# Setup\n".to_owned()),
+        ("b/r.md".to_owned(), "# R\n\n[s](./Setup.md)\n".to_owned()),
+        ("hub.md".to_owned(), "# Hub\n".to_owned()),
+        ("q.md".to_owned(), "[h](hub.md)\n".to_owned()),
+        ("r.md".to_owned(), "[h](hub.md)\n".to_owned()),
+    ];
+    // Most links have the same name and lead nowhere, and more names lead nowhere.
+    for number in 0..6 {
+        let pages: String = (0..45).map(|page| format!("[x](/docs/page{page}) ")).collect();
+        files.push((
+            format!("a/n{number}.md"),
+            format!("# N\n\n[s](/docs/config/setup)\n\n{pages}\n"),
+        ));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let place = Place::ingested(&files);
+    let primer = place.run(&["prime"]).success().json();
+    let linked = primer["most_linked"].as_array().unwrap().iter();
+    let linked: Vec<_> = linked
+        .map(|one| (one["file"].as_str().unwrap(), one["linked_from"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(linked, [("hub.md", 2), ("b/Setup.md", 1)]);
+}

@@ -1,6 +1,7 @@
 //! `prime`: a short introduction to a store, for an agent that has not used it yet.
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,8 +13,8 @@ use super::resolved_node::ResolvedNode;
 use super::{Cursor, List, Page, Session};
 use crate::error::Result;
 use crate::limits;
-use crate::links::link_keys;
-use crate::store::{Lookup, Totals};
+use crate::links::{StoredLink, link_keys};
+use crate::store::{Lookup, StoredDocument, Totals};
 
 /// A folder directly below the root, or a collection.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -33,7 +34,8 @@ pub struct Linked {
     /// The document.
     #[serde(flatten)]
     pub node: LinkNode,
-    /// The number of documents with a link to it. A document that links to it by several names counts once for each.
+    /// The number of documents with a link to it. If many documents have a link of that name, only some of them are read,
+    /// and the number is an estimate.
     pub linked_from: usize,
 }
 
@@ -149,63 +151,104 @@ fn folders(session: &Session<'_>) -> Result<Vec<Folder>> {
     Ok(found.into_iter().map(folder).collect())
 }
 
-/// A document that links lead to.
+/// The documents that links lead to, by their ids.
+struct LinkedDocuments<'a> {
+    session: &'a Session<'a>,
+    graph: Graph<'a>,
+    found: HashMap<i64, LinkedDocument>,
+    /// What the links of a folder lead to, by their targets as they are written.
+    followed: HashMap<(String, String), Option<i64>>,
+    /// The number of links that may still be followed.
+    left: usize,
+}
+
+#[derive(Default)]
 struct LinkedDocument {
-    place: ResolvedNode,
-    linked_from: usize,
-    /// The keys of the links that are counted.
-    keys: Vec<i64>,
+    /// The documents with a link to it that was followed.
+    sources: HashSet<i64>,
+    /// The number of other documents that have such a link, judging by those that were read.
+    others: usize,
 }
 
-/// Adds up the numbers of documents with each of the names that lead to the same document. Stops at the first
-/// document that is not listed, so the cost does not grow with the number of names.
+impl LinkedDocument {
+    fn linked_from(&self) -> usize {
+        self.sources.len() + self.others
+    }
+}
+
+/// Returns the documents to which the most documents link. Follows the links with the most frequent names, until no
+/// other name is as frequent as the links to the documents found, or the limit is reached.
 fn most_linked(session: &Session<'_>) -> Result<Vec<Linked>> {
-    let graph = Graph::new(session, EdgeFilter::default());
-    let mut found: Vec<LinkedDocument> = Vec::new();
-    for (key, linked_from) in session.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
-        // A link has a key for each way to read its name, so it may be counted already.
-        if found.iter().any(|known| known.keys.contains(&key)) {
-            continue;
-        }
-        let Some((place, keys)) = target_of(session, &graph, key)? else { continue };
-        let id = place.document.stored.id;
-        let is_full = found.len() == limits::PRIME_ITEMS;
-        match found.iter_mut().find(|known| known.place.document.stored.id == id) {
-            Some(known) if keys.iter().any(|key| known.keys.contains(key)) => {}
-            Some(known) => {
-                known.linked_from += linked_from;
-                known.keys.extend(keys);
-            }
-            None if is_full => break,
-            None => found.push(LinkedDocument {
-                place: ResolvedNode::whole(place.document),
-                linked_from,
-                keys,
-            }),
-        }
-    }
-    found.sort_by_key(|linked| Reverse(linked.linked_from));
-    let linked = |LinkedDocument { place, linked_from, .. }: &LinkedDocument| {
-        Ok(Linked { node: LinkNode::of(session, place)?, linked_from: *linked_from })
+    let mut all = LinkedDocuments {
+        session,
+        graph: Graph::new(session, EdgeFilter::default()),
+        found: HashMap::new(),
+        followed: HashMap::new(),
+        left: limits::PRIME_LINKS,
     };
-    found.iter().map(linked).collect()
+    for (key, documents) in session.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
+        let more = all.found.values().filter(|one| one.linked_from() >= documents).count();
+        if all.left == 0 || more >= limits::PRIME_ITEMS {
+            break;
+        }
+        all.follow(key, documents)?;
+    }
+    let mut most: Vec<(i64, LinkedDocument)> = all.found.into_iter().collect();
+    most.sort_by_key(|(id, one)| (Reverse(one.linked_from()), *id));
+    most.truncate(limits::PRIME_ITEMS);
+    let ids: Vec<i64> = most.iter().map(|(id, _)| *id).collect();
+    let stored = session.reader.all(&Lookup::Ids(&ids))?;
+    let linked = |(id, one): &(i64, LinkedDocument)| {
+        let Some(stored) = stored.iter().find(|stored| stored.id == *id) else { return Ok(None) };
+        let place = ResolvedNode::whole(session.open(stored)?);
+        let linked_from = one.linked_from();
+        Ok(Some(Linked { node: LinkNode::of(session, &place)?, linked_from }))
+    };
+    most.iter().filter_map(|one| linked(one).transpose()).collect()
 }
 
-/// Returns the target of the first link with that key that has a target, and the keys of the link.
-fn target_of(
-    session: &Session<'_>,
-    graph: &Graph<'_>,
-    key: i64,
-) -> Result<Option<(ResolvedNode, Vec<i64>)>> {
-    let most = limits::PRIME_ITEMS;
-    for source in session.reader.documents(&Lookup::LinkKeys(&[key]), None, most)? {
-        let links = session.reader.links(&source)?.links;
-        let mut keyed = links.iter().map(|link| (link, link_keys(&source.path, link)));
-        let Some((link, keys)) = keyed.find(|(_, keys)| keys.contains(&key)) else { continue };
-        let document = session.open(&source)?;
-        if let Some(place) = graph.follow_to_document(&document, link)? {
-            return Ok(Some((place, keys)));
+impl LinkedDocuments<'_> {
+    /// Follows links with this key, which `documents` documents have.
+    fn follow(&mut self, key: i64, documents: usize) -> Result<()> {
+        let reader = self.session.reader;
+        let most = limits::PRIME_SOURCES.min(self.left);
+        let sources = reader.documents(&Lookup::LinkKeys(&[key]), None, most)?;
+        let mut reached: HashMap<i64, usize> = HashMap::new();
+        for (source, links) in sources.iter().zip(reader.all_links(&sources)?) {
+            let keyed = links.links.iter().filter(|it| link_keys(&source.path, it).contains(&key));
+            let mut targets = HashSet::new();
+            for link in keyed {
+                targets.extend(self.target(source, link)?);
+            }
+            for target in targets {
+                // A link has a key for each way to read its name, so it may be counted already.
+                if self.found.entry(target).or_default().sources.insert(source.id) {
+                    *reached.entry(target).or_default() += 1;
+                }
+            }
         }
+        let unread = documents.saturating_sub(sources.len());
+        for (target, count) in reached {
+            if let Some(one) = self.found.get_mut(&target) {
+                one.others += count * unread / sources.len().max(1);
+            }
+        }
+        Ok(())
     }
-    Ok(None)
+
+    fn target(&mut self, source: &StoredDocument, link: &StoredLink) -> Result<Option<i64>> {
+        // A path from the root leads to the same place from every folder.
+        let folder = match source.path.rsplit_once('/') {
+            Some((folder, _)) if !link.target.starts_with('/') => folder,
+            _ => "",
+        };
+        let key = (folder.to_owned(), format!("{:?} {}", link.kind, link.target));
+        if let Some(known) = self.followed.get(&key) {
+            return Ok(*known);
+        }
+        self.left = self.left.saturating_sub(1);
+        let target = self.graph.linked_document(source, link)?;
+        self.followed.insert(key, target);
+        Ok(target)
+    }
 }

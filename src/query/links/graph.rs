@@ -407,6 +407,22 @@ impl<'a> Graph<'a> {
         })
     }
 
+    /// Returns the id of the document that a link of the document `source` leads to, if any. Looks for no files.
+    pub(crate) fn linked_document(
+        &self,
+        source: &StoredDocument,
+        link: &StoredLink,
+    ) -> Result<Option<i64>> {
+        let source = LinkSource { id: source.id, path: &source.path };
+        let resolution =
+            links::resolve_to_document(&self.targets, source, &link.kind, &link.target);
+        self.targets.check()?;
+        Ok(match resolution {
+            LinkTarget::Document { id, .. } => Some(id),
+            _ => None,
+        })
+    }
+
     fn follow_by(
         &self,
         resolve: impl FnOnce(&Targets<'a>, LinkSource<'_>, &Kind, &str) -> LinkTarget,
