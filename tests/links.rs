@@ -747,7 +747,7 @@ fn broken_anchors_have_suggestions_and_name_the_section_of_a_marker() {
     assert_eq!(
         found,
         [
-            (no("e.ldmd.md#intro").as_str(), Some("did you mean #intros?")),
+            (no("e.ldmd.md#intro").as_str(), Some("did you mean intros?")),
             (no("e.ldmd.md#zzz").as_str(), None),
             (no("z.md#s3").as_str(), Some("did you mean #s2?")),
             (no("a/foo.md#foo-nots").as_str(), Some("did you mean #foo-note?")),

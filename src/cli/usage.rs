@@ -4,6 +4,7 @@
 //! to run next.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
@@ -47,7 +48,7 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             let texts: Vec<&str> = arguments.iter().filter_map(|it| it.to_str()).collect();
             let at = texts.iter().position(|text| *text == document).unwrap_or_default();
             let before = at.checked_sub(1).and_then(|before| texts.get(before)).copied();
-            let is_path = |text: &&str| text.contains('/') || text.ends_with(".md");
+            let is_path = |text: &&str| text.contains('/') || Path::new(text).extension().is_some();
             let under = before.filter(is_path).unwrap_or(&document);
             hints.push(format!("to select documents, use --under {}", shell_word(under)));
         }

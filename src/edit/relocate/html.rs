@@ -120,7 +120,7 @@ fn changed<'a>(
 fn is_text(bytes: &[u8], outline: &Outline, lines: &LineIndex, offset: usize) -> bool {
     let before = bytes.get(..offset).unwrap_or_default();
     let line = before.get(lines.start_of(lines.line_of(offset))..).unwrap_or_default();
-    let is_in_span = line.iter().filter(|byte| **byte == b'`').count() % 2 == 1;
+    let is_in_span = memchr::memchr_iter(b'`', line).count() % 2 == 1;
     let is_code = |node: &Node| {
         node.kind == NodeKind::Block(BlockType::Code)
             && (node.bytes.start..node.bytes.end).contains(&offset)
