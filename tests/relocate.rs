@@ -1450,9 +1450,9 @@ fn many_rewritten_links_are_counted_by_file() {
         ("c.md", &format!("# C\n\n{links}")),
     ]);
     let moved = place.run(&["move", "b.md", "d.md", "-f", "text"]).success().text();
-    let lines: Vec<&str> = moved.lines().collect();
-    assert_eq!(lines[0], "b.md::* is now d.md::*: 30 links rewritten, 3 files changed");
-    assert_eq!(lines[1..], ["  a.md: 15 links", "  c.md: 15 links"]);
+    let printed: Vec<&str> = moved.lines().collect();
+    assert_eq!(printed[0], "b.md::* is now d.md::*: 30 links rewritten, 3 files changed");
+    assert_eq!(printed[1..], ["  a.md: 15 links", "  c.md: 15 links"]);
 }
 
 #[test]
