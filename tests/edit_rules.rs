@@ -612,30 +612,47 @@ fn an_edit_that_makes_a_file_too_large_names_the_size_that_the_store_allows() {
 }
 
 #[test]
-fn the_last_ldmd_section_of_a_place_is_not_dropped_silently() {
-    let section = |id: &str, text: &str| {
-        format!("<!--LDMD:BEGIN id=\"{id}\"-->\n{text}<!--LDMD:END id=\"{id}\"-->\n")
-    };
-    let inner = format!("own\n{}{}", section("k1", "a\n"), section("k2", "b\n"));
-    let files = [
-        ("h.md", format!("# H\n\n{}\n# J\n", section("a", "x\n"))),
-        ("p.md", section("p", &inner)),
-        ("c.md", format!("# H\n\n{}", section("c", "x\n")).replace('\n', "\r\n")),
-    ];
-    let files: Vec<(&str, &str)> =
-        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    let place = Place::ingested(&files);
-    for (document, section, dropped) in [
-        ("h.md", "H", json!(["ldmd:a"])),
-        ("c.md", "H", json!(["ldmd:c"])),
-        ("p.md", "ldmd:p", json!(["ldmd:k1", "ldmd:k2"])),
-    ] {
-        let replace = ["replace", document, section, "--content", "new", "--dry-run", "-f", "json"];
-        let refused = place.run(&replace).ends(2).json();
-        assert_eq!(refused["error"]["reason"], "WOULD_DROP", "{refused}");
-        let allowed = place.run(&[&replace[..], &["--allow-drop"]].concat()).success().json();
-        assert_eq!(allowed["removed_sections"], dropped, "{allowed}");
+fn no_ldmd_section_of_a_place_is_dropped_silently() {
+    let (first, second) = (&marked("k1", "a\n"), &marked("k2", "b\n"));
+    let text = &"text\n".to_owned();
+    let orders = [[first, second, text], [first, text, second], [text, first, second]];
+    for (order, line_end) in
+        orders.into_iter().flat_map(|order| ["\n", "\r\n"].map(|line_end| (order, line_end)))
+    {
+        let inside = order.map(String::as_str).join("\n");
+        let place = Place::ingested(&[
+            ("h.md", &format!("# H\n\n{inside}\n# J\n").replace('\n', line_end)),
+            ("p.md", &marked("p", &inside).replace('\n', line_end)),
+        ]);
+        for (address, content) in [
+            ("h.md::H", "new"),
+            ("h.md:3-11", "new"),
+            ("h.md::*", "# H\n\nnew\n\n# J\n"),
+            ("p.md::ldmd:p", "new"),
+        ] {
+            let replace = ["replace", address, "--content", content, "--dry-run", "-f", "json"];
+            let refused = place.run(&replace).ends(2).json();
+            assert_eq!(refused["error"]["reason"], "WOULD_DROP", "{refused}");
+            let allowed = place.run(&[&replace[..], &["--allow-drop"]].concat()).success().json();
+            let dropped = json!(["ldmd:k1", "ldmd:k2"]);
+            assert_eq!(allowed["removed_sections"], dropped, "{address} {inside:?}");
+        }
     }
+}
+
+#[test]
+fn a_marker_with_another_attribute_gets_no_blank_line_beside_it() {
+    let inner = marked("k", "old\n");
+    let text = marked("p", &format!("own\n{inner}more\n"));
+    let place = Place::ingested(&[("p.md", &text)]);
+    let titled = inner.replace("id=\"k\"-->\nold", "id=\"k\" title=\"K\"-->\nold");
+    place.run(&["replace", "p.md::ldmd:k", "--content", &titled]).success();
+    assert_eq!(file(&place, "p.md"), text.replace(&inner, &titled));
+}
+
+/// An LDMD section with the text `inside`.
+fn marked(id: &str, inside: &str) -> String {
+    format!("<!--LDMD:BEGIN id=\"{id}\"-->\n{inside}<!--LDMD:END id=\"{id}\"-->\n")
 }
 
 #[test]

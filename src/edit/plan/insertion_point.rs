@@ -87,7 +87,10 @@ impl<'a> InsertionPoint<'a> {
         }
         let core = self.core.of(self.file);
         let line_below = first_line(self.file.get(self.right..).unwrap_or_default());
-        let is_new = |old: &[u8], new: &[u8]| core.is_empty() || old != new;
+        // A marker that gets another attribute stays next to what it was next to.
+        let is_new = |old: &[u8], new: &[u8]| {
+            core.is_empty() || old != new && !(is_marker_line(old) && is_marker_line(new))
+        };
         let has_left = self.separates && self.left > self.floor;
         let has_right = self.separates && self.right < self.file.len();
         let is_seam_above =
