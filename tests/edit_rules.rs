@@ -641,6 +641,21 @@ fn no_ldmd_section_of_a_place_is_dropped_silently() {
 }
 
 #[test]
+fn the_own_text_of_an_ldmd_section_is_not_replaced_apart_from_the_sections_inside() {
+    let text = marked("p", &format!("own\n{}", marked("k", "a\n")));
+    let place = Place::ingested(&[("p.md", &text)]);
+    let replace = |id: &str, content: &str| {
+        place.run(&["replace", id, "--no-children", "--allow-drop", "--content", content])
+    };
+    let refused = replace("p.md::ldmd:p", "new").ends(2).json();
+    assert_eq!(refused["error"]["reason"], "NO_SUCH_PART", "{refused}");
+    let hint = "`mdsel replace p.md::ldmd:p` replaces the nested sections, too";
+    assert_eq!(refused["error"]["hint"], hint);
+    replace("p.md::ldmd:k", "b").success();
+    assert_eq!(file(&place, "p.md"), text.replace("a\n", "b\n"));
+}
+
+#[test]
 fn a_marker_with_another_attribute_gets_no_blank_line_beside_it() {
     let inner = marked("k", "old\n");
     let text = marked("p", &format!("own\n{inner}more\n"));

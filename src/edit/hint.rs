@@ -125,10 +125,10 @@ impl RefusedEdit<'_> {
             }
             Refusal::NoSuchPosition => self.position(),
             Refusal::NoSuchPart => self.part(),
-            Refusal::NotApart => {
+            Refusal::NotApart { nested, .. } => {
                 let command = self.operation.command().name();
                 let address = self.address;
-                message!("`mdsel {} {path}` {}s the nested lists, too", command, address, command)
+                message!("`mdsel {} {path}` {}s the nested {}, too", command, address, command, nested)
             }
             Refusal::NotWholeLines { .. } => message!(
                 "edit the block around it: {}",

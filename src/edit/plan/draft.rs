@@ -14,6 +14,8 @@ use crate::position::{ByteSpan, next_line_start, trim_line_end};
 /// The deepest level of a heading.
 pub(super) const DEEPEST: u8 = 6;
 
+const NESTED_LISTS: Refusal = Refusal::NotApart { place: "list item", nested: "lists" };
+
 /// An edit that has not been checked yet.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
@@ -84,7 +86,7 @@ impl<'a> Drafter<'a> {
         }
         let place = self.place(target, scope)?;
         if place.node.is_some_and(|node| node.kind == NodeKind::Item && node.bytes != place.span) {
-            return Err(Refusal::NotApart);
+            return Err(NESTED_LISTS);
         }
         let is_front_matter = target == EditTarget::FrontMatter;
         Ok(Draft {
@@ -114,6 +116,9 @@ impl<'a> Drafter<'a> {
             return Ok(self.replace_front_matter(place.span, content));
         }
         if let EditTarget::Ldmd(index) = target {
+            if scope == EditScope::Own && self.old.markup().nested(index).next().is_some() {
+                return Err(Refusal::NotApart { place: "LDMD section", nested: "sections" });
+            }
             return Ok(self.replace_ldmd(index, place.span, content));
         }
         if place.depth > 0 {
@@ -344,7 +349,7 @@ impl<'a> Drafter<'a> {
         };
         let mut span = node.bytes;
         if scope == EditScope::Own {
-            span = self.old.outline().text_before_lists(index).ok_or(Refusal::NotApart)?;
+            span = self.old.outline().text_before_lists(index).ok_or(NESTED_LISTS)?;
         }
         if let Some(section) = section {
             span.end = match scope {

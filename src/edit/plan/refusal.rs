@@ -95,9 +95,14 @@ pub enum Refusal {
     /// The address names a part of a section, and the operation needs a whole section.
     #[error("only `replace` can change a heading alone")]
     NoSuchPart,
-    /// The text of a list item without its nested lists is not one piece, or is to be deleted.
-    #[error("the list item and its nested lists cannot be edited apart")]
-    NotApart,
+    /// The text of a place without what is nested in it is not one piece, or is to be deleted.
+    #[error("the {place} and its nested {nested} cannot be edited apart")]
+    NotApart {
+        /// What the place is.
+        place: &'static str,
+        /// What is nested in it.
+        nested: &'static str,
+    },
     /// The block begins on the same line as the marker of its list item or block quote.
     #[error("the block begins in the middle of line {line}")]
     NotWholeLines {
@@ -249,7 +254,7 @@ impl Refusal {
         match self {
             Self::NoSuchPlace => "NO_SUCH_PLACE",
             Self::NoSuchPosition => "NO_SUCH_POSITION",
-            Self::NoSuchPart | Self::NotApart => "NO_SUCH_PART",
+            Self::NoSuchPart | Self::NotApart { .. } => "NO_SUCH_PART",
             Self::NotWholeLines { .. } => "NOT_WHOLE_LINES",
             Self::EmptyContent => "EMPTY_CONTENT",
             Self::NotMarkdown(_) => "NOT_MARKDOWN",
