@@ -693,7 +693,8 @@ fn hints_about_dropped_and_escaping_sections_name_what_helps() {
     ]);
     for (arguments, expected) in [
         (&["s.md", "ldmd:s", "--content", "new"][..], "keep their headings in"),
-        (&["h.md", "H", "--content", "new"], "keep their markers in"),
+        (&["h.md", "H", "--content", "new"], "keep their markers in the content, or pass"),
+        (&["h.md:3-5", "--content", "new"], "keep their markers in the content, or pass"),
         (&["n.md", "ldmd:p", "--content", "new"], "keep their headings and markers in"),
         (&["t.md", "S", "--content", "# S\n\nnew\n"], "begin the content with `## S` as it is"),
     ] {

@@ -172,14 +172,6 @@ impl RefusedEdit<'_> {
                     .into()
             }
             Refusal::OpenFence { .. } => "add the line that closes it to the content".into(),
-            Refusal::WouldDrop { sections, .. } if self.is_exact() && self.replaces() => {
-                let section = sections.first().map_or("*", String::as_str);
-                let rename = rename(&self.place.document.address(section));
-                message!(
-                    "{}, keep the headings in the content, or pass --allow-drop to drop them",
-                    rename
-                )
-            }
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections),
             Refusal::WouldEscape { title, least, is_title, .. } => {
                 self.own_heading(title).unwrap_or_else(|| self.escape(*least, *is_title))
@@ -327,6 +319,17 @@ impl RefusedEdit<'_> {
     }
 
     fn drop(&self, is_itself: bool, sections: &[String]) -> Message {
+        let kept = kept(sections);
+        let has_headings = marked(sections) < sections.len();
+        if self.is_exact() && self.replaces() && has_headings {
+            let section = sections.first().map_or("*", String::as_str);
+            let rename = rename(&self.place.document.address(section));
+            return message!(
+                "{}, keep the {} in the content, or pass --allow-drop to drop them",
+                rename,
+                kept
+            );
+        }
         let is_section = matches!(self.place.target, Target::Node(node)
             if self.place.document.tree.section(node).is_some());
         if is_itself && sections.len() == 1 {
@@ -337,13 +340,8 @@ impl RefusedEdit<'_> {
                     .into(),
             };
         }
-        let marked = sections.iter().filter(|section| section.starts_with("ldmd:")).count();
-        let kept = match marked {
-            0 => "headings",
-            marked if marked == sections.len() => "markers",
-            _ => "headings and markers",
-        };
-        if self.operation.scope() == EditScope::Subtree && is_section && !self.is_exact() {
+        let is_subtree = self.operation.scope() == EditScope::Subtree;
+        if is_subtree && is_section && has_headings && !self.is_exact() {
             return message!(
                 "keep their {} in the content, pass --no-children to replace only the section's own text, or \
                  --allow-drop to drop them",
@@ -474,6 +472,20 @@ impl RefusedEdit<'_> {
 /// The advice to change the title of the section at this address with `rename`.
 fn rename(section: &str) -> Message {
     message!("change a title with `mdsel rename {path} --title TITLE`", section)
+}
+
+/// The number of `sections` that are LDMD sections.
+fn marked(sections: &[String]) -> usize {
+    sections.iter().filter(|section| section.starts_with("ldmd:")).count()
+}
+
+/// What content must have to keep `sections`.
+fn kept(sections: &[String]) -> &'static str {
+    match marked(sections) {
+        0 => "headings",
+        marked if marked == sections.len() => "markers",
+        _ => "headings and markers",
+    }
 }
 
 fn hashes(level: u8) -> String {
