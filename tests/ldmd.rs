@@ -514,6 +514,10 @@ fn a_preview_lists_the_sections_that_it_leaves_out() {
     assert!(text.lines().last().unwrap().starts_with(&said), "{text}");
     let raw = place.run(&[&command[..], &["-f", "raw"]].concat()).success();
     assert!(raw.stderr.starts_with(&said), "{}", raw.stderr);
+    let preview = [&command[..], &["--mode", "preview", "-f", "text"]].concat();
+    let next = "--mode full shows more; mdsel ldmd index answer.ldmd.md lists them";
+    let text = place.run(&preview).success().text();
+    assert!(text.trim_end().ends_with(next), "{text}");
 }
 
 #[test]
