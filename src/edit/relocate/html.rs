@@ -15,9 +15,9 @@ use crate::count::counted;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{Kind, StoredLink, split_extension};
-use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
+use crate::markdown::outline::{BlockType, NodeKind};
 use crate::percent::percent_encode;
-use crate::position::LineIndex;
+use crate::position::{ByteSpan, LineIndex};
 use crate::query::open_document::OpenDocument;
 use crate::store::{Lookup, StoredDocument};
 use crate::terms::TrigramQuery;
@@ -94,9 +94,25 @@ fn changed<'a>(
     let lines = LineIndex::new(bytes);
     let outline = new.tree.outline();
     let body = outline.front_matter.map_or(0, |front_matter| front_matter.end);
+    let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
+    let code: Vec<ByteSpan> = code.map(|node| node.bytes).collect();
     let mut places = Vec::new();
+    // The backticks from the start of a line to the last tag in it.
+    let (mut line_start, mut counted, mut backticks) = (0, 0, 0);
     for found in tag.find_iter(bytes).filter(|tag| tag.start() >= body) {
-        if found.as_bytes().starts_with(b"<!--") || is_text(bytes, outline, &lines, found.start()) {
+        let start = lines.start_of(lines.line_of(found.start()));
+        if start != line_start {
+            (line_start, counted, backticks) = (start, start, 0);
+        }
+        let between = bytes.get(counted..found.start()).unwrap_or_default();
+        backticks += memchr::memchr_iter(b'`', between).count();
+        counted = found.start();
+        let next = code.partition_point(|code| code.end <= found.start());
+        // A reader sees the tag as text.
+        let is_text = backticks % 2 == 1
+            || code.get(next).is_some_and(|code| code.start <= found.start())
+            || bytes.get(..found.start()).is_some_and(|before| before.ends_with(b"\\"));
+        if found.as_bytes().starts_with(b"<!--") || is_text {
             continue;
         }
         for value in attribute.captures_iter(found.as_bytes()) {
@@ -114,16 +130,4 @@ fn changed<'a>(
         }
     }
     Ok(places)
-}
-
-/// Returns whether a reader sees the tag at `offset` as text: in code, or after a backslash.
-fn is_text(bytes: &[u8], outline: &Outline, lines: &LineIndex, offset: usize) -> bool {
-    let before = bytes.get(..offset).unwrap_or_default();
-    let line = before.get(lines.start_of(lines.line_of(offset))..).unwrap_or_default();
-    let is_in_span = memchr::memchr_iter(b'`', line).count() % 2 == 1;
-    let is_code = |node: &Node| {
-        node.kind == NodeKind::Block(BlockType::Code)
-            && (node.bytes.start..node.bytes.end).contains(&offset)
-    };
-    is_in_span || before.ends_with(b"\\") || outline.nodes.iter().any(is_code)
 }
