@@ -43,6 +43,14 @@ fn notes() -> Place {
     ])
 }
 
+/// The most linked documents of a primer, with the numbers of documents that link to them.
+fn linked_in(primer: &serde_json::Value) -> Vec<(&str, u64)> {
+    let linked = primer["most_linked"].as_array().unwrap().iter();
+    linked
+        .map(|one| (one["file"].as_str().unwrap(), one["linked_from"].as_u64().unwrap()))
+        .collect()
+}
+
 #[test]
 fn a_walk_is_printed_as_records() {
     let place = notes();
@@ -88,11 +96,7 @@ fn prime_adds_up_the_links_by_each_name_of_a_document() {
     }
     place.run(&["ingest"]).success();
     let primer = place.run(&["prime"]).success().json();
-    let linked = primer["most_linked"].as_array().unwrap().iter();
-    let counts: Vec<_> = linked
-        .map(|linked| (linked["file"].as_str().unwrap(), linked["linked_from"].as_u64().unwrap()))
-        .collect();
-    assert_eq!(counts, [("y.md", 4), ("x.md", 3)]);
+    assert_eq!(linked_in(&primer), [("y.md", 4), ("x.md", 3)]);
 }
 
 #[test]
@@ -510,9 +514,5 @@ fn a_primer_counts_the_links_that_lead_to_a_document() {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
     let place = Place::ingested(&files);
     let primer = place.run(&["prime"]).success().json();
-    let linked = primer["most_linked"].as_array().unwrap().iter();
-    let linked: Vec<_> = linked
-        .map(|one| (one["file"].as_str().unwrap(), one["linked_from"].as_u64().unwrap()))
-        .collect();
-    assert_eq!(linked, [("hub.md", 2), ("b/Setup.md", 1)]);
+    assert_eq!(linked_in(&primer), [("hub.md", 2), ("b/Setup.md", 1)]);
 }

@@ -109,7 +109,7 @@ impl Answer for context::ContextAnswer {
                 ContextItem::Outside(outside) => {
                     let content = outside.content.as_bytes();
                     let facts = facts.chain(outside.truncated.then(|| CUT.to_owned()));
-                    // Its file is no document of the store.
+                    // The store does not have its file.
                     renderer.content(&outside.kind, "", facts, content, "markdown")?;
                 }
             }

@@ -71,11 +71,12 @@ impl SectionPath {
         let text = text.strip_prefix('/').unwrap_or(text);
         let title = comparable(text.trim());
         let slug_of_all = comparable(&slug(text.trim()));
+        let is_lossless = |text: &str, slug: &str| text.replace(' ', "-") == slug;
         let part = |part: &str| {
             let (text, of_text) = (comparable(part.trim()), comparable(&slug(part.trim())));
             PathPart {
                 is_slug: !part.is_empty() && slug(part) == part,
-                is_lossless: text.replace(' ', "-") == of_text,
+                is_lossless: is_lossless(&text, &of_text),
                 text,
                 slug: of_text,
             }
@@ -84,8 +85,7 @@ impl SectionPath {
         Self {
             is_slug_path: parts.iter().all(|part| part.is_slug),
             parts,
-            slug: (!title.is_empty() && title.replace(' ', "-") == slug_of_all)
-                .then_some(slug_of_all),
+            slug: (!title.is_empty() && is_lossless(&title, &slug_of_all)).then_some(slug_of_all),
             title,
             title_with_slash,
         }
@@ -115,7 +115,6 @@ impl SectionPath {
         let first = texts.len().saturating_sub(MOST_PARTS).max(1);
         let ends = (first..texts.len()).filter_map(|start| Some(texts.get(start..)?.join("/")));
         std::iter::once(self.last_part().to_owned())
-            .chain(texts.first().filter(|_| texts.len() == 1).map(|&text| text.to_owned()))
             .chain(ends)
             .chain(self.titles().into_iter().map(str::to_owned))
             .filter(|key| !key.is_empty())
