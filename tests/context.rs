@@ -516,3 +516,16 @@ fn a_primer_counts_the_links_that_lead_to_a_document() {
     let primer = place.run(&["prime"]).success().json();
     assert_eq!(linked_in(&primer), [("hub.md", 2), ("b/Setup.md", 1)]);
 }
+
+#[test]
+fn a_primer_reads_links_of_one_name_from_documents_of_all_folders() {
+    let mut files =
+        vec![("y/Setup.md".to_owned(), "# Setup\n"), ("z/Setup.md".to_owned(), "# Setup\n")];
+    files.extend((0..20).map(|number| (format!("a/n{number}.md"), "[s](gone/Setup.md)\n")));
+    files.extend((0..20).map(|number| (format!("b/n{number}.md"), "[s](../y/Setup.md)\n")));
+    files.extend((0..60).map(|number| (format!("c/n{number}.md"), "[s](../z/Setup.md)\n")));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
+    let place = Place::ingested(&files);
+    let primer = place.run(&["prime"]).success().json();
+    assert_eq!(linked_in(&primer), [("z/Setup.md", 60), ("y/Setup.md", 20)]);
+}

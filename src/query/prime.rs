@@ -212,7 +212,7 @@ impl LinkedDocuments<'_> {
     fn follow(&mut self, key: i64, documents: usize) -> Result<()> {
         let reader = self.session.reader;
         let most = limits::PRIME_SOURCES.min(self.left);
-        let sources = reader.documents(&Lookup::LinkKeys(&[key]), None, most)?;
+        let sources = spread(reader.all(&Lookup::LinkKeys(&[key]))?, most);
         let mut reached: HashMap<i64, usize> = HashMap::new();
         for (source, links) in sources.iter().zip(reader.all_links(&sources)?) {
             let keyed = links.links.iter().filter(|it| link_keys(&source.path, it).contains(&key));
@@ -251,4 +251,13 @@ impl LinkedDocuments<'_> {
         self.followed.insert(key, target);
         Ok(target)
     }
+}
+
+/// Returns `most` of the documents at equal distances, or all if there are no more. Documents of one folder are next
+/// to each other and often have the same links, so the first ones do not speak for the others.
+fn spread(documents: Vec<StoredDocument>, most: usize) -> Vec<StoredDocument> {
+    let count = documents.len();
+    let is_taken = |index: usize| index * most / count != (index + 1) * most / count;
+    let indexed = documents.into_iter().enumerate();
+    indexed.filter(|(index, _)| count <= most || is_taken(*index)).map(|(_, one)| one).collect()
 }
