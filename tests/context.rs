@@ -298,12 +298,17 @@ fn markdown_blocks_have_the_documented_form() {
         "## Context\n\n### Repl-History (from a b.lisp)\n```lisp\nx\n```\n\n"
     );
     place.write("err.log", "from a file\n");
-    let plain =
-        place.run(&["context", "-f", "markdown", "qp-3e7a.md#summary", "--item", "error=@err.log"]);
+    let section = ["context", "-f", "markdown", "qp-3e7a.md#summary"];
+    let call = [&section[..], &["--item", "error=@err.log"]].concat();
     assert_eq!(
-        plain.success().text(),
-        "## Context\n\n### Section (from qp-3e7a.md:9-12)\n```markdown\n## Summary\n\nKey claim and\nwhy it matters.\n```\n\n\
+        place.run(&call).success().text(),
+        "## Context\n\n### Section (from qp-3e7a.md:9-12)\n```markdown\nKey claim and why it matters.\n```\n\n\
          ### Error\n```text\nfrom a file\n```\n\n"
+    );
+    let whole = place.run(&[&section[..], &["--with-body"]].concat()).success().text();
+    assert!(
+        whole.ends_with("```markdown\n## Summary\n\nKey claim and\nwhy it matters.\n```\n\n"),
+        "{whole}"
     );
     let nothing = place.run(&["context", "-f", "markdown", "none.md"]).ends(1);
     assert_eq!(nothing.text(), "## Context\n\n");
@@ -378,8 +383,16 @@ fn a_bundle_contains_each_place_once_in_the_given_order() {
 fn a_cut_block_is_followed_by_the_address_of_the_rest() {
     let place = Place::with_fixtures();
     let whole = place.run(&["read", "guide.md", "Install", "-f", "raw"]).success().text();
-    let command =
-        ["context", "guide.md::Install", "links.md", "-f", "markdown", "--max-chars", "220"];
+    let command = [
+        "context",
+        "guide.md::Install",
+        "links.md",
+        "--with-body",
+        "-f",
+        "markdown",
+        "--max-chars",
+        "220",
+    ];
     let cut = place.run(&command).success();
     let lines = cut.text();
     let rest = lines.lines().find_map(|line| line.strip_prefix("more: guide.md")).unwrap();
@@ -462,7 +475,7 @@ fn a_code_block_shows_the_code_that_the_parser_read() {
 }
 
 #[test]
-fn a_block_that_a_question_did_not_find_shows_its_content() {
+fn a_block_that_a_question_did_not_find_shows_its_summary() {
     let place = notes();
     let call = [
         "context",
@@ -475,13 +488,13 @@ fn a_block_that_a_question_did_not_find_shows_its_content() {
         "markdown",
     ];
     let text = place.run(&call).success().text();
-    assert!(text.contains("```markdown\n## Summary\n\nKey claim and\n"), "{text}");
+    assert!(text.contains("```markdown\nKey claim and why it matters.\n```\n"), "{text}");
 }
 
 #[test]
 fn a_cut_block_says_once_how_to_continue() {
     let place = Place::with_fixtures();
-    let call = ["context", "guide.md", "-f", "markdown", "--max-chars", "200"];
+    let call = ["context", "guide.md", "--with-body", "-f", "markdown", "--max-chars", "200"];
     let text = place.run(&call).success().text();
     assert_eq!(text.matches("more: ").count(), 1, "{text}");
     assert!(text.lines().last().unwrap().starts_with("more: guide.md"), "{text}");

@@ -24,6 +24,7 @@ mod schema;
 mod vault;
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Output;
 use std::sync::Mutex;
@@ -417,6 +418,8 @@ fn killed_move(command: &[&str], point: &str, times_before: usize) -> Option<Pla
         ("a.md", "# A\n\n## Part\n\nprecious\n\n## Other\n\nx\n"),
         ("b.md", "# B\n\n## In\n\ny [a](a.md)\n"),
     ]);
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(place.join("a.md"), private).unwrap();
     place.run(&["ingest"]).success();
     let output = run(&place, command, &format!("{point}={times_before}*off->return(abort)"));
     output.status.signal().is_some().then_some(place)
@@ -450,6 +453,10 @@ fn a_killed_edit_of_several_files_is_whole_before_an_ingest_reads_them() {
             let places = ["a.md", "b.md", "new/c.md"];
             let having = places.iter().filter(|path| has(&place, path, "precious")).count();
             assert_eq!(having, 1, "{case}: {said}");
+            let is_public = |path: &&str| {
+                std::fs::metadata(place.join(path)).is_ok_and(|it| it.mode() & 0o077 != 0)
+            };
+            assert!(!["a.md", "new/c.md"].iter().any(is_public), "{case}");
             place.run(&["ingest", "--check"]).success();
             place.run(&["links", "check"]).success();
         }

@@ -390,6 +390,16 @@ fn links_pipes_devices_and_the_store_itself_are_not_ingested() {
     assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 2]);
 }
 
+#[test]
+fn a_link_to_itself_is_skipped_like_any_other() {
+    let place = Place::with(&[("a.md", "# A\n")]);
+    std::os::unix::fs::symlink("loop.md", place.join("loop.md")).unwrap();
+    let report = place.run(&["ingest", "a.md", "loop.md"]).success().json();
+    assert_eq!((&report["added"], &report["skipped"][0]["file"]), (&1.into(), &"loop.md".into()));
+    let said = place.run(&["read", "./loop.md"]).ends(1);
+    assert_eq!(said.code(), "NOT_IN_STORE", "{}", said.text());
+}
+
 #[cfg(all(feature = "failpoints", target_os = "linux"))]
 #[test]
 fn files_that_are_removed_after_they_were_found_are_not_in_the_store() {

@@ -70,6 +70,26 @@ fn an_answer_says_that_an_interrupted_edit_was_finished() {
 }
 
 #[test]
+fn an_edit_that_a_reader_keeps_in_the_log_says_so() {
+    let place = Place::with_fixtures();
+    let log = place.join(".mdsel.db-wal");
+    let length = || log.metadata().map_or(0, |log| log.len());
+    let edit = ["replace", "guide.md", "Install", "--no-children", "--content", "Run it.\n"];
+    let reading = reader(&place.join(".mdsel.db")).unwrap();
+    let kept = place.run(&edit).success().json();
+    assert_eq!(kept["warnings"][0]["code"], "LOG_KEPT", "{kept}");
+    assert_ne!(length(), 0);
+    drop(reading);
+    place.run(&["ingest"]).success();
+    assert_eq!(length(), 0);
+    let merged = place
+        .run(&["replace", "guide.md", "Use", "--no-children", "--content", "x\n"])
+        .success()
+        .json();
+    assert!(merged.get("warnings").is_none(), "{merged}");
+}
+
+#[test]
 fn a_store_names_no_file_that_is_not_a_document_as_one_of_an_edit() {
     let place = Place::with_fixtures();
     for path in [".git/HEAD", "LICENSE", "notes/.hidden.md"] {

@@ -712,3 +712,16 @@ fn stores_of_every_schema_still_give_the_same_answers() {
         ask("repaired");
     }
 }
+
+#[test]
+fn a_folder_in_the_place_of_the_log_is_found_and_moved() {
+    for name in [".mdsel.db-wal", ".mdsel.db-shm"] {
+        let place = Place::with_fixtures();
+        std::fs::create_dir(place.join(name)).unwrap();
+        let edit = ["replace", "guide.md", "Install", "--no-children", "--content", "Run it.\n"];
+        place.run(&edit).ends(2);
+        assert_eq!(codes(&place.run(&["verify"]).ends(1)), ["FILE_IN_THE_WAY"], "{name}");
+        place.run(&["verify", "--repair"]).success();
+        place.run(&edit).success();
+    }
+}

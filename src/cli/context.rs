@@ -171,7 +171,6 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         filter: arguments.filter.request(),
         hops: arguments.hops,
         with_body: arguments.with_body,
-        // A Markdown block shows the passage of its place, or its content.
         shows_content: global.format() == Format::Markdown,
         limit: fitting(arguments.sources.limit(arguments.list.limit), global.max_chars),
         max_chars: global.max_chars,

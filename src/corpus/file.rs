@@ -102,6 +102,16 @@ impl<'a> FileHandle<'a> {
         Error::io(self.path, error.into())
     }
 
+    /// Returns the error of a change in the folder of the file.
+    fn in_folder_error(&self, error: Errno) -> Error {
+        if !matches!(error, Errno::ACCESS | Errno::PERM) {
+            return self.io(error);
+        }
+        let message = format!("{}: its folder is read-only", self.path.display());
+        Error::new(ErrorKind::ReadOnly, message)
+            .with_hint("make the folder writable first: `chmod u+w FOLDER`")
+    }
+
     fn refused(&self, what: &str, hint: &'static str) -> Error {
         let message = format!("{}: {what}", self.path.display());
         Error::new(ErrorKind::EditRefused, message).with_reason("UNSAFE_FILE").with_hint(hint)
@@ -163,6 +173,11 @@ impl<'a> FileHandle<'a> {
             .is_err_and(|error| error == Errno::NOENT)
     }
 
+    /// Whether an edit can replace or remove the file.
+    pub(crate) fn can_be_edited(&self) -> bool {
+        self.file().is_ok()
+    }
+
     /// Writes `bytes` to the file `temporary` in the same folder, with the owner, the mode and the extended
     /// attributes (access control list included) of the file `model` if there is one, and syncs it.
     pub(crate) fn stage(
@@ -179,7 +194,7 @@ impl<'a> FileHandle<'a> {
         let mode = if old.is_some() { 0o600 } else { 0o666 };
         let mode = Mode::from_raw_mode(mode);
         let new = rustix::fs::openat(&self.folder, temporary, flags, mode)
-            .map_err(|error| self.io(error))?;
+            .map_err(|error| self.in_folder_error(error))?;
         let mut new = File::from(new);
         failpoint!(EDIT_TEMPORARY_MADE);
         new.write_all(bytes).map_err(|error| self.io(error))?;
@@ -206,7 +221,7 @@ impl<'a> FileHandle<'a> {
         self.check_unchanged(seen)?;
         failpoint!(EDIT_BEFORE_RENAME);
         rustix::fs::renameat(&self.folder, temporary, &self.folder, self.name.as_str())
-            .map_err(|error| self.io(error))
+            .map_err(|error| self.in_folder_error(error))
     }
 
     fn check_unchanged(&self, seen: &Seen) -> Result<()> {
@@ -233,7 +248,7 @@ impl<'a> FileHandle<'a> {
             Errno::EXIST => {
                 conflict(format!("{}: the file was created during the edit", self.path.display()))
             }
-            error => self.io(error),
+            error => self.in_folder_error(error),
         })
     }
 
@@ -242,13 +257,25 @@ impl<'a> FileHandle<'a> {
         self.check_unchanged(seen)?;
         failpoint!(EDIT_BEFORE_REMOVAL);
         rustix::fs::unlinkat(&self.folder, self.name.as_str(), AtFlags::empty())
-            .map_err(|error| self.io(error))
+            .map_err(|error| self.in_folder_error(error))
     }
 
     /// Syncs the folder. Until then a crash can undo the rename.
     pub(crate) fn sync_folder(&self) -> Result<()> {
         failpoint!(EDIT_RENAMED);
         rustix::fs::fsync(&self.folder).map_err(|error| self.io(error))
+    }
+
+    /// Whether the temporary file of that name is complete: whether its bytes have this hash.
+    pub(crate) fn has_temporary(&self, temporary: &str, hash: &[u8; 32]) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let open = || rustix::fs::openat(&self.folder, temporary, flags, Mode::empty()).ok();
+        let Some(file) = Some(temporary).filter(|name| is_temporary(name)).and_then(|_| open())
+        else {
+            return false;
+        };
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(File::from(file)).is_ok_and(|hasher| hasher.finalize() == *hash)
     }
 
     /// Removes the temporary file of that name, if it exists.

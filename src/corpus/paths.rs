@@ -103,11 +103,8 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
                 return Ok(result);
             }
             Err(error) => match (existing.parent(), existing.file_name()) {
-                (Some(parent), Some(name))
-                    if error.kind() == std::io::ErrorKind::NotFound
-                        || error.kind() == std::io::ErrorKind::NotADirectory =>
-                {
-                    // A dangling link exists, but counts as the missing part.
+                (Some(parent), Some(name)) if leads_nowhere(&error) => {
+                    // A link that leads nowhere exists, but counts as the missing part.
                     missing.push(name);
                     existing = parent;
                 }
@@ -115,6 +112,14 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
             },
         }
     }
+}
+
+/// Whether `error` says that there is nothing at a path: nothing of this name, a link to nothing or to itself, or a name
+/// that no file can have.
+fn leads_nowhere(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let nowhere = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
+    Errno::from_io_error(error).is_some_and(|error| nowhere.contains(&error))
 }
 
 /// Resolves symbolic links in the path of a store, so that the store has one lock and one root under every

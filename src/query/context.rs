@@ -42,7 +42,7 @@ pub struct ContextRequest {
     pub hops: usize,
     /// Whether to return the content too.
     pub with_body: bool,
-    /// Whether an item that the question did not find has its content.
+    /// Whether an item with neither a passage nor a summary has its content.
     pub shows_content: bool,
     /// The maximum number of items; 0 for all.
     pub limit: usize,
@@ -311,8 +311,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
             BundleItem::Place(place, hop) => {
                 let key = (place.document.stored.id, place.target, place.params);
                 let found = passages.remove(&key).filter(|_| !request.with_body);
-                let with_body = request.with_body || request.shows_content && found.is_none();
-                match item(session, &mut codes, &place, hop, with_body)? {
+                match item(session, &mut codes, &place, hop, found.is_some(), request)? {
                     Ok(mut item) => {
                         // The passage often begins with the same text.
                         if found.as_ref().is_some_and(|hit| !hit.passage.is_empty()) {
@@ -397,15 +396,18 @@ fn item(
     codes: &mut DocumentCode<'_>,
     place: &ResolvedNode,
     hop: Option<usize>,
-    with_body: bool,
+    has_passage: bool,
+    request: &ContextRequest,
 ) -> Result<AddressResult<PlaceItem>> {
+    let node = LinkNode { hop, ..LinkNode::of(session, place)? };
+    let is_bare = !has_passage && node.summary.is_none();
+    let with_body = request.with_body || request.shows_content && is_bare;
     let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
     let mut answer = match answer(session, place, extent)? {
         Ok(answer) => answer,
         Err(fault) => return Ok(Err(fault.of(&place.address()))),
     };
     let code = if with_body { codes.of(place)? } else { None };
-    let node = LinkNode { hop, ..LinkNode::of(session, place)? };
     answer.lossy |= node.lossy;
     Ok(Ok(PlaceItem { answer, node, word: place.word(), code, found: None }))
 }

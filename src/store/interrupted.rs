@@ -66,6 +66,8 @@ struct InterruptedFile<'a> {
     step: Step,
     /// Whether the file has the version that the edit gives it.
     is_new: bool,
+    /// Whether there is no file, and its temporary file has the version that the store has.
+    is_staged: bool,
     /// The number of bytes by which the file grows.
     growth: i64,
 }
@@ -80,8 +82,10 @@ impl<'a> InterruptedFile<'a> {
         let EditIntent { path, temporary, old_hash, new_hash } = intent;
         let stored = reader.document_at(path)?;
         let wanted = stored.as_ref().map(|stored| stored.hash);
-        let file =
-            |stored, place, step| Self { intent, stored, place, step, is_new: false, growth: 0 };
+        let file = |stored, place, step| {
+            let (is_new, is_staged, growth) = (false, false, 0);
+            Self { intent, stored, place, step, is_new, is_staged, growth }
+        };
         // An edit changes documents only, so a store that names another file was not written by an edit.
         if roots.excluded(own_files, path).is_some() {
             return Ok(file(stored, None, Step::Leave("an ingest does not take the file")));
@@ -99,7 +103,11 @@ impl<'a> InterruptedFile<'a> {
             };
             return Ok(file(stored, None, step));
         };
-        place.remove_temporary(temporary);
+        let has_version = |hash: [u8; 32]| place.has_temporary(temporary, &hash);
+        let is_staged = place.is_free() && wanted.is_some_and(has_version);
+        if !is_staged {
+            place.remove_temporary(temporary);
+        }
         failpoint!(RECOVERY_SWEPT);
         let found = if place.is_free() { None } else { place.read(roots).ok() };
         let hash = found.as_ref().map(|(bytes, _)| *blake3::hash(bytes).as_bytes());
@@ -119,7 +127,8 @@ impl<'a> InterruptedFile<'a> {
             Step::Restore(found.map(|(_, seen)| seen))
         };
         let is_new = hash == *new_hash && !is_unreadable;
-        Ok(Self { intent, stored, place: Some(place), step, is_new, growth: after - before })
+        let growth = after - before;
+        Ok(Self { intent, stored, place: Some(place), step, is_new, is_staged, growth })
     }
 
     fn warning(&self, what: &str) -> Warning {
@@ -136,8 +145,14 @@ impl<'a> InterruptedFile<'a> {
         self.stored.as_ref().map(|stored| stored.hash) == self.intent.new_hash
     }
 
-    /// Gives the file the version that the store has.
-    fn restore(&self, reader: &dyn Reader, found: Option<&Seen>) -> Result<()> {
+    /// Gives the file the version that the store has. If there is no file, it gets the owner and the mode that its
+    /// temporary file has, or else those of `model`.
+    fn restore(
+        &self,
+        reader: &dyn Reader,
+        found: Option<&Seen>,
+        model: Option<&FileHandle<'_>>,
+    ) -> Result<()> {
         let (temporary, Some(place)) = (&self.intent.temporary, &self.place) else { return Ok(()) };
         let Some(stored) = &self.stored else {
             if let Some(seen) = found {
@@ -145,17 +160,14 @@ impl<'a> InterruptedFile<'a> {
             }
             return place.sync_folder();
         };
-        let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
-        let bytes = reader.content(stored, ByteSpan::new(0, length))?;
+        if !self.is_staged {
+            let length = usize::try_from(stored.state.size).unwrap_or(usize::MAX);
+            let bytes = reader.content(stored, ByteSpan::new(0, length))?;
+            place.stage(temporary, &bytes, if found.is_some() { Some(place) } else { model })?;
+        }
         match found {
-            Some(seen) => {
-                place.stage(temporary, &bytes, Some(place))?;
-                place.put_in_place(temporary, seen)?;
-            }
-            None => {
-                place.stage(temporary, &bytes, None)?;
-                place.put_in_new_place(temporary)?;
-            }
+            Some(seen) => place.put_in_place(temporary, seen)?,
+            None => place.put_in_new_place(temporary)?,
         }
         place.sync_folder()
     }
@@ -176,6 +188,14 @@ fn finish(reader: &dyn Reader, mut files: Vec<InterruptedFile<'_>>) -> Result<Ve
     let lacks_file = files.iter().any(|file| {
         file.intent.old_hash.is_none() && file.is_made() && matches!(file.step, Step::Leave(_))
     });
+    // A document that is moved is created in one place and removed in another.
+    let model_of = |file: &InterruptedFile<'_>| {
+        let is_other = |other: &&InterruptedFile<'_>| {
+            if file.is_made() { other.stored.is_none() } else { other.intent.old_hash.is_none() }
+        };
+        let places = files.iter().filter(is_other).filter_map(|other| other.place.as_ref());
+        places.into_iter().find(|place| place.can_be_edited())
+    };
     let mut warnings = Vec::with_capacity(files.len());
     for file in &files {
         let is_kept = file.stored.is_none() && lacks_file;
@@ -187,12 +207,15 @@ fn finish(reader: &dyn Reader, mut files: Vec<InterruptedFile<'_>>) -> Result<Ve
                 file.warning(&format!("an interrupted edit was not made, because of {left}"))
             }
             (Step::Restore(found), _) => {
-                file.restore(reader, found.as_ref())?;
+                file.restore(reader, found.as_ref(), model_of(file))?;
                 file.made_or_not()
             }
             (Step::None, _) => file.made_or_not(),
         });
         failpoint!(RECOVERY_STORED);
+    }
+    for file in files.iter().filter(|file| file.is_staged) {
+        file.place.iter().for_each(|place| place.remove_temporary(&file.intent.temporary));
     }
     Ok(warnings)
 }

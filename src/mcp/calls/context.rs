@@ -47,7 +47,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         },
         hops: arguments.links,
         with_body: arguments.with_body,
-        // A Markdown block shows the passage of its place, or its content.
         shows_content: form.format == Format::Markdown,
         max_chars: Some(form.max_chars),
         after: Cursor::given(arguments.after.as_ref())?,

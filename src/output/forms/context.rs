@@ -212,7 +212,8 @@ struct ContextBlock<'a> {
 impl<'a> ContextBlock<'a> {
     fn of_place(place: &'a PlaceItem) -> Self {
         let answer = &place.answer;
-        let content = place.shown().unwrap_or_default();
+        let summary = || place.node.summary.as_ref().map(|text| text.as_bytes().into());
+        let content = place.shown().or_else(summary).unwrap_or_default();
         let origin = match &place.found {
             Some(hit) => hit.passage_lines(),
             None => LineSpan { start: answer.line_start, end: answer.line_end },

@@ -19,7 +19,7 @@ use super::db::{self, StoredRows};
 use super::fault::{FaultKind, StoreProblem, Tally};
 use super::index::check::{self as index, Inspection, PlaceTallies, expected, inspect};
 use super::index::{Unusable, Usable, folder};
-use super::recovery::has_leftovers;
+use super::recovery::{has_leftovers, in_the_way};
 use super::{Snapshot, is_index_of};
 use crate::corpus::Roots;
 use crate::count::counted;
@@ -91,6 +91,10 @@ impl Check {
             let message = "files of an interrupted repair take space";
             faults.push(StoreProblem::new(FaultKind::RepairLeftovers, message));
         }
+        faults.extend(in_the_way(snapshot.path()).iter().map(|way| {
+            let message = format!("{} is not a file of the store", way.display());
+            StoreProblem::new(FaultKind::InTheWay, &message)
+        }));
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
         faults.extend(open.iter().map(|path| {
             StoreProblem::of(path, FaultKind::EditOpen, "an edit was started and not finished")

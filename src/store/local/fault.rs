@@ -31,6 +31,8 @@ pub enum FaultKind {
     IndexLeftovers,
     /// Files of an interrupted repair are next to the store.
     RepairLeftovers,
+    /// A file of another type is in the place of a file of the store.
+    InTheWay,
     /// An edit was started and not finished.
     EditOpen,
     /// The temporary file of an edit is next to a document.
@@ -67,6 +69,7 @@ impl FaultKind {
             Self::IndexDiffers => "INDEX_DIFFERS",
             Self::IndexLeftovers => "INDEX_LEFTOVERS",
             Self::RepairLeftovers => "REPAIR_LEFTOVERS",
+            Self::InTheWay => "FILE_IN_THE_WAY",
             Self::EditOpen => "EDIT_OPEN",
             Self::EditLeftover => "EDIT_LEFTOVER",
             Self::Lost => "LOST",
@@ -88,9 +91,11 @@ impl FaultKind {
             | Self::IndexOutOfDate
             | Self::IndexDamaged
             | Self::IndexDiffers => StorePart::Index,
-            Self::IndexLeftovers | Self::RepairLeftovers | Self::EditOpen | Self::EditLeftover => {
-                StorePart::Leftover
-            }
+            Self::IndexLeftovers
+            | Self::RepairLeftovers
+            | Self::InTheWay
+            | Self::EditOpen
+            | Self::EditLeftover => StorePart::Leftover,
         }
     }
 }

@@ -225,17 +225,21 @@ fn out_of_memory() -> Error {
     Error::new(ErrorKind::Io, "a document could not be prepared; nothing was changed")
 }
 
-/// Renames files of another type that are in the place of the lock, the log, the shared-memory file
-/// or the index folder of the store at `path`. Returns their new names.
+/// Returns the files of another type that are in the place of the lock, the log, the shared-memory file or the index
+/// folder of the store at `path`.
+pub(super) fn in_the_way(path: &Path) -> Vec<PathBuf> {
+    let files = ["-lock", "-wal", "-shm"].map(|suffix| (with_suffix(path, suffix), false));
+    let ways = files.into_iter().chain([(index::folder(path), true)]);
+    let is_other = |(way, is_folder): &(PathBuf, bool)| {
+        way.symlink_metadata().is_ok_and(|it| if *is_folder { !it.is_dir() } else { !it.is_file() })
+    };
+    ways.filter(is_other).map(|(way, _)| way).collect()
+}
+
+/// Renames the files that are [`in_the_way`]. Returns their new names.
 pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
-    let index = index::folder(path);
-    let files = ["-lock", "-wal", "-shm"].map(|suffix| with_suffix(path, suffix));
     let mut kept = Vec::new();
-    for (way, is_folder) in files.into_iter().map(|file| (file, false)).chain([(index, true)]) {
-        let Ok(metadata) = way.symlink_metadata() else { continue };
-        if is_folder && metadata.is_dir() || !is_folder && metadata.is_file() {
-            continue;
-        }
+    for way in in_the_way(path) {
         let name = db::free_name(&way, ".aside");
         match std::fs::rename(&way, &name) {
             // Another repair has already moved it.

@@ -131,11 +131,11 @@ impl LocalWriter {
 
     /// Calls `of_index` with the index, if it is open, while `of_rows` writes to SQLite, which mostly waits for
     /// the disk. Returns the result of `of_rows`. After an error of `of_index` the index is no longer updated.
-    fn while_writing(
+    fn while_writing<T>(
         &mut self,
-        of_rows: impl FnOnce(&mut RowWriter) -> Result<()>,
+        of_rows: impl FnOnce(&mut RowWriter) -> Result<T>,
         mut of_index: impl FnMut(&mut IndexWriter) -> Usable<()> + Send,
-    ) -> Result<()> {
+    ) -> Result<T> {
         let Self { rows, index, .. } = self;
         let IndexState::Open(index) = index else { return of_rows(rows) };
         let (written, indexed) = parallel::join(|| of_rows(rows), || of_index(index));
@@ -303,7 +303,11 @@ impl Writer for LocalWriter {
             self.fail(&error);
         }
         failpoint!(INDEX_CLOSED);
-        checkpointed?;
+        if !checkpointed? {
+            let message = "all is stored, but a reader keeps some of it in the log beside the store; a copy of the \
+                           store needs both files";
+            self.warnings.push(Warning::new("LOG_KEPT", message));
+        }
         Ok(self.warnings)
     }
 }

@@ -313,18 +313,20 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Writes the log back into the store file. A reader of an older state prevents this; the
-    /// writer waits for it at most [`limits::CLOSE_WAIT_MILLISECONDS`].
-    pub(in crate::store) fn checkpoint(&self) -> Result<()> {
+    /// Writes the log back into the store file, and returns whether that is done. A reader of an older state
+    /// prevents it; the writer waits for it at most [`limits::CLOSE_WAIT_MILLISECONDS`].
+    pub(in crate::store) fn checkpoint(&self) -> Result<bool> {
         if !self.has_written {
-            return Ok(());
+            return Ok(true);
         }
         let most = Duration::from_millis(limits::CLOSE_WAIT_MILLISECONDS as u64);
         self.wrap(self.connection.busy_timeout(most))?;
         failpoint!(BEFORE_CHECKPOINT);
-        self.wrap(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
+        let statement = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_blocked: bool =
+            self.wrap(self.connection.query_row(statement, [], |row| row.get(0)))?;
         failpoint!(AFTER_CHECKPOINT);
-        Ok(())
+        Ok(!is_blocked)
     }
 }
 
