@@ -232,9 +232,12 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
     /// Returns the bonus for the piece at `index` before a chosen one, as a share of the mean weight of a term.
     fn preceding(&self, index: usize) -> f32 {
         let Pieces { needs, list, .. } = self.pieces;
+        let next = needs.get(index + 1);
+        let header = |index: usize| list.get(index).and_then(|piece| piece.header);
         let is_entry = needs.get(index).is_some_and(|needs| needs.is_item)
-            || list.get(index).is_some_and(|piece| piece.header.is_some());
-        match needs.get(index + 1) {
+            && next.is_some_and(|next| next.item.is_some())
+            || header(index).is_some() && header(index) == header(index + 1);
+        match next {
             _ if is_entry => PRECEDING_ENTRY,
             Some(needs) if needs.refers_back => REFERRED_TO,
             Some(needs) if needs.is_within_sentence || needs.is_begun => SENTENCE,

@@ -197,7 +197,12 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                         .for_each(|(_, needs)| needs.parent = Some(index));
                 }
             }
-            NodeKind::Block(kind @ (BlockType::Code | BlockType::List | BlockType::Table)) => {
+            NodeKind::Block(
+                kind @ (BlockType::Code
+                | BlockType::List
+                | BlockType::Table
+                | BlockType::Blockquote),
+            ) => {
                 if kind == BlockType::Code {
                     let inside = pieces.iter().zip(&mut needs).skip(index);
                     inside
