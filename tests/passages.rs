@@ -79,6 +79,7 @@ fn a_line_that_ends_with_a_colon_is_shown_with_what_it_announces() {
     for (announced, last) in [
         ("```sh\nmake clean\nmake everything\n```\n", "make everything"),
         ("1. Open the lid.\n2. Turn it over.\n", "2. Turn it over."),
+        ("> Never force it.\n", "Never force it."),
     ] {
         let text = format!(
             "# Manual\n\n{}To rewind the spindle, do this:\n\n{announced}\n{}",
@@ -719,4 +720,37 @@ fn a_limit_that_holds_the_whole_answer_shortens_no_passage() {
             "{shorter}"
         );
     }
+}
+
+#[test]
+fn rows_of_a_table_do_not_displace_the_paragraph_that_answers() {
+    let rows: String = (0..12)
+        .map(|n| format!("| `image-{n}` | the image for builds of the machine {n} |\n"))
+        .collect();
+    let text = format!(
+        "# Images\n\nSets the image.\n\n| option | meaning |\n|---|---|\n{rows}\nWhat an image for the builds of musl \
+         can be: a name, or an address.\n\n{}",
+        filler(20)
+    );
+    let place = Place::ingested(&[("images.md", &text)]);
+    let query = "What can I set as image for musl builds?";
+    let shown = reply(&place, &[query, "--passage", "450"]);
+    assert!(shown.contains("a name, or an address"), "{shown}");
+}
+
+#[test]
+fn a_compound_counts_once_for_a_question() {
+    let mut files: Vec<(String, String)> = (0..30)
+        .map(|n| (format!("n{n}.md"), format!("# Node.js step {n}\n\nSet up part {n} of it.\n")))
+        .collect();
+    files.extend((0..60).map(|n| {
+        (format!("p{n}.md"), format!("# Topic {n}\n\nA node of the tree and some js text {n}.\n"))
+    }));
+    let answer = "# Checks\n\nA text on what runs at night and by which job, on which machine and for whom. The \
+                  translations are tested by it. It also removes files and sends mail to the owners.\n";
+    files.push(("checks.md".to_owned(), answer.to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let place = Place::ingested(&files);
+    let shown = reply(&place, &["how are translations tested in Node.js"]);
+    assert_eq!(self::files(&shown)[0], "checks", "{shown}");
 }

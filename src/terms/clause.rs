@@ -5,6 +5,7 @@
 use tantivy_query_grammar::Occur;
 
 use super::stems::StemClass;
+use super::stop_words::LanguageSet;
 use super::term::QueryTerm;
 
 /// A query or a part of one.
@@ -66,17 +67,19 @@ impl Clause {
         }
     }
 
-    /// Returns the same clause without its stop words; `None` if nothing else remains.
-    pub(super) fn without_stop_words(&self) -> Option<Self> {
+    /// Returns the same clause without the stop words of `languages`; `None` if nothing else remains.
+    pub(super) fn without_stop_words(&self, languages: LanguageSet) -> Option<Self> {
         Some(match self {
-            Self::Term(term) if term.is_stop_word => return None,
+            Self::Term(term) if !term.stop_word_of.intersection(languages).is_empty() => {
+                return None;
+            }
             Self::Term(_) | Self::Bonus(_) => self.clone(),
             Self::Boost(clause, boost) => {
-                Self::Boost(Box::new(clause.without_stop_words()?), *boost)
+                Self::Boost(Box::new(clause.without_stop_words(languages)?), *boost)
             }
             Self::Group(clauses) => {
                 let clauses = clauses.iter().filter_map(|(occur, clause)| match occur {
-                    Occur::Should => Some((*occur, clause.without_stop_words()?)),
+                    Occur::Should => Some((*occur, clause.without_stop_words(languages)?)),
                     _ => Some((*occur, clause.clone())),
                 });
                 let group = Self::Group(clauses.collect());

@@ -17,7 +17,7 @@ use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse
 
 use super::clause::Clause;
 use super::numbers::asks_for_number;
-use super::stop_words::is_stop_word;
+use super::stop_words::{LanguageSet, is_stop_word};
 use super::term::{QueryTerm, TextField, term};
 use super::tokens::{TokenKind, Tokens};
 use crate::limits;
@@ -56,18 +56,23 @@ impl WordQuery {
 
     fn parse_as_written(text: &str) -> Self {
         let asks_for_number = asks_for_number(text);
+        let languages = LanguageSet::of_question(text);
+        let without_stop_words = |clause: Clause| {
+            let without = clause.without_stop_words(languages);
+            without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH)).unwrap_or(clause)
+        };
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {
             Ok(clause) => {
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
                 let excluded = excluded.into_iter().map(|term| term.text.clone()).collect();
-                let clause = clause.without_stop_words().unwrap_or(clause);
-                Self { clause: Some(clause), notice: None, excluded, hyphenated, asks_for_number }
+                let clause = Some(without_stop_words(clause));
+                Self { clause, notice: None, excluded, hyphenated, asks_for_number }
             }
             Err(notice) => {
                 let (clause, is_cut) = plain_words(&text);
-                let clause = clause.map(|all| all.without_stop_words().unwrap_or(all));
+                let clause = clause.map(without_stop_words);
                 let cut = is_cut.then(|| {
                     format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
                 });
@@ -236,11 +241,13 @@ fn joined_words(text: &str, phrase: QueryTerm) -> Clause {
     let Some(Clause::Group(mut clauses)) = plain_words(text).0 else { return Clause::Term(phrase) };
     // `to-do` is a name and its words are kept; `what's` is two stop words.
     let is_name = !text.contains(['\'', '\u{2019}'])
-        && clauses.iter().all(|(_, clause)| clause.without_stop_words().is_none());
+        && clauses
+            .iter()
+            .all(|(_, clause)| clause.without_stop_words(LanguageSet::ENGLISH).is_none());
     if is_name {
         for (_, clause) in &mut clauses {
             if let Clause::Term(term) = clause {
-                term.is_stop_word = false;
+                term.stop_word_of = LanguageSet::default();
             }
         }
     }
@@ -453,6 +460,9 @@ mod tests {
             ("title:what is", "(Title:what)"),
             ("what's new", "(new)"),
             ("to-do lists", "((to do ~to_do) lists)"),
+            ("Wie habe ich hier die Sicherung gemacht", "(sicherung gemacht)"),
+            ("+ich habe hier die Sicherung", "(+ich sicherung)"),
+            ("die cast", "(die cast)"),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
         }

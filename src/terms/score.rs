@@ -43,6 +43,27 @@ pub(crate) fn rarity(all: u64, having: u64) -> f32 {
     (1.0 + (all - number(having) + 0.5) / (number(having) + 0.5)).ln()
 }
 
+/// Returns the number of sections, out of `all`, that have each word of a compound if the inverse document frequencies of
+/// the `words` words add up to `rarity`, which is that of the compound. As a phrase, a compound counts no more than that:
+/// its words are rare in titles, and the sum of them would outweigh the rest of a query.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a score needs no precision"
+)]
+pub(crate) fn having_part(all: u64, rarity: f32, words: usize) -> u64 {
+    let odds = (rarity / words.max(1) as f32).exp() - 1.0;
+    let having = (number(all) + 0.5 - 0.5 * odds) / (1.0 + odds);
+    (having.round() as u64).min(all)
+}
+
+/// Returns the inverse document frequency of a compound of `words` words, as a phrase; see [`having_part`].
+#[expect(clippy::cast_precision_loss, reason = "a compound has few words")]
+pub(crate) fn of_compound(all: u64, compound: f32, words: usize) -> f32 {
+    rarity(all, having_part(all, compound, words)) * words as f32
+}
+
 /// Returns the weight of one occurrence of a word in a text of `tokens` tokens, of which texts have
 /// `average`.
 pub(crate) fn by_length(weight: f32, influence: f32, tokens: f32, average: f32) -> f32 {

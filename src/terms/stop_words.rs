@@ -9,8 +9,9 @@ use fst::Map;
 /// The maximum number of languages.
 pub(crate) const LANGUAGES: usize = 64;
 
-/// The bit of English in a [`LanguageSet`].
-const ENGLISH: u64 = 1;
+/// The number of distinct stop words from which on a question is taken to be in another language than English. Some are
+/// also names in programs, such as `var` and `min` in Swedish.
+const MOST_NAMES: usize = 2;
 
 /// The languages of each stop word.
 static STOP_WORDS: LazyLock<Option<Map<&[u8]>>> = LazyLock::new(|| {
@@ -19,13 +20,48 @@ static STOP_WORDS: LazyLock<Option<Map<&[u8]>>> = LazyLock::new(|| {
 });
 
 /// A set of languages, each of which is a number less than [`LANGUAGES`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LanguageSet(u64);
 
 impl LanguageSet {
+    /// English, whose number is 0.
+    pub(crate) const ENGLISH: Self = Self(1);
+
     /// Returns the languages of which `word`, in lowercase, is a stop word.
     pub(crate) fn of_stop_word(word: &str) -> Self {
         Self(STOP_WORDS.as_ref().and_then(|words| words.get(word)).unwrap_or_default())
+    }
+
+    /// Returns the languages whose stop words say nothing in `question`: English, and those with the most of its words if
+    /// these are several, and more than of English.
+    pub(crate) fn of_question(question: &str) -> Self {
+        let mut words: Vec<String> =
+            question.split(|scalar: char| !scalar.is_alphabetic()).map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words.dedup();
+        let mut counts = [0; LANGUAGES];
+        for language in words.iter().flat_map(|word| Self::of_stop_word(word)) {
+            counts[language] += 1;
+        }
+        let most = counts.iter().copied().max().unwrap_or_default();
+        let numbers = (0..LANGUAGES).filter(|number| {
+            *number == 0 || most > MOST_NAMES.max(counts[0]) && counts[*number] == most
+        });
+        numbers.fold(Self::default(), |set, number| Self(set.0 | 1 << number))
+    }
+
+    /// Returns the languages that are in either set.
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns the languages that are in both sets.
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
     }
 }
 
@@ -41,7 +77,7 @@ impl Iterator for LanguageSet {
 
 /// Returns whether `word`, which must be folded, is a stop word of English.
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    LanguageSet::of_stop_word(word).0 & ENGLISH != 0
+    !LanguageSet::of_stop_word(word).intersection(LanguageSet::ENGLISH).is_empty()
 }
 
 #[cfg(test)]
@@ -54,6 +90,20 @@ mod tests {
             assert!(is_stop_word(word), "{word}");
         }
         assert!(!is_stop_word("index"));
+    }
+
+    #[test]
+    fn the_stop_words_of_a_question_are_those_of_its_language() {
+        let drops = |question: &str, word: &str| {
+            let languages = LanguageSet::of_question(question);
+            !LanguageSet::of_stop_word(word).intersection(languages).is_empty()
+        };
+        assert!(drops("Wie habe ich hier die Sicherung gemacht?", "ich"));
+        assert!(drops("\u{bf}C\u{f3}mo puedo usar la copia con mi cuenta?", "mi"));
+        assert!(drops("How do I die cast this?", "how"));
+        assert!(!drops("How do I die cast this?", "die"));
+        // Names in programs that are stop words of Swedish.
+        assert!(!drops("var min max", "min"));
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //! Invariant: a term consists of the same tokens that the same text has in a document.
 
 use super::stems::StemClass;
-use super::stop_words::is_stop_word;
+use super::stop_words::LanguageSet;
 use super::tokens::{TokenKind, Tokens, fold_into};
 use crate::limits;
+use crate::position::ByteSpan;
 
 /// A field that a query can name; see `mdsel help search`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +53,9 @@ pub struct QueryTerm {
     pub stems: Option<StemClass>,
     /// Whether it is a word with inner capitals, which is not stemmed as long as it is found as it is written.
     pub(crate) is_name: bool,
-    /// Whether the term is dropped if the query has other words: `how`.
-    pub(crate) is_stop_word: bool,
+    /// The languages in which the term is a stop word, such as `how`. It is dropped from a query in one of them that has
+    /// other words.
+    pub(crate) stop_word_of: LanguageSet,
     /// Whether the last word is a prefix.
     pub is_prefix: bool,
     /// The maximum number of extra positions between the words of a phrase.
@@ -74,11 +76,17 @@ pub(crate) fn term(
     // A run of one scalar matches every pair that begins with it.
     let mut is_lone_scalar = false;
     let (mut words_end, mut pair_end) = (0, 0);
+    let mut first = ByteSpan::default();
     let mut tokens = Tokens::new(text);
     while tokens.advance() {
         words_end = words_end.max(tokens.span.end);
         match tokens.kind {
-            TokenKind::Word => words.push((tokens.position, tokens.token.clone())),
+            TokenKind::Word => {
+                if words.is_empty() {
+                    first = tokens.span;
+                }
+                words.push((tokens.position, tokens.token.clone()));
+            }
             TokenKind::Pair => {
                 words.push((tokens.position, tokens.token.clone()));
                 pair_end = tokens.span.end;
@@ -120,14 +128,20 @@ pub(crate) fn term(
         Some(version) => StemClass::of_version(version),
         None => plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word)),
     };
-    let is_stop_word = field.is_none() && plain_word.is_some_and(|word| is_stop_word(word));
+    let stop_word_of = plain_word.filter(|_| field.is_none()).map(|word| {
+        // Only English is looked up without accents.
+        let written = text.get(first.start..first.end).unwrap_or_default().to_lowercase();
+        let folded = LanguageSet::of_stop_word(word).intersection(LanguageSet::ENGLISH);
+        LanguageSet::of_stop_word(&written).union(folded)
+    });
+    let stop_word_of = stop_word_of.unwrap_or_default();
     Some(QueryTerm {
         field,
         words,
         compound,
         stems,
         is_name,
-        is_stop_word,
+        stop_word_of,
         is_prefix,
         slop: 0,
         text: folded,

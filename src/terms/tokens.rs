@@ -2,7 +2,8 @@
 //!
 //! A sequence of letters, digits and marks is a word. Words joined by `_`, `.` or `::` are separate
 //! words and also one compound. A version is the same compound with a `v` before it and without.
-//! `++` and `#` after a word make a compound of it (C++, C#). Text in scripts without spaces between
+//! `++` and `#` after a word make a compound of it (C++, C#). A backslash before `_` or `#` escapes it in Markdown and
+//! is not part of a compound. Text in scripts without spaces between
 //! words is split into overlapping pairs of scalars. The last scalar of such a run is a token of its
 //! own, so every scalar begins a token. A pictograph is a word. Folding is NFKC, lower case, and
 //! removal of the diacritics U+0300 to U+036F and of the vowel marks of Hebrew and Arabic. Invariant:
@@ -249,6 +250,7 @@ impl<'a> Tokens<'a> {
         self.kind = TokenKind::Compound;
         self.position = self.next_position;
         self.fold_span();
+        self.token.retain(|scalar| scalar != '\\');
         if is_version_with_v(&self.token) {
             self.token.remove(0);
         }
@@ -331,7 +333,10 @@ fn word_end(text: &str, start: usize) -> usize {
 /// they are not joined.
 fn joint(rest: &str) -> Option<usize> {
     let length = match rest.as_bytes() {
-        [b'_', ..] => rest.bytes().take_while(|&byte| byte == b'_').count(),
+        [b'_', ..] | [b'\\', b'_', ..] => {
+            let is_joint = |&byte: &u8| matches!(byte, b'_' | b'\\');
+            rest.bytes().take_while(is_joint).count()
+        }
         [b':', b':', ..] => 2,
         [b'.', ..] => 1,
         _ => return None,
@@ -346,6 +351,7 @@ fn sign_length(rest: &str) -> usize {
     let length = match rest.as_bytes() {
         [b'+', b'+', ..] => 2,
         [b'#', ..] => 1,
+        [b'\\', b'#', ..] => 2,
         _ => return 0,
     };
     let next = rest.get(length..).and_then(|rest| rest.chars().next());
@@ -452,6 +458,12 @@ mod tests {
             ["std::vector@0", "std@0", "vector@1", "bool@2", "x@3"]
         );
         assert_eq!(tokens("__init__"), ["init@0"]);
+        assert_eq!(
+            tokens(r"get\_slice C\#"),
+            tokens("get_slice C#"),
+            "Markdown may escape the signs"
+        );
+        assert_eq!(tokens(r"a\b C\"), ["a@0", "b@1", "c@2"]);
     }
 
     #[test]

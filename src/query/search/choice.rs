@@ -115,6 +115,7 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
             if self.with_parents(index) <= room {
                 group.extend(self.parents(index));
             }
+            group.extend(self.announced(index, &is_open, room));
             for index in group {
                 if let Some(open) = is_open.get_mut(index) {
                     *open = false;
@@ -133,6 +134,15 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
             }
         }
         self.ranks
+    }
+
+    /// Returns the piece that the one at `index` announces, if both fit.
+    fn announced(&self, index: usize, is_open: &[bool], room: usize) -> Option<usize> {
+        let next = index + 1;
+        let leads_in = self.pieces.needs.get(index).is_some_and(|needs| needs.leads_in);
+        let length = || self.length + self.with_parents(index) + self.needed(next);
+        let is_open = is_open.get(next).copied().unwrap_or_default();
+        (leads_in && is_open && length() <= room).then_some(next)
     }
 
     fn is_chosen(&self, index: usize) -> bool {

@@ -20,6 +20,8 @@ const LINES_CHARS: usize = 200;
 const MAX_CHARS: usize = 400;
 /// Maximum length in Unicode scalars of the beginning of a list item that is shown with each piece of the item.
 const ITEM_CHARS: usize = 120;
+/// Length in bytes of the longest word that is read as text.
+const LONGEST_WORD: usize = 200;
 /// Words that refer to what precedes them, at the beginning of a sentence.
 const REFERRING: [&str; 13] = [
     "This",
@@ -250,6 +252,14 @@ fn refers_back(text: &[u8]) -> bool {
         || words.take(2).any(|word| word == b"this" || word == b"these")
 }
 
+/// Whether most of a line is one run of ASCII characters without a blank that is too long for a word, such as an image in
+/// a `data:` URL.
+fn is_encoded(line: &[u8]) -> bool {
+    let runs = line.split(|byte| byte.is_ascii_whitespace() || !byte.is_ascii());
+    let longest = runs.map(<[u8]>::len).max().unwrap_or_default();
+    longest > LONGEST_WORD && longest * 2 > line.len()
+}
+
 struct Cutter<'a> {
     bytes: &'a [u8],
     pieces: Vec<Piece>,
@@ -293,7 +303,7 @@ impl Cutter<'_> {
         }
         text.split(|byte| *byte == b'\n').all(|line| {
             let line = line.trim_ascii();
-            is_definition(line) || shows_no_text(line)
+            is_definition(line) || shows_no_text(line) || is_encoded(line)
         })
     }
 
@@ -569,6 +579,9 @@ mod tests {
         ] {
             assert_eq!(asides(file), [false], "{file}");
         }
+        let encoded = "iVBORw0KGgo".repeat(30);
+        assert_eq!(asides(&format!("![x](data:image/png;base64,{encoded})\n")), [true]);
+        assert_eq!(asides(&format!("{encoded} {}\n", "word ".repeat(80)))[0], false);
         let commented = "<!-- one\n\ntwo\n\nthree -->\n\nfour\n";
         assert_eq!(asides(commented), [true, true, true, false]);
     }

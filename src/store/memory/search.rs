@@ -233,8 +233,8 @@ impl<'a> AllSections<'a> {
             Some(word) => {
                 let term = leaf.leaf.term;
                 self.compare_word(term, word, section, &mut found);
-                // The words of a compound are also searched next to each other.
-                if term.words.len() > 1 || term.is_prefix {
+                // The words of a compound are also searched next to each other, where it is not written as one.
+                if !found.is_match && (term.words.len() > 1 || term.is_prefix) {
                     self.compare_sequence(leaf, section, &mut found);
                 }
             }
@@ -303,7 +303,13 @@ impl<'a> AllSections<'a> {
     }
 
     /// Returns the score of a phrase or a prefix in the text with this index; `None` if it does not occur.
-    fn of_text(&self, term: &QueryTerm, section: &SectionWords<'_>, index: usize) -> Option<f32> {
+    fn of_text(
+        &self,
+        leaf: &ScoredTerm<'_>,
+        section: &SectionWords<'_>,
+        index: usize,
+    ) -> Option<f32> {
+        let term = leaf.leaf.term;
         let text = section.texts.get(index)?;
         let count = occurrences(term, text);
         if count == 0 {
@@ -314,6 +320,7 @@ impl<'a> AllSections<'a> {
         }
         let all = self.sections.len() as u64;
         let last = term.words.len() - usize::from(term.is_prefix);
+        let is_compound = term.single_word().is_some();
         let rarities = term.words.iter().take(last).map(|(_, word)| {
             let has = |section: &&SectionWords<'_>| {
                 section.texts.get(index).is_some_and(|text| text.iter().any(|(it, _)| it == word))
@@ -322,7 +329,11 @@ impl<'a> AllSections<'a> {
         });
         let average = self.averages.get(index).copied().unwrap_or(1.0);
         let tokens = score::number(score::kept_length(text.len()));
-        Some(score::of_phrase(rarities.sum(), score::number(count as u64), tokens, average))
+        let rarity = match is_compound {
+            true => score::of_compound(all, leaf.rarity.exact, term.words.len()),
+            false => rarities.sum(),
+        };
+        Some(score::of_phrase(rarity, score::number(count as u64), tokens, average))
     }
 
     fn compare_sequence(
@@ -343,14 +354,14 @@ impl<'a> AllSections<'a> {
                 found.score = leaf.rarity.exact;
             }
             Some(TextField::Meta) => {
-                let score = self.of_text(term, section, 1).filter(|_| section.is_front_matter);
+                let score = self.of_text(leaf, section, 1).filter(|_| section.is_front_matter);
                 found.is_match = score.is_some();
                 found.score = score::META_WEIGHT * score.unwrap_or(0.0);
             }
             _ => {
                 let texts = (0..TEXTS).filter(|index| term.takes_text(*index));
                 for index in texts {
-                    if let Some(score) = self.of_text(term, section, index) {
+                    if let Some(score) = self.of_text(leaf, section, index) {
                         let (weight, _) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
                         found.score += weight * score;
                         found.is_match = true;

@@ -181,9 +181,14 @@ impl Lists {
     /// Returns the sections that contain `term`, in order.
     pub(super) fn matches(&self, term: &QueryTerm, rarity: Rarity) -> Vec<(SectionId, TermMatch)> {
         match term.single_word() {
-            // The words of a compound are also searched next to each other.
+            // The words of a compound are also searched next to each other, where it is not written as one.
             Some(word) if term.words.len() > 1 || term.is_prefix => {
-                joined([self.of_single(term, word), self.of_sequence(term, rarity)].concat())
+                let single = self.of_single(term, word);
+                let written = single.iter().filter(|(_, found)| found.is_match);
+                let written: HashSet<SectionId> = written.map(|(place, _)| *place).collect();
+                let mut sequence = self.of_sequence(term, rarity);
+                sequence.retain(|(place, _)| !written.contains(place));
+                joined([single, sequence].concat())
             }
             Some(word) => self.of_single(term, word),
             None => self.of_sequence(term, rarity),
@@ -286,6 +291,10 @@ impl Lists {
     /// Returns, for each text, the sum of the inverse document frequencies of the words of a phrase before its
     /// prefix.
     fn rarities(&self, term: &QueryTerm) -> [f32; TEXTS] {
+        if term.single_word().is_some() {
+            let rarity = self.rarity(term).exact;
+            return [score::of_compound(self.totals.sections, rarity, term.words.len()); TEXTS];
+        }
         let whole = term.words.len() - usize::from(term.is_prefix).min(term.words.len());
         [0, 1, 2].map(|text| {
             let words = (0..whole).map(|index| {

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::query::{
-    BooleanQuery, ConstScoreQuery, EnableScoring, InvertedIndexRangeQuery, PhrasePrefixQuery,
-    PhraseQuery, Query, Scorer, TermQuery, Weight,
+    Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, EnableScoring, InvertedIndexRangeQuery,
+    PhrasePrefixQuery, PhraseQuery, Query, Scorer, TermQuery, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Score, Searcher, SegmentReader, Term};
@@ -105,6 +105,29 @@ pub(super) struct QueryTermState {
     queries: Vec<(Box<dyn Weight>, Score)>,
     /// Its inverse document frequencies.
     pub(super) rarity: Rarity,
+}
+
+/// The statistics of the words of a compound, for its score as a phrase.
+struct CompoundStatistics<'a> {
+    searcher: &'a Searcher,
+    /// The number of sections.
+    sections: u64,
+    /// The number of sections that count as having each word; see [`score::having_part`].
+    having: u64,
+}
+
+impl Bm25StatisticsProvider for CompoundStatistics<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.searcher.total_num_tokens(field)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.sections)
+    }
+
+    fn doc_freq(&self, _: &Term) -> tantivy::Result<u64> {
+        Ok(self.having)
+    }
 }
 
 /// A word that is being looked up.
@@ -207,22 +230,23 @@ impl QueryTermState {
             }
         }
         let state = |word: WordLookup<'_>| {
-            Ok(Self {
-                // The words of a compound are also searched next to each other.
-                queries: table.weights(searcher, word.term)?,
-                rarity: Rarity {
-                    exact: table.rarity(FieldTable::most(&word.exact_counts)),
-                    stemmed: table.rarity(FieldTable::most(&word.counts)),
-                },
-                found: word.found,
-            })
+            let rarity = Rarity {
+                exact: table.rarity(FieldTable::most(&word.exact_counts)),
+                stemmed: table.rarity(FieldTable::most(&word.counts)),
+            };
+            // The words of a compound are also searched next to each other, where it is not written as one.
+            let sections = table.sections;
+            let having = score::having_part(sections, rarity.exact, word.term.words.len());
+            let statistics = CompoundStatistics { searcher, sections, having };
+            let scoring = EnableScoring::enabled_from_statistics_provider(&statistics, searcher);
+            Ok(Self { queries: table.weights(scoring, word.term)?, rarity, found: word.found })
         };
         words.into_iter().map(state).collect()
     }
 
     /// Returns the state of a term that tantivy matches.
     fn of_query(searcher: &Searcher, table: &FieldTable, term: &QueryTerm) -> Usable<Self> {
-        let queries = table.weights(searcher, term)?;
+        let queries = table.weights(EnableScoring::enabled_from_searcher(searcher), term)?;
         let of_query = table.rarity_of_query(searcher, term)?;
         let rarity = Rarity { exact: of_query, stemmed: of_query };
         Ok(Self { found: Vec::new(), queries, rarity })
@@ -372,12 +396,11 @@ impl FieldTable {
     /// Prepares the queries with which tantivy matches `term`.
     fn weights(
         &self,
-        searcher: &Searcher,
+        scoring: EnableScoring<'_>,
         term: &QueryTerm,
     ) -> Usable<Vec<(Box<dyn Weight>, Score)>> {
-        let weight = |(query, weight): (Box<dyn Query>, Score)| {
-            Ok((query.weight(EnableScoring::enabled_from_searcher(searcher))?, weight))
-        };
+        let weight =
+            |(query, weight): (Box<dyn Query>, Score)| Ok((query.weight(scoring)?, weight));
         self.queries(term).into_iter().map(weight).collect()
     }
 

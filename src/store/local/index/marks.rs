@@ -15,6 +15,10 @@ pub(super) fn mark(marks: &mut Marks, slot: usize) {
     }
 }
 
+pub(super) fn is_marked(marks: &Marks, slot: usize) -> bool {
+    marks.get(slot / 64).is_some_and(|bits| bits & (1 << (slot % 64)) != 0)
+}
+
 /// Calls `visit` with the index of each marked section, ascending.
 pub(super) fn each_marked(marks: &Marks, mut visit: impl FnMut(usize)) {
     for (index, bits) in marks.iter().enumerate() {

@@ -15,7 +15,7 @@ use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Te
 
 use super::best::{Best, ScoredDocument};
 use super::leaf::{FieldTable, QueryTermState, SegmentLeaf, is_passed_by};
-use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, mark};
+use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, is_marked, mark};
 use super::schema::{FINGERPRINT, Fields, PLACE};
 use super::{Unusable, Usable, guarded};
 use crate::parallel;
@@ -413,12 +413,16 @@ impl Window {
             Effect::Bonus => score::BONUS_WEIGHT,
             Effect::Excludes => 0.0,
         };
+        // A compound that is written as one word does not count as a phrase, too.
+        let counted = marks;
         for (set, weight) in &mut leaf.sets {
             let mut section = if set.doc() < start { set.seek(start) } else { set.doc() };
             while section < start + WINDOW_LENGTH {
                 let slot = (section - start) as usize;
                 mark(&mut marks, slot);
-                if let Some(score) = self.scores.get_mut(slot) {
+                if let Some(score) =
+                    self.scores.get_mut(slot).filter(|_| !is_marked(&counted, slot))
+                {
                     *score += set.score() * *weight * times;
                 }
                 section = set.advance();
