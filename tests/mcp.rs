@@ -401,6 +401,26 @@ fn replies_fit_the_budget_and_can_be_continued() {
     assert_eq!(found, *whole["matches"].as_array().unwrap());
 }
 
+/// A message that is added when an item is cut names a call, too.
+#[test]
+fn an_item_that_is_cut_names_the_call_that_reads_it() {
+    let task = "word ".repeat(400);
+    let place = Place::ingested(&[("a.md", &format!("# A\n\n- [ ] {task}\n"))]);
+    let mut server = Server::start(&place, &[]);
+    for format in ["json", "text"] {
+        let request = json!({ "kind": "tasks", "max_chars": 900, "format": format });
+        let (text, _) = server.call("query", &request);
+        assert!(text.chars().count() <= 900, "{text}");
+        assert!(!text.contains("mdsel select"), "{text}");
+        let message = text.replace('\\', "");
+        assert!(message.contains(r#"cut; `read {"addresses":["a.md::"#), "{text}");
+    }
+    // The command line names the store that was given.
+    let answer = place.run(&["tasks", "--db", ".mdsel.db", "--max-chars", "900"]).success().json();
+    let message = answer["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("`mdsel select --db .mdsel.db 'a.md::"), "{message}");
+}
+
 #[test]
 fn a_malformed_message_gets_an_error_and_the_server_continues() {
     let place = Place::with_fixtures();

@@ -15,6 +15,7 @@ use crate::markdown::words::measure;
 use crate::message::{self, Message, Wording, shell_word};
 use crate::output::{
     Answer, Caller, Format, OutputOptions, fits, sanitize, too_small, write, write_list,
+    write_worded,
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
@@ -179,13 +180,13 @@ impl Global {
                 self.restore_path(fault);
             }
         }
-        if let Some(in_store) = self.in_store() {
-            for message in answer.messages_mut() {
-                *message = in_store(message);
-            }
-        }
+        let in_store = self.in_store();
+        let word = |message: &Message| match &in_store {
+            Some(in_store) => in_store(message),
+            None => message.clone(),
+        };
         let store = store::shown(self);
-        finish(|out| write_list(answer, self.options(&store), out))
+        finish(|out| write_worded(answer, &word, self.options(&store), out))
     }
 }
 

@@ -9,8 +9,9 @@ use super::tools::FORMATS;
 use crate::decoding;
 use crate::error::Result;
 use crate::limits;
+use crate::message::Message;
 use crate::output::{
-    Answer, Caller, Format, OutputOptions, sanitize, too_small, unprintable, write_list,
+    Answer, Caller, Format, OutputOptions, sanitize, too_small, unprintable, write_worded,
 };
 use crate::query::{List, Outcome};
 
@@ -54,7 +55,12 @@ impl ReplyOptions<'_> {
 
     /// Returns the answer in at most `most` Unicode scalars, and the notes that its format has no
     /// place for.
-    fn render(&self, answer: &(impl Answer + List), most: usize) -> Result<(String, Vec<String>)> {
+    /// The messages of the answer name calls, see [`hint`].
+    fn render(
+        &self,
+        answer: &mut (impl Answer + List),
+        most: usize,
+    ) -> Result<(String, Vec<String>)> {
         if !answer.has(self.format) {
             return Err(unprintable(self.format, |format| {
                 FORMATS.contains(&format) && answer.has(format)
@@ -70,29 +76,26 @@ impl ReplyOptions<'_> {
             caller: Caller::Mcp { frame: self.max_chars - most },
         };
         let mut bytes = Vec::new();
-        let notes = write_list(answer, options, &mut bytes)?;
+        let word = |message: &Message| hint::for_calls(message, self.store_option).into();
+        let notes = write_worded(answer, &word, options, &mut bytes)?;
         Ok((decoding::text(&bytes).into_owned(), notes))
     }
 
     /// Returns the answer without a frame.
-    pub(super) fn bare(&self, answer: &(impl Answer + List)) -> Result<String> {
-        Ok(self.render(answer, self.max_chars)?.0)
+    pub(super) fn bare(&self, mut answer: impl Answer + List) -> Result<String> {
+        Ok(self.render(&mut answer, self.max_chars)?.0)
     }
 
     /// Returns the answer between marks, followed by the notes that its format has no place for.
-    /// The messages of the answer name calls, see [`hint`].
     /// The reply is an error if every address failed.
     pub(super) fn reply(&self, mut answer: impl Answer + List) -> Result<Reply> {
         let too_small =
             || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
-        for message in answer.messages_mut() {
-            *message = hint::for_calls(message, self.store_option).into();
-        }
         let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[], is_error).chars().count();
         let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;
         loop {
-            let (body, notes) = self.render(&answer, most)?;
+            let (body, notes) = self.render(&mut answer, most)?;
             let text = framed(&body, &notes, is_error);
             match text.chars().count().saturating_sub(self.max_chars) {
                 0 => return Ok(Reply { text, is_error }),

@@ -98,7 +98,7 @@ pub(super) fn read(
         store: &options.shown,
         store_option: &options.store_option,
     };
-    let printed: Value = serde_json::from_str(&form.bare(&answer)?).unwrap_or_default();
+    let printed: Value = serde_json::from_str(&form.bare(answer)?).unwrap_or_default();
     let result = &printed["results"][0];
     let text = result["content"].as_str().unwrap_or_default();
     let mut meta = MetaObject::default();

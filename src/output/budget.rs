@@ -82,6 +82,8 @@ pub(super) struct Fitting<'a, Answer> {
     pub(super) most: usize,
     /// Renders an answer; returns `None` if it is longer than the given number of characters.
     pub(super) render: &'a dyn Fn(&Answer, usize) -> Result<Option<Rendered>>,
+    /// Puts the messages of an answer into the words of the caller.
+    pub(super) reword: &'a dyn Fn(&mut Answer),
     pub(super) caller: super::Caller,
 }
 
@@ -194,7 +196,7 @@ impl<Answer: List> Fitting<'_, Answer> {
 
     /// Renders the largest part of the only item of `first` that fits.
     fn part_of(&self, first: &Answer) -> Result<Option<Rendered>> {
-        self.largest(first.sizes_of_first(), |size| part(first, size))
+        self.largest(first.sizes_of_first(), |size| self.part(first, size))
     }
 
     /// Renders the answer that `make` returns for the largest size from 1 to `most` that fits.
@@ -236,7 +238,7 @@ impl<Answer: List> Fitting<'_, Answer> {
     fn smallest(&self, brief: &Answer) -> Result<usize> {
         let sizes = brief.sizes_of_first().min(SMALLEST_SIZES);
         let mut smallest = usize::MAX;
-        let parts = (1..=sizes).filter_map(|size| part(brief, size));
+        let parts = (1..=sizes).filter_map(|size| self.part(brief, size));
         for form in parts.chain([brief.clone()]) {
             let rendered = (self.render)(&form, usize::MAX)?;
             smallest = smallest.min(rendered.map_or(usize::MAX, |rendered| rendered.chars));
@@ -244,16 +246,18 @@ impl<Answer: List> Fitting<'_, Answer> {
         let whole = (self.render)(self.answer, smallest.saturating_add(TRUNCATED_CHARS))?;
         Ok(whole.map_or(smallest, |whole| whole.chars))
     }
-}
 
-/// Returns `first` with its only item cut to `size`, or `None` if it cannot be cut.
-fn part<Answer: List>(first: &Answer, size: usize) -> Option<Answer> {
-    let mut cut = first.clone();
-    if !cut.cut_first(size) {
-        return None;
+    /// Returns `first` with its only item cut to `size`, or `None` if it cannot be cut.
+    fn part(&self, first: &Answer, size: usize) -> Option<Answer> {
+        let mut cut = first.clone();
+        if !cut.cut_first(size) {
+            return None;
+        }
+        // A message about the cut was added.
+        (self.reword)(&mut cut);
+        if let Some(page) = cut.page_mut() {
+            page.truncated = true;
+        }
+        Some(cut)
     }
-    if let Some(page) = cut.page_mut() {
-        page.truncated = true;
-    }
-    Some(cut)
 }

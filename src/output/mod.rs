@@ -32,6 +32,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::message::Message;
 use crate::query::List;
 
 /// An output format (`mdsel help formats`).
@@ -226,11 +227,26 @@ pub fn write_list<Listed: Answer + List>(
     options: OutputOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
+    write_worded(&mut answer.clone(), &Message::clone, options, out)
+}
+
+/// Writes an answer like [`write_list`]. `word` puts the messages of the answer into the words of the caller, also
+/// those that are added when an item is cut.
+pub(crate) fn write_worded<Listed: Answer + List>(
+    answer: &mut Listed,
+    word: &dyn Fn(&Message) -> Message,
+    options: OutputOptions<'_>,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let reword = |answer: &mut Listed| {
+        answer.messages_mut().into_iter().for_each(|message| *message = word(message));
+    };
+    reword(answer);
     let Some(most) = options.max_chars else { return written(answer, options, out) };
     let render =
         |answer: &Listed, most: usize| budget::within(most, |out| written(answer, options, out));
-    let fitting = budget::Fitting { answer, most, render: &render, caller: options.caller };
-    put(fitting.run()?, out)
+    let caller = options.caller;
+    put(budget::Fitting { answer, most, render: &render, reword: &reword, caller }.run()?, out)
 }
 
 /// Returns whether the whole answer fits into the limit.
