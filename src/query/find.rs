@@ -1,18 +1,20 @@
-//! `find`: finds sections by title in all documents.
+//! `find`: finds sections by title in all documents, and documents by the title in their front matter.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::contained_text::ContainedText;
+use super::contained_text::{ContainedText, trigrams};
 use super::cursor::most;
 use super::filter::Filter;
 use super::freshness::Freshness;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
+use crate::address::namespace;
 use crate::error::Result;
 use crate::glob::{Glob, Separator};
+use crate::markdown::front_matter;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::message::{Message, message};
@@ -32,24 +34,24 @@ pub struct FindRequest {
     pub after: Option<Cursor>,
 }
 
-/// A section that was found.
+/// A section that was found, or a document whose front matter has a title.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FoundSection {
     /// The path of the document.
     pub file: String,
-    /// The slug path; `null` if a title on the path has no slug.
+    /// The slug path; `null` for a document, or if a title on the path has no slug.
     pub path: Option<String>,
     /// The title as plain text.
     pub title: String,
-    /// The level of the heading, 1 to 6.
-    pub level: u8,
+    /// The level of the heading, 1 to 6; `null` for a document.
+    pub level: Option<u8>,
     /// The first line, 1-based.
     pub line_start: usize,
     /// The last line including subsections, 1-based and inclusive.
     pub line_end: usize,
     /// Unicode scalars including subsections.
     pub char_count: usize,
-    /// The address of the section.
+    /// The address of the section or of the document.
     pub selector: String,
     /// Whether the document contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -150,6 +152,13 @@ fn literal_of(pattern: &str) -> &str {
     plain.split(['*', '?']).max_by_key(|run| run.len()).unwrap_or_default()
 }
 
+/// Returns the longest run of letters and digits of ASCII in `text`. Marks may be escaped where a title is written, and
+/// lines may be folded.
+fn word_of(text: &str) -> &str {
+    let words = text.split(|scalar: char| !scalar.is_ascii_alphanumeric());
+    words.max_by_key(|word| word.len()).unwrap_or_default()
+}
+
 /// Finds sections by title.
 pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> {
     let page = Page::beginning(request.after, session.reader.generation());
@@ -164,8 +173,16 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
     let mut candidates = session.reader.with_title_parts(&[literal])?;
+    let mut titled = Vec::new();
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
+    } else if request.filter.level.is_none() {
+        let trigrams = trigrams(word_of(&comparable(literal)))?;
+        let is_match = |text: &str| title.is_match(text.trim());
+        titled = session.reader.with_text_at("title", &trigrams, &is_match)?;
+        candidates.extend(&titled);
+        candidates.sort_unstable();
+        candidates.dedup();
     }
     let candidates = Candidates::Ids(candidates);
     let order = request.filter.order();
@@ -173,12 +190,36 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     if limit == usize::MAX {
         documents = documents.at_once();
     }
+    // Adds a match of the page. Returns whether the page goes on.
+    let mut add = |found: &dyn Fn() -> FoundSection| {
+        if skip > 0 {
+            skip -= 1;
+        } else if result.matches.len() < limit {
+            result.matches.push(found());
+        } else {
+            result.page.end(limit);
+            return false;
+        }
+        true
+    };
     for stored in documents {
         let stored = stored?;
         let document = session.open(&stored)?;
         let outline = document.tree.outline();
         // The bytes of the document, once the text of a section is compared.
         let mut bytes = None;
+        let whole = match titled.binary_search(&stored.id) {
+            Ok(_) => titled_document(session, &document)?,
+            Err(_) => None,
+        };
+        let whole = whole.filter(|found| {
+            title.is_match(&found.title) && filter.takes(&document, document.span())
+        });
+        if let Some(found) = whole
+            && !add(&|| found.clone())
+        {
+            return Ok(result);
+        }
         for section in &outline.sections {
             if !section.titles().any(|text| title.is_match(text))
                 || !filter.takes_section(&document, section)
@@ -194,15 +235,9 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
                     continue;
                 }
             }
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
-            if result.matches.len() == limit {
-                result.page.end(limit);
+            if !add(&|| found(session, &document, section)) {
                 return Ok(result);
             }
-            result.matches.push(found(session, &document, section));
         }
     }
     if result.matches.is_empty() && result.page.part.start() == 0 {
@@ -236,7 +271,7 @@ fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> F
         file: document.stored.path.clone(),
         path: tree.section_path(section.node),
         title: section.title.clone(),
-        level: section.level,
+        level: Some(section.level),
         line_start: lines.start,
         line_end: lines.end,
         char_count: tree.sections_within(section.node).map(|section| section.own.chars).sum(),
@@ -244,6 +279,30 @@ fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> F
         lossy: document.stored.is_lossy,
         freshness: session.freshness(&document.stored),
     }
+}
+
+/// Returns the document as a match if its front matter has a title that is not its first heading.
+fn titled_document(session: &Session<'_>, document: &OpenDocument) -> Result<Option<FoundSection>> {
+    let stored = &document.stored;
+    let values = session.reader.front_matter(stored)?;
+    let Some(title) = values.as_ref().and_then(front_matter::title) else { return Ok(None) };
+    let outline = document.tree.outline();
+    let is_heading = |first: &Section| comparable(&first.title) == comparable(title);
+    if outline.sections.first().is_some_and(is_heading) {
+        return Ok(None);
+    }
+    Ok(Some(FoundSection {
+        file: stored.path.clone(),
+        path: None,
+        title: title.to_owned(),
+        level: None,
+        line_start: 1,
+        line_end: outline.lines,
+        char_count: outline.document.chars,
+        selector: namespace::whole(&stored.path),
+        lossy: stored.is_lossy,
+        freshness: session.freshness(stored),
+    }))
 }
 
 #[cfg(test)]
@@ -279,5 +338,12 @@ mod tests {
         assert_eq!(literal_of("a*configuration?x"), "configuration");
         assert_eq!(literal_of("ab[cd]efgh"), "ab");
         assert_eq!(literal_of("*"), "");
+    }
+
+    #[test]
+    fn the_word_is_in_every_way_to_write_a_title() {
+        assert_eq!(word_of("foo \"its\" pages"), "pages");
+        assert_eq!(word_of("über-café"), "caf");
+        assert_eq!(word_of("标题"), "");
     }
 }

@@ -180,6 +180,28 @@ pub trait Reader: Debug + Send + Sync {
         Ok(ids)
     }
 
+    /// Returns the ids of the documents with a text at a key of front matter, without dots, that `takes` accepts,
+    /// ascending. Each of them matches `trigrams`.
+    fn with_text_at(
+        &self,
+        key: &str,
+        trigrams: &TrigramQuery,
+        takes: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<i64>> {
+        let condition = Some(Expression::Exists(key.to_owned()));
+        let filter = DocumentFilter { condition, ..DocumentFilter::default() };
+        let documents = match self.candidates(trigrams)? {
+            Some(ids) => self.all(&Lookup::Among(&filter, &ids))?,
+            None => self.all(&Lookup::Data(&filter, &[]))?,
+        };
+        let values = self.values_of(key, &documents)?;
+        let is_taken = |value: &Value| value.as_str().is_some_and(takes);
+        let taken = documents.iter().zip(values).filter(|(_, value)| value.iter().any(is_taken));
+        let mut ids: Vec<i64> = taken.map(|(document, _)| document.id).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
     /// Returns the structures of documents.
     fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>>;
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::engine::Idle;
 use super::ids::Ids;
 use super::index::IndexFilter;
-use super::matching::{matching, values};
+use super::matching::{matching, values, with_text};
 use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
@@ -239,17 +239,21 @@ impl StoreState {
         self.snapshot.documents(which, after, most, |needles| self.title_candidates(needles))
     }
 
-    /// Returns the ids of the documents whose title keys may contain one of `needles`; `None` if all may, or if to
-    /// read the titles of all takes less time.
+    /// Returns the ids of the documents whose title keys may contain one of `needles`; see [`Self::few_candidates`].
     fn title_candidates(&self, needles: &[String]) -> Result<Option<Vec<i64>>> {
-        let query = TrigramQuery::of_title_parts(needles);
+        self.few_candidates(&TrigramQuery::of_title_parts(needles))
+    }
+
+    /// Returns the ids of the documents that may match `query`; `None` if all may, or if to read the titles of all
+    /// takes less time.
+    fn few_candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {
         let highest = self.snapshot.highest_id()?;
         let is_small = self.full_text().is_none() && highest <= FEW_DOCUMENTS;
-        if query == TrigramQuery::All || is_small {
+        if *query == TrigramQuery::All || is_small {
             return Ok(None);
         }
         let candidates =
-            |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, &query);
+            |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, query);
         let candidates = self.with_full_text(candidates)?;
         let most = usize::try_from(highest).unwrap_or(usize::MAX) / MOST_TITLES_LOOKED_UP;
         Ok(candidates.filter(|ids| ids.len() <= most))
@@ -357,6 +361,16 @@ impl Reader for LocalReader {
     fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
         let candidates = |needles: &[String]| self.title_candidates(needles);
         self.snapshot.ids_with_titles(texts, |titles| &titles.containing, candidates)
+    }
+
+    fn with_text_at(
+        &self,
+        key: &str,
+        trigrams: &TrigramQuery,
+        takes: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<i64>> {
+        let among = self.few_candidates(trigrams)?;
+        with_text(&self.snapshot, key, among.as_deref(), takes)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {
