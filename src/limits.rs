@@ -235,7 +235,7 @@ limits! {
     REPLY_CHARS = 24_000, "reply-chars",
         "characters of one reply of the server unless --max-chars or the call gives a limit";
     RESOURCES_LISTED = 200, "resources-listed",
-        "documents in the list of resources; every address is a resource, even if it is not listed";
+        "documents in one page of the list of resources; every address is a resource";
     PREVIEW_CHARS = 80, "preview-chars", "characters of the preview of a block";
     CLOSE_WAIT_MILLISECONDS = 250, "close-wait",
         "milliseconds that a writer waits for readers of an older snapshot before it leaves its write-ahead log";

@@ -776,7 +776,7 @@ fn documents_are_resources() {
         let text = |name: &str| resource[name].as_str().unwrap().to_owned();
         uris.push((text("uri"), text("name")));
     }
-    // The list has no other page, so the server gave out no cursor.
+    // The list has no other page.
     assert!(answer["result"].get("nextCursor").is_none());
     for method in ["resources/list", "resources/templates/list", "tools/list"] {
         let refused = server.request(method, &json!({ "cursor": "2" }));
@@ -932,15 +932,24 @@ fn replies_are_text_and_lists_may_be_given_as_one_value() {
 #[test]
 fn a_large_store_lists_resources_in_pages_and_reads_any() {
     let place = Place::new();
-    for number in 0..230 {
+    for number in 0..430 {
         place.write(&format!("{number:03}.md"), format!("# N{number}\n\n[most](229.md)\n"));
     }
     place.run(&["ingest"]).success();
     let mut server = Server::start(&place, &[]);
-    let listed = &server.request("resources/list", &json!({}))["result"];
-    let resources = listed["resources"].as_array().unwrap();
-    assert_eq!((resources.len(), listed.get("nextCursor")), (200, None));
-    assert_eq!(resources[0]["name"], "229.md", "what most documents link to comes first");
+    let (mut names, mut page) = (Vec::new(), json!({}));
+    for count in [200, 200, 30] {
+        let listed = &server.request("resources/list", &page)["result"];
+        let resources = listed["resources"].as_array().unwrap();
+        assert_eq!(resources.len(), count);
+        names.extend(resources.iter().map(|one| one["name"].as_str().unwrap().to_owned()));
+        page = json!({ "cursor": listed.get("nextCursor") });
+    }
+    assert_eq!(page, json!({ "cursor": null }), "the last page has no cursor");
+    assert_eq!(names[0], "229.md", "what most documents link to comes first");
+    names.sort();
+    let all: Vec<String> = (0..430).map(|number| format!("{number:03}.md")).collect();
+    assert_eq!(names, all);
     let read = server.request("resources/read", &json!({ "uri": "mdsel:///220.md" }));
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().starts_with("# N220"));
 }

@@ -134,7 +134,7 @@ impl Server {
     }
 }
 
-/// Fails if a cursor is given. Each list of the server is one page, so it never returned that cursor.
+/// Fails if a cursor is given. The list is one page, so the server never returned that cursor.
 fn check_first_page(page: Option<PaginatedRequestParams>) -> std::result::Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
         None => Ok(()),
@@ -199,8 +199,8 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
-        check_first_page(page)?;
-        let list = |inner: &Inner| resources::list(&inner.options.store);
+        let cursor = page.and_then(|page| page.cursor);
+        let list = move |inner: &Inner| resources::list(&inner.options.store, cursor.as_deref());
         self.answer(&context, false, list)
             .await?
             .map_err(|error| fault::data(&error, &self.0.options.store_option))

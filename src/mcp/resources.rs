@@ -32,28 +32,44 @@ fn uri(address: &str) -> String {
     format!("{SCHEME}{}", percent_encode(address, is_kept))
 }
 
-/// Lists the documents that most other documents link to, in the order of `prime`, and then
-/// documents in path order, up to [`limits::RESOURCES_LISTED`]. The template covers all other
-/// documents.
-pub(super) fn list(store: &Store) -> Result<ListResourcesResult> {
-    let listed = |session: &Session<'_>| -> Result<Vec<StoredDocument>> {
+/// Lists the documents that most other documents link to, in the order of `prime`, and then the other documents in
+/// path order, in pages of [`limits::RESOURCES_LISTED`]. A cursor is the last path of its page as a URI, so the pages
+/// after it stay correct when the store changes.
+pub(super) fn list(store: &Store, cursor: Option<&str>) -> Result<ListResourcesResult> {
+    let after = cursor.map(|cursor| {
+        cursor.strip_prefix(SCHEME).map(namespace::decode).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, format!("{cursor:?} is not a cursor of this list"))
+                .with_hint("give the nextCursor of the previous page")
+        })
+    });
+    let after = after.transpose()?;
+    let listed = |session: &Session<'_>| -> Result<(Vec<StoredDocument>, Option<String>)> {
         let reader = session.reader;
         let mut documents = Vec::new();
         for linked in prime::prime(session, None)?.most_linked {
             documents.extend(reader.document_at(&linked.node.file)?);
         }
         let known: HashSet<i64> = documents.iter().map(|document| document.id).collect();
-        let others = reader.documents(&Lookup::All, None, limits::RESOURCES_LISTED)?;
+        if after.is_some() {
+            documents.clear();
+        }
+        let most = limits::RESOURCES_LISTED + known.len() + 1;
+        let others = reader.documents(&Lookup::All, after.as_deref(), most)?;
         documents.extend(others.into_iter().filter(|document| !known.contains(&document.id)));
+        let has_more = documents.len() > limits::RESOURCES_LISTED;
         documents.truncate(limits::RESOURCES_LISTED);
-        Ok(documents)
+        let last = documents.last().filter(|_| has_more);
+        let next = last.map(|last| uri(&last.path));
+        Ok((documents, next))
     };
-    let resources = ask(store, Purpose::Read, listed)?.into_iter().map(|document| {
+    let (documents, next_cursor) = ask(store, Purpose::Read, listed)?;
+    let resources = documents.into_iter().map(|document| {
         Resource::new(uri(&namespace::encode(&document.path)), document.path)
             .with_mime_type(MIME_TYPE)
             .with_size(document.state.size)
     });
-    Ok(ListResourcesResult::with_all_items(resources.collect()))
+    let list = ListResourcesResult::with_all_items(resources.collect());
+    Ok(ListResourcesResult { next_cursor, ..list })
 }
 
 /// Returns the only template of resources.
