@@ -930,6 +930,22 @@ fn replies_are_text_and_lists_may_be_given_as_one_value() {
 }
 
 #[test]
+fn a_search_can_list_only_the_documents() {
+    let text = format!("apple pie\n\n# One\n\n{}apple\n", "word ".repeat(900));
+    let place = Place::ingested(&[("a.md", &text), ("b.md", "apple\n"), ("c.md", "pear\n")]);
+    let mut server = Server::start(&place, &[]);
+    for query in [json!({ "queries": "apple" }), json!({ "patterns": "app.e" })] {
+        let mut request = query;
+        request["files"] = json!(true);
+        request["format"] = json!("text");
+        let body = server.body("search", &request);
+        let mut files: Vec<&str> = body.lines().collect();
+        files.sort_unstable();
+        assert_eq!(files, ["a.md", "b.md"], "{body}");
+    }
+}
+
+#[test]
 fn a_large_store_lists_resources_in_pages_and_reads_any() {
     let place = Place::new();
     for number in 0..430 {

@@ -16,7 +16,7 @@ pub(super) struct FindArgs {
     /// A part of the title; with * ? [ or { a glob that must match the whole title
     #[arg(value_name = "PATTERN")]
     pub(super) pattern: String,
-    /// Take only sections whose own text contains TEXT, ignoring case
+    /// Take only sections whose own text contains TEXT, ignoring case; text before the first heading is in none
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) content: Option<String>,
     #[command(flatten)]

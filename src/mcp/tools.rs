@@ -78,7 +78,7 @@ impl ToolName {
         let tool = match self {
             Self::Overview => tool(
                 self,
-                "Summarize the store, or list sections (ldmd: of LDMD)",
+                "Summarize the store or list sections (ldmd: LDMD)",
                 &[],
                 json!({
                     "documents": texts("suffix, folder, glob"),
@@ -87,7 +87,7 @@ impl ToolName {
             ),
             Self::Find => tool(
                 self,
-                "Find sections by title (glob or part) and content",
+                "Find sections by title (glob, part), content",
                 &["pattern"],
                 json!({
                     "pattern": text(""), "content": text(""), "level": number(), "where": text(""),
@@ -96,19 +96,19 @@ impl ToolName {
             ),
             Self::Search => tool(
                 self,
-                "Find passages that answer queries (4000 chars): a question, 2 rewordings with terms of its answer \
-             (\"phrase\", +must, NOT word, prefix*, title:x); or lines by patterns (Rust regex)",
+                "Find passages for queries (4000 chars): a question, 2 rewordings with terms of its answer \
+             (\"phrase\", +must, NOT word, prefix*, title:x); or lines by patterns (regex); files: only paths",
                 &[],
                 json!({
                     "queries": texts(""), "patterns": texts(""), "literal": flag(), "ignore_case": flag(),
-                    "context": number(), "types": text("code, table..."), "tags": text(""),
-                    "under": text("address or folder"), "globs": text(""), "where": text(""),
+                    "context": number(), "files": flag(), "types": text("code, table..."), "tags": text(""),
+                    "under": text("address, folder"), "globs": text(""), "where": text(""),
                     "max_chars": number(), "limit": number(), "after": text(""),
                 }),
             ),
             Self::Read => tool(
                 self,
-                "Read content by address",
+                "Read by address",
                 &["addresses"],
                 json!({
                     "addresses": texts(""), "max_words": number(), "max_chars": number(), "after": text(""),
@@ -116,7 +116,7 @@ impl ToolName {
             ),
             Self::Neighbors => tool(
                 self,
-                "List sections around one, or its links",
+                "List sections around one or its links",
                 &["address"],
                 json!({
                     "address": text(""), "links": one_of(&["out", "in", "both"]),
@@ -125,12 +125,12 @@ impl ToolName {
             ),
             Self::Query => tool(
                 self,
-                "List code, table rows, tasks, meta (front matter), its keys",
+                "List code, table rows, tasks, front matter (meta), keys",
                 &["kind"],
                 json!({
                     "kind": one_of(&["code", "tables", "tasks", "meta", "keys"]),
-                    "names": texts("languages, columns or keys"),
-                    "where": text("of rows or tasks, else meta: a = b and not (c >= 1 or d ~ x or e contains f or exists g)"),
+                    "names": texts("languages, columns, keys"),
+                    "where": text("of rows, tasks, else meta: a = b and not (c >= 1 or d ~ x or e contains f or exists g)"),
                     "where_meta": text(""), "containing": text(""), "under": text(""), "globs": text(""),
                     "limit": number(), "after": text(""),
                 }),
@@ -212,7 +212,7 @@ fn tool(
 /// would cost as many tokens as another tool.
 pub(super) const FORMATS: [Format; 5] =
     [Format::Json, Format::Text, Format::Records, Format::Raw, Format::Markdown];
-const FORMAT_NAMES: &str = "json, text (shortest), records, raw, markdown";
+const FORMAT_NAMES: &str = "json, text, records, raw, markdown";
 
 /// The flags of an edit, which its schema does not list one by one.
 pub(super) const EDIT_FLAGS: &str = "no_children no_keep_heading relevel allow_drop allow_escape allow_duplicate allow_change no_links fuzzy";

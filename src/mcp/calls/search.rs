@@ -28,6 +28,8 @@ pub(super) struct Search {
     #[serde(default)]
     context: usize,
     #[serde(default)]
+    files: bool,
+    #[serde(default)]
     types: OneOrManyTexts,
     #[serde(default)]
     tags: OneOrManyTexts,
@@ -42,8 +44,8 @@ pub(super) struct Search {
 }
 
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
-    let form = form.of_search();
     let arguments: Search = parse(arguments)?;
+    let form = if arguments.files { form } else { form.of_search() };
     let questions = arguments.queries.0;
     let patterns = arguments.patterns.0;
     let query = match (questions.is_empty(), patterns.is_empty()) {
@@ -69,7 +71,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             condition: arguments.condition,
             ..FilterRequest::default()
         },
-        form: OutputMode::Hits,
+        form: if arguments.files { OutputMode::Files } else { OutputMode::Hits },
         surroundings: ContextLines {
             before: arguments.context,
             after: arguments.context,
