@@ -1022,3 +1022,38 @@ fn a_title_with_slashes_is_a_part_of_a_title_path() {
     }
     place.run(&["replace", "a.md", "TCP/IP/Z", "--content", "x"]).success();
 }
+
+#[test]
+fn an_answer_without_a_place_in_a_document_says_that_its_file_has_changed() {
+    let place = Place::ingested(&[("a.md", "# A\n\ntext\n"), ("b.md", "# B\n")]);
+    let empty: [&[&str]; 5] = [
+        &["search", "newword", "--under", "a.md"],
+        &["search", "-e", "newword", "--under", "a.md"],
+        &["find", "newword", "--under", "a.md"],
+        &["tasks", "--under", "a.md"],
+        &["read", "a.md#newword"],
+    ];
+    let others: [&[&str]; 6] = [
+        &["read", "a.md::Newword"],
+        &["read", "a.md:99"],
+        &["read", "a.md::heading:h2[0]"],
+        &["neighbors", "a.md#newword"],
+        &["links", "list", "a.md#newword"],
+        &["search", "newword", "--under", "a.md::Newword"],
+    ];
+    let change = "a.md has changed or is gone since the ingest";
+    let answers = |is_changed: bool| {
+        for command in empty.iter().chain(&others) {
+            let text = place.run(command).text();
+            assert_eq!(text.contains(change), is_changed, "{command:?}: {text}");
+        }
+    };
+    answers(false);
+    place.write("a.md", "# A\n\ntext\n\n## Newword\n\n- [ ] newword\n");
+    answers(true);
+    // The other document is the one that was stored.
+    for command in [&["read", "b.md#newword"][..], &["search", "newword", "--under", "b.md"]] {
+        assert!(!place.run(command).text().contains("has changed"), "{command:?}");
+    }
+    assert!(!place.run(&["search", "newword"]).text().contains(change));
+}

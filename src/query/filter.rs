@@ -319,6 +319,18 @@ impl Filter {
         Ok(Some(no_document(&format!("0 of {documents} documents pass the filters{other}"))))
     }
 
+    /// Returns the warning that the file of the only document in which hits can be has changed, for an empty answer.
+    pub(super) fn change(&self, session: &Session<'_>) -> Result<Option<Warning>> {
+        let Some(under) = &self.documents.under else { return Ok(None) };
+        let mut documents = under.documents.iter();
+        let (Some(id), None, []) = (documents.next(), documents.next(), under.folders.as_slice())
+        else {
+            return Ok(None);
+        };
+        let document = session.reader.document(*id)?;
+        Ok(session.warning_of_changes(&document, Session::INGEST_UPDATES))
+    }
+
     /// Returns the warning that no front matter has a value that the condition can be true for.
     fn reason(&self, session: &Session<'_>) -> Result<Option<Warning>> {
         let reasons = self.documents.condition.iter().flat_map(Reason::of);

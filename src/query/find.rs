@@ -246,6 +246,7 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
             result.advice = Some(advice(request));
         }
         result.page.warnings.extend(empty);
+        result.page.warnings.extend(filter.change(session)?);
     }
     Ok(result)
 }

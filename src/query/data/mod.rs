@@ -250,6 +250,9 @@ fn list<S: Source>(
             );
             page.warnings.push(Warning::new("NO_ITEMS", message));
         }
+        if items.is_empty() {
+            page.warnings.extend(filter.change(session)?);
+        }
     }
     Ok((items, page))
 }

@@ -98,8 +98,38 @@ pub(super) fn too_long(address: &str) -> Option<AddressError> {
     })
 }
 
-/// Resolves `address`, and returns the nodes within `window`.
+/// Resolves `address`, and returns the nodes within `window`. If a document that it names has no such place, the fault
+/// says so if the file of the document has changed, because the place may be new.
 pub fn resolve(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
+    let mut resolution = resolve_stored(session, address, window)?;
+    if let Some(fault) = &mut resolution.fault
+        && fault.code != FaultCode::Ambiguous
+        && too_long(address).is_none()
+        && let Some(change) = change_of_document(session, address)?
+    {
+        fault.message = message!("{}; {}", fault.message, change.message);
+    }
+    Ok(resolution)
+}
+
+/// Returns the warning that the file of the document that `address` names has changed.
+fn change_of_document(session: &Session<'_>, address: &str) -> Result<Option<Warning>> {
+    for interpretation in interpretations(address) {
+        let (Interpretation::Namespaced { name, .. }
+        | Interpretation::PathLine { name, .. }
+        | Interpretation::PathAnchor { name, .. }) = interpretation
+        else {
+            continue;
+        };
+        if let NameMatch::One(stored) = documents::by_name(session, &name)? {
+            return Ok(session.warning_of_changes([&stored], Session::INGEST_UPDATES));
+        }
+    }
+    Ok(None)
+}
+
+/// Resolves `address` in the stored documents.
+fn resolve_stored(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
     let Some((table, steps)) = address::cells::split(address) else {
         return resolve_node(session, address, window);
     };

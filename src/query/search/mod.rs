@@ -191,6 +191,7 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
             answer.advice = Some(advice(request, sections));
         }
         answer.page.warnings.extend(empty);
+        answer.page.warnings.extend(filter.change(session)?);
     }
     Ok(answer)
 }
