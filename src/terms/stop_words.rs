@@ -40,7 +40,7 @@ impl LanguageSet {
         words.sort_unstable();
         words.dedup();
         let mut counts = [0; LANGUAGES];
-        for language in words.iter().flat_map(|word| Self::of_stop_word(word)) {
+        for language in words.iter().flat_map(|word| Self::of_stop_word(word).numbers()) {
             counts[language] += 1;
         }
         let most = counts.iter().copied().max().unwrap_or_default();
@@ -48,6 +48,11 @@ impl LanguageSet {
             *number == 0 || most > MOST_NAMES.max(counts[0]) && counts[*number] == most
         });
         numbers.fold(Self::default(), |set, number| Self(set.0 | 1 << number))
+    }
+
+    /// Returns the numbers of the languages, ascending.
+    pub(crate) fn numbers(self) -> impl Iterator<Item = usize> {
+        (0..LANGUAGES).filter(move |number| self.0 >> number & 1 != 0)
     }
 
     /// Returns the languages that are in either set.
@@ -62,16 +67,6 @@ impl LanguageSet {
 
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
-    }
-}
-
-impl Iterator for LanguageSet {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        let lowest = self.0.trailing_zeros();
-        self.0 &= self.0.checked_sub(1)?;
-        usize::try_from(lowest).ok()
     }
 }
 
@@ -108,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_word_is_a_stop_word_of_every_language_that_has_it() {
-        let of = |word| LanguageSet::of_stop_word(word).collect::<Vec<_>>();
+        let of = |word| LanguageSet::of_stop_word(word).numbers().collect::<Vec<_>>();
         let (english, german) = (of("the"), of("dies"));
         assert_eq!((english.len(), german.len()), (1, 1));
         assert!([&english, &german].into_iter().all(|language| of("in").contains(&language[0])));

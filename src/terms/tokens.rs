@@ -349,9 +349,8 @@ fn joint(rest: &str) -> Option<usize> {
 /// word after them.
 fn sign_length(rest: &str) -> usize {
     let length = match rest.as_bytes() {
-        [b'+', b'+', ..] => 2,
+        [b'+', b'+', ..] | [b'\\', b'#', ..] => 2,
         [b'#', ..] => 1,
-        [b'\\', b'#', ..] => 2,
         _ => return 0,
     };
     let next = rest.get(length..).and_then(|rest| rest.chars().next());

@@ -60,12 +60,12 @@ fn counts(text: &[u8], known: &mut KnownWords) -> [usize; LANGUAGES] {
         } else {
             lowercase += &word.to_lowercase();
         }
-        let languages = known.get(&lowercase).cloned().unwrap_or_else(|| {
+        let languages = known.get(&lowercase).copied().unwrap_or_else(|| {
             let languages = LanguageSet::of_stop_word(&lowercase);
-            known.insert(lowercase.clone(), languages.clone());
+            known.insert(lowercase.clone(), languages);
             languages
         });
-        for language in languages {
+        for language in languages.numbers() {
             counts[language] += 1;
         }
     }

@@ -329,9 +329,10 @@ impl<'a> AllSections<'a> {
         });
         let average = self.averages.get(index).copied().unwrap_or(1.0);
         let tokens = score::number(score::kept_length(text.len()));
-        let rarity = match is_compound {
-            true => score::of_compound(all, leaf.rarity.exact, term.words.len()),
-            false => rarities.sum(),
+        let rarity = if is_compound {
+            score::of_compound(all, leaf.rarity.exact, term.words.len())
+        } else {
+            rarities.sum()
         };
         Some(score::of_phrase(rarity, score::number(count as u64), tokens, average))
     }
