@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::limits;
 use crate::links::{Outgoing, split_extension};
+use crate::markdown::front_matter;
 use crate::markdown::outline::{Node, NodeKind, Outline};
 
 use super::checksums::{ChecksumInput, Checksums};
@@ -75,7 +76,8 @@ impl DerivedRows {
     pub(crate) fn of(new: &ParsedDocument, tags: Vec<String>) -> crate::error::Result<Self> {
         let tree = &new.document.outline;
         let packed = outline::encode(tree);
-        let title_keys = title_keys::of(tree);
+        let front_matter = new.document.front_matter.as_ref();
+        let title_keys = title_keys::of(tree, front_matter.and_then(front_matter::title));
         let has_markup = !new.markup.is_empty();
         let packed_markup = has_markup.then(|| markup::encode(&new.markup));
         let contents = &new.contents;
@@ -88,7 +90,6 @@ impl DerivedRows {
         if others.fold(packed.len().max(title_keys.len()), usize::max) > limits::MAX_OUTLINE_BYTES {
             return Err(limits::exceeded(limits::row::MAX_OUTLINE_BYTES));
         }
-        let front_matter = new.document.front_matter.as_ref();
         Ok(Self {
             path: new.path.clone(),
             name_key: name_key(split_extension(&new.path).0),

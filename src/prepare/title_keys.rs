@@ -1,8 +1,8 @@
 //! Lookup keys for finding the titles of all documents.
 //!
-//! Invariant: if the comparable form of a title or path part of a section contains that of a text,
-//! the keys of its document contain the needle of that text. The reverse is not guaranteed. The
-//! caller verifies each result with the outline.
+//! Invariant: if the comparable form of a title or path part of a section, or of the title in front matter, contains that
+//! of a text, the keys of its document contain the needle of that text. The reverse is not guaranteed. The caller
+//! verifies each result with the outline.
 
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::comparable;
@@ -15,8 +15,9 @@ pub(crate) fn needle(text: &str) -> String {
 
 /// Returns the keys of all sections. Each is a line feed and the needle of the title, then a tab and
 /// the needle of the path part, and a tab and the title as it is written, where they differ from the
-/// title. Anchors of headings in lists and block quotes are stored like titles.
-pub(crate) fn of(outline: &Outline) -> String {
+/// title. Anchors of headings in lists and block quotes are stored like titles, and so is `title`, the one in the front
+/// matter, unless a section has it.
+pub(crate) fn of(outline: &Outline, title: Option<&str>) -> String {
     let mut keys = String::new();
     for section in &outline.sections {
         let title = needle(&section.title);
@@ -33,6 +34,10 @@ pub(crate) fn of(outline: &Outline) -> String {
     for contained in &outline.contained_anchors {
         keys.push('\n');
         keys.push_str(&needle(&contained.anchor));
+    }
+    if let Some(title) = title.map(needle).filter(|title| !holds(&keys, title)) {
+        keys.push('\n');
+        keys.push_str(&title);
     }
     keys
 }
@@ -54,8 +59,10 @@ mod tests {
     #[test]
     fn a_section_is_held_by_its_title_its_path_part_and_as_it_is_written() {
         let text = "# The **Title**\n\n## Notes\n\n## Notes\n\n> # Quoted\n";
-        let keys = of(&crate::markdown::parse(text.as_bytes()).outline);
-        for key in ["The Title", "The **Title**", "notes", "notes-1", "quoted"] {
+        let outline = crate::markdown::parse(text.as_bytes()).outline;
+        assert_eq!(of(&outline, Some("Notes")), of(&outline, None));
+        let keys = of(&outline, Some("A page"));
+        for key in ["The Title", "The **Title**", "notes", "notes-1", "quoted", "a page"] {
             assert!(holds(&keys, &needle(key)), "{key}: {keys:?}");
         }
         for key in ["title", "note", "notes-2", "the", ""] {

@@ -42,15 +42,6 @@ fn pattern(text: &str) -> String {
     pattern
 }
 
-/// Returns the trigrams that a document with a line whose folded form contains `text` has.
-pub(super) fn trigrams(text: &str) -> Result<TrigramQuery> {
-    if !text.is_ascii() {
-        return Ok(TrigramQuery::All);
-    }
-    let options = PatternOptions { ignores_case: true, ..PatternOptions::default() };
-    required_trigrams(&[pattern(text), ELSEWHERE.to_owned()], options)
-}
-
 /// How the text is compared.
 enum Form {
     /// As titles are: `ß` is `ss`, and an accent may be a character of its own.
@@ -69,7 +60,11 @@ pub(super) struct ContainedText {
 impl ContainedText {
     /// Looks up which documents may contain `text`, which is compared as titles are.
     pub(super) fn new(session: &Session<'_>, text: &str) -> Result<Self> {
-        Self::among(session, &trigrams(longest_line(text))?, Form::Folded(comparable(text)))
+        let options = PatternOptions { ignores_case: true, ..PatternOptions::default() };
+        let line = longest_line(text);
+        let plan = required_trigrams(&[pattern(line), ELSEWHERE.to_owned()], options)?;
+        let plan = if line.is_ascii() { plan } else { TrigramQuery::All };
+        Self::among(session, &plan, Form::Folded(comparable(text)))
     }
 
     /// Looks up which documents may contain `text` in a code block. Only its case is ignored.

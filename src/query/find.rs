@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::contained_text::{ContainedText, trigrams};
+use super::contained_text::ContainedText;
 use super::cursor::most;
 use super::filter::Filter;
 use super::freshness::Freshness;
@@ -152,13 +152,6 @@ fn literal_of(pattern: &str) -> &str {
     plain.split(['*', '?']).max_by_key(|run| run.len()).unwrap_or_default()
 }
 
-/// Returns the longest run of letters and digits of ASCII in `text`. Marks may be escaped where a title is written, and
-/// lines may be folded.
-fn word_of(text: &str) -> &str {
-    let words = text.split(|scalar: char| !scalar.is_ascii_alphanumeric());
-    words.max_by_key(|word| word.len()).unwrap_or_default()
-}
-
 /// Finds sections by title.
 pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> {
     let page = Page::beginning(request.after, session.reader.generation());
@@ -177,12 +170,8 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
     } else if request.filter.level.is_none() {
-        let trigrams = trigrams(word_of(&comparable(literal)))?;
         let is_match = |text: &str| title.is_match(text.trim());
-        titled = session.reader.with_text_at("title", &trigrams, &is_match)?;
-        candidates.extend(&titled);
-        candidates.sort_unstable();
-        candidates.dedup();
+        titled = session.reader.with_text_at("title", &candidates, &is_match)?;
     }
     let candidates = Candidates::Ids(candidates);
     let order = request.filter.order();
@@ -339,12 +328,5 @@ mod tests {
         assert_eq!(literal_of("a*configuration?x"), "configuration");
         assert_eq!(literal_of("ab[cd]efgh"), "ab");
         assert_eq!(literal_of("*"), "");
-    }
-
-    #[test]
-    fn the_word_is_in_every_way_to_write_a_title() {
-        assert_eq!(word_of("foo \"its\" pages"), "pages");
-        assert_eq!(word_of("über-café"), "caf");
-        assert_eq!(word_of("标题"), "");
     }
 }

@@ -86,16 +86,15 @@ pub(super) fn values(snapshot: &Snapshot, key: &str) -> Result<Option<HashMap<i6
     Ok(Some(values))
 }
 
-/// Returns those of the documents `among`, or of all, with a text at `key`, which has no dots, that `takes` accepts,
-/// ascending.
+/// Returns those of the documents `among` with a text at `key`, which has no dots, that `takes` accepts, ascending.
 pub(super) fn with_text(
     snapshot: &Snapshot,
     key: &str,
-    among: Option<&[i64]>,
+    among: &[i64],
     takes: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<i64>> {
     let mut found = Vec::new();
-    visit(snapshot, key, among, |document, value, replaces| {
+    visit(snapshot, key, Some(among), |document, value, replaces| {
         if replaces {
             found.pop_if(|last| *last == document);
         }

@@ -239,21 +239,17 @@ impl StoreState {
         self.snapshot.documents(which, after, most, |needles| self.title_candidates(needles))
     }
 
-    /// Returns the ids of the documents whose title keys may contain one of `needles`; see [`Self::few_candidates`].
+    /// Returns the ids of the documents whose title keys may contain one of `needles`; `None` if all may, or if to
+    /// read the titles of all takes less time.
     fn title_candidates(&self, needles: &[String]) -> Result<Option<Vec<i64>>> {
-        self.few_candidates(&TrigramQuery::of_title_parts(needles))
-    }
-
-    /// Returns the ids of the documents that may match `query`; `None` if all may, or if to read the titles of all
-    /// takes less time.
-    fn few_candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {
+        let query = TrigramQuery::of_title_parts(needles);
         let highest = self.snapshot.highest_id()?;
         let is_small = self.full_text().is_none() && highest <= FEW_DOCUMENTS;
-        if *query == TrigramQuery::All || is_small {
+        if query == TrigramQuery::All || is_small {
             return Ok(None);
         }
         let candidates =
-            |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, query);
+            |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, &query);
         let candidates = self.with_full_text(candidates)?;
         let most = usize::try_from(highest).unwrap_or(usize::MAX) / MOST_TITLES_LOOKED_UP;
         Ok(candidates.filter(|ids| ids.len() <= most))
@@ -366,11 +362,10 @@ impl Reader for LocalReader {
     fn with_text_at(
         &self,
         key: &str,
-        trigrams: &TrigramQuery,
+        among: &[i64],
         takes: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<i64>> {
-        let among = self.few_candidates(trigrams)?;
-        with_text(&self.snapshot, key, among.as_deref(), takes)
+        with_text(&self.snapshot, key, among, takes)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {

@@ -191,8 +191,6 @@ impl StoredRows {
         if let Some(fault) = tiling::fault(&outline, bytes) {
             return Err(format!("its outline does not match its bytes: {fault}"));
         }
-        let keys = title_keys::of(&outline);
-        is_kept(rows.title_keys.as_deref().unwrap_or_default() == keys, "titles")?;
         is_kept(rows.name_key == name_key(split_extension(&rows.path).0), "names")?;
         is_kept(rows.is_lossy == std::str::from_utf8(bytes).is_err(), "flags")?;
         is_kept(rows.has_markup == rows.markup.is_some(), "flags")?;
@@ -220,6 +218,11 @@ impl StoredRows {
                 Some(serde_json::from_str(text).map_err(|_| "its front matter cannot be read")?)
             }
         };
+        let title = front_matter_values.as_ref().and_then(front_matter::title);
+        let keys = rows.title_keys.as_deref().unwrap_or_default();
+        // Older versions stored no key for the title in front matter.
+        let is_of = |title: &Option<&str>| keys == title_keys::of(&outline, *title);
+        is_kept([title, None].iter().any(is_of), "titles")?;
         let mut tags = front_matter_values.as_ref().map(front_matter::tags).unwrap_or_default();
         tags.sort_unstable();
         is_kept(tags == rows.tags, "tags")?;
