@@ -68,7 +68,8 @@ pub struct Hit {
     /// The numbers of the context lines that are only the beginning of a long line, 1-based.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context_cut: Vec<usize>,
-    /// The score of the section from the index, or from the fusion of several queries.
+    /// The score of the section from the index, or from the fusion of several queries. The first hits are not in its
+    /// order, because they are ranked by how much of the question they contain, too; see `score_parts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// The parts of the score that determined the rank, if requested.
@@ -100,7 +101,7 @@ pub struct Hit {
     pub freshness: Freshness,
 }
 
-/// The parts of the score that ranks a section; the score is their sum.
+/// The parts of what ranks a section; the first hits are in the order of their sums.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct ScoreParts {
     /// The score of the section divided by the best score, at most 1.
@@ -111,7 +112,7 @@ pub struct ScoreParts {
 }
 
 impl ScoreParts {
-    /// Returns the score.
+    /// Returns the sum of the parts.
     pub(super) fn sum(self) -> f64 {
         self.ranking + self.coverage
     }
