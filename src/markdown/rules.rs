@@ -435,7 +435,7 @@ mod tests {
     fn math_that_is_never_closed_takes_linear_time() {
         for part in ["$$a\n", "$$\n\n", "> $$\n", "$$"] {
             let start = std::time::Instant::now();
-            parse(part.repeat(1_000_000 / part.len()).as_bytes());
+            parse(part.repeat(300_000 / part.len()).as_bytes());
             assert!(start.elapsed().as_secs() < 10, "{part}");
         }
     }
