@@ -1030,39 +1030,15 @@ fn an_option_among_the_words_of_a_query_is_noted() {
 }
 
 #[test]
-fn find_lists_a_document_by_the_title_in_its_front_matter() {
-    let long = "---\ntitle: Foo page\ntags: [x]\n---\nText\n\n## Details of foo\n";
-    let files = [
-        ("a.md", long),
-        ("b.md", "---\ntitle: \"Foo \\\"two\\\"\"\n---\n# foo \"TWO\"\n"),
-        ("c.md", "---\ntitle: Foo without sections\n---\ntext\n"),
-        ("d.md", "---\nTitle: Foo\nabout: Foo\n---\n# Other\n"),
-    ];
-    let place = Place::ingested(&files);
-    let find = |options: &[&str]| {
-        let options = [&["find"], options, &["-f", "text"]].concat();
-        place.run(&options).success().text()
-    };
-    let details = "a.md:7-7: ## Details of foo  ::heading:h2[0]\n";
-    let of_a = format!("a.md:1-7: Foo page  ::*\n{details}");
-    let of_b = "b.md:4-4: # foo \"TWO\"  ::heading:h1[0]\n";
-    let of_c = "c.md:1-4: Foo without sections  ::*\n";
-    assert_eq!(find(&["foo page"]), "a.md:1-7: Foo page  ::*\n");
-    assert_eq!(find(&["*foo*"]), format!("{of_a}{of_b}{of_c}"));
-    assert_eq!(find(&["foo", "--tag", "x"]), of_a);
-    // A section is not the whole document.
-    assert_eq!(find(&["foo", "--under", "a.md::Details of foo"]), details);
-    assert_eq!(find(&["foo", "--level", "2"]), details);
-    assert_eq!(find(&["foo", "--sort", "-path"]), format!("{of_c}{of_b}{of_a}"));
-    // Each page goes on after the last one.
-    let (mut pages, mut after) = (Vec::new(), "1-0".to_owned());
-    loop {
-        let page = place.run(&["find", "foo", "--limit", "1", "--after", &after]).success().json();
-        let first = &page["matches"][0];
-        assert_eq!(first["level"].is_null(), first["selector"].as_str().unwrap().ends_with("::*"));
-        pages.push(first["title"].clone());
-        let Some(next) = page["next"].as_str() else { break };
-        next.clone_into(&mut after);
-    }
-    assert_eq!(pages, ["Foo page", "Details of foo", "foo \"TWO\"", "Foo without sections"]);
+fn find_names_a_document_with_a_title_that_no_section_has() {
+    let place = Place::ingested(&[
+        ("a.md", "---\ntitle: Foo page\n---\nText\n\n## Details of foo\n"),
+        ("b.md", "---\ntitle: Bar\n---\n# Bar\n"),
+    ]);
+    let find = |pattern: &str| place.run(&["find", pattern, "-f", "text"]);
+    let named = find("foo page").ends(1).text();
+    assert!(named.contains("but the document a.md does: `mdsel read a.md`"), "{named}");
+    assert_eq!(find("foo").success().text(), "a.md:6-6: ## Details of foo  ::heading:h2[0]\n");
+    assert_eq!(find("bar").success().text(), "b.md:4-4: # Bar  ::heading:h1[0]\n");
+    assert!(!find("fox").ends(1).text().contains("document"));
 }

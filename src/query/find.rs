@@ -1,4 +1,4 @@
-//! `find`: finds sections by title in all documents, and documents by the title in their front matter.
+//! `find`: finds sections by title in all documents.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,13 +11,14 @@ use super::freshness::Freshness;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
-use crate::address::namespace;
 use crate::error::Result;
 use crate::glob::{Glob, Separator};
+use crate::limits;
 use crate::markdown::front_matter;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::message::{Message, message};
+use crate::store::{FrontMatterData, Lookup, StoredDocument};
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -34,24 +35,24 @@ pub struct FindRequest {
     pub after: Option<Cursor>,
 }
 
-/// A section that was found, or a document whose front matter has a title.
+/// A section that was found.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FoundSection {
     /// The path of the document.
     pub file: String,
-    /// The slug path; `null` for a document, or if a title on the path has no slug.
+    /// The slug path; `null` if a title on the path has no slug.
     pub path: Option<String>,
     /// The title as plain text.
     pub title: String,
-    /// The level of the heading, 1 to 6; `null` for a document.
-    pub level: Option<u8>,
+    /// The level of the heading, 1 to 6.
+    pub level: u8,
     /// The first line, 1-based.
     pub line_start: usize,
     /// The last line including subsections, 1-based and inclusive.
     pub line_end: usize,
     /// Unicode scalars including subsections.
     pub char_count: usize,
-    /// The address of the section or of the document.
+    /// The address of the section.
     pub selector: String,
     /// Whether the document contains bytes that are not valid UTF-8.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -166,12 +167,8 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     let literal = literal_of(&request.pattern);
     let mut skip = result.page.part.start();
     let mut candidates = session.reader.with_title_parts(&[literal])?;
-    let mut titled = Vec::new();
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
-    } else if request.filter.level.is_none() {
-        let is_match = |text: &str| title.is_match(text.trim());
-        titled = session.reader.with_text_at("title", &candidates, &is_match)?;
     }
     let candidates = Candidates::Ids(candidates);
     let order = request.filter.order();
@@ -179,36 +176,12 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     if limit == usize::MAX {
         documents = documents.at_once();
     }
-    // Adds a match of the page. Returns whether the page goes on.
-    let mut add = |found: &dyn Fn() -> FoundSection| {
-        if skip > 0 {
-            skip -= 1;
-        } else if result.matches.len() < limit {
-            result.matches.push(found());
-        } else {
-            result.page.end(limit);
-            return false;
-        }
-        true
-    };
     for stored in documents {
         let stored = stored?;
         let document = session.open(&stored)?;
         let outline = document.tree.outline();
         // The bytes of the document, once the text of a section is compared.
         let mut bytes = None;
-        let whole = match titled.binary_search(&stored.id) {
-            Ok(_) => titled_document(session, &document)?,
-            Err(_) => None,
-        };
-        let whole = whole.filter(|found| {
-            title.is_match(&found.title) && filter.takes(&document, document.span())
-        });
-        if let Some(found) = whole
-            && !add(&|| found.clone())
-        {
-            return Ok(result);
-        }
         for section in &outline.sections {
             if !section.titles().any(|text| title.is_match(text))
                 || !filter.takes_section(&document, section)
@@ -224,15 +197,25 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
                     continue;
                 }
             }
-            if !add(&|| found(session, &document, section)) {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            if result.matches.len() == limit {
+                result.page.end(limit);
                 return Ok(result);
             }
+            result.matches.push(found(session, &document, section));
         }
     }
     if result.matches.is_empty() && result.page.part.start() == 0 {
         let empty = filter.empty(session)?;
         if empty.is_none() && !filter.has_unknown() {
-            result.advice = Some(advice(request));
+            let titled = match content {
+                None => titled_document(session, &title, literal)?,
+                Some(_) => None,
+            };
+            result.advice = Some(advice(request, titled));
         }
         result.page.warnings.extend(empty);
         result.page.warnings.extend(filter.change(session)?);
@@ -240,8 +223,25 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     Ok(result)
 }
 
+/// Returns a document whose title in front matter matches, if one of the first that may have it does.
+fn titled_document(
+    session: &Session<'_>,
+    title: &TitlePattern,
+    literal: &str,
+) -> Result<Option<StoredDocument>> {
+    let ids = session.reader.with_title_parts(&[literal])?;
+    let documents = session.reader.documents(&Lookup::Ids(&ids), None, limits::LIST_LIMIT)?;
+    let values = session.reader.front_matters(&documents)?;
+    let is_match = |values: &FrontMatterData| {
+        let own = values.as_ref().and_then(front_matter::title);
+        own.is_some_and(|own| title.is_match(own))
+    };
+    let mut all = documents.into_iter().zip(values);
+    Ok(all.find(|(_, values)| is_match(values)).map(|(document, _)| document))
+}
+
 /// Returns the text for an empty answer: what was searched for and what to try next.
-fn advice(request: &FindRequest) -> Message {
+fn advice(request: &FindRequest, titled: Option<StoredDocument>) -> Message {
     let mut pattern = request.pattern.clone();
     shorten(&mut pattern, 60);
     let what = match &request.content {
@@ -250,6 +250,14 @@ fn advice(request: &FindRequest) -> Message {
         }
         None => format!("has a title that matches {pattern:?}"),
     };
+    if let Some(StoredDocument { path, .. }) = titled {
+        return message!(
+            "No section {}, but the document {} does: `mdsel read {}`.",
+            what,
+            path,
+            path
+        );
+    }
     let others = if request.filter.is_empty() { "" } else { " without filters," };
     message!("No section {}. Try a part of the title,{} or `mdsel search WORDS`.", what, others)
 }
@@ -261,7 +269,7 @@ fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> F
         file: document.stored.path.clone(),
         path: tree.section_path(section.node),
         title: section.title.clone(),
-        level: Some(section.level),
+        level: section.level,
         line_start: lines.start,
         line_end: lines.end,
         char_count: tree.sections_within(section.node).map(|section| section.own.chars).sum(),
@@ -269,30 +277,6 @@ fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> F
         lossy: document.stored.is_lossy,
         freshness: session.freshness(&document.stored),
     }
-}
-
-/// Returns the document as a match if its front matter has a title that is not its first heading.
-fn titled_document(session: &Session<'_>, document: &OpenDocument) -> Result<Option<FoundSection>> {
-    let stored = &document.stored;
-    let values = session.reader.front_matter(stored)?;
-    let Some(title) = values.as_ref().and_then(front_matter::title) else { return Ok(None) };
-    let outline = document.tree.outline();
-    let is_heading = |first: &Section| comparable(&first.title) == comparable(title);
-    if outline.sections.first().is_some_and(is_heading) {
-        return Ok(None);
-    }
-    Ok(Some(FoundSection {
-        file: stored.path.clone(),
-        path: None,
-        title: title.to_owned(),
-        level: None,
-        line_start: 1,
-        line_end: outline.lines,
-        char_count: outline.document.chars,
-        selector: namespace::whole(&stored.path),
-        lossy: stored.is_lossy,
-        freshness: session.freshness(stored),
-    }))
 }
 
 #[cfg(test)]

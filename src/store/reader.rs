@@ -180,25 +180,6 @@ pub trait Reader: Debug + Send + Sync {
         Ok(ids)
     }
 
-    /// Returns those of the documents with the ids `among`, which ascend, that have a text at a key of front matter,
-    /// without dots, that `takes` accepts.
-    fn with_text_at(
-        &self,
-        key: &str,
-        among: &[i64],
-        takes: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<i64>> {
-        let condition = Some(Expression::Exists(key.to_owned()));
-        let filter = DocumentFilter { condition, ..DocumentFilter::default() };
-        let documents = self.all(&Lookup::Among(&filter, among))?;
-        let values = self.values_of(key, &documents)?;
-        let is_taken = |value: &Value| value.as_str().is_some_and(takes);
-        let taken = documents.iter().zip(values).filter(|(_, value)| value.iter().any(is_taken));
-        let mut ids: Vec<i64> = taken.map(|(document, _)| document.id).collect();
-        ids.sort_unstable();
-        Ok(ids)
-    }
-
     /// Returns the structures of documents.
     fn outlines(&self, documents: &[StoredDocument]) -> Result<Vec<Outline>>;
 

@@ -102,13 +102,11 @@ impl Answer for find::FindAnswer {
             writer.plain(advice);
         }
         for found in &self.matches {
-            // A document has no heading.
-            let marks =
-                found.level.map_or_else(String::new, |level| "#".repeat(usize::from(level)) + " ");
+            let marks = "#".repeat(usize::from(found.level));
             let lines = lines_address(&found.file, found.line_start, found.line_end);
             writer
                 .piece(Style::Plain, format_args!("{lines}: "))
-                .piece(Style::Heading, format_args!("{marks}{}", found.title))
+                .piece(Style::Heading, format_args!("{marks} {}", found.title))
                 .line(Style::Faint, format_args!("  {}", locator(&found.selector)));
         }
     }

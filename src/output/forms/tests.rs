@@ -135,11 +135,11 @@ fn changed() -> Freshness {
 }
 
 fn matches(text: &str) -> find::FindAnswer {
-    let found = |level: u8| find::FoundSection {
+    let found = |level| find::FoundSection {
         file: text.to_owned(),
         path: None,
         title: text.to_owned(),
-        level: Some(level),
+        level,
         line_start: 1,
         line_end: 3,
         char_count: 9,

@@ -80,47 +80,19 @@ pub(super) fn values(snapshot: &Snapshot, key: &str) -> Result<Option<HashMap<i6
         return Ok(None);
     }
     let mut values = HashMap::new();
-    visit(snapshot, key, None, |document, value, _| {
+    visit(snapshot, key, |document, value, _| {
         values.insert(document, parsed_value(value));
     })?;
     Ok(Some(values))
 }
 
-/// Returns those of the documents `among` with a text at `key`, which has no dots, that `takes` accepts, ascending.
-pub(super) fn with_text(
-    snapshot: &Snapshot,
-    key: &str,
-    among: &[i64],
-    takes: &dyn Fn(&str) -> bool,
-) -> Result<Vec<i64>> {
-    let mut found = Vec::new();
-    visit(snapshot, key, Some(among), |document, value, replaces| {
-        if replaces {
-            found.pop_if(|last| *last == document);
-        }
-        let is_taken = match plain(value) {
-            Some(text) => takes(text),
-            None => parsed_value(value).as_str().is_some_and(takes),
-        };
-        if is_taken {
-            found.push(document);
-        }
-    })?;
-    Ok(found)
-}
-
-/// Calls `take` with the value of `key` as JSON, for each of the documents `among`, or of all, that has it at the top. If
-/// the last argument is true, the value replaces the one of the last call, which is of the same document.
+/// Calls `take` with the value of `key` as JSON, for each document that has it at the top. If the
+/// last argument is true, the value replaces the one of the last call, which is of the same document.
 ///
 /// Of names that differ in case only, the same text precedes others.
-fn visit(
-    snapshot: &Snapshot,
-    key: &str,
-    among: Option<&[i64]>,
-    mut take: impl FnMut(i64, &str, bool),
-) -> Result<()> {
+fn visit(snapshot: &Snapshot, key: &str, mut take: impl FnMut(i64, &str, bool)) -> Result<()> {
     let mut last: Option<(i64, bool)> = None;
-    snapshot.visit_front_matter(&fold(key), among, |document, name, value| {
+    snapshot.visit_front_matter(&fold(key), |document, name, value| {
         let is_exact = name == key;
         let before = last.filter(|(before, _)| *before == document);
         if before.is_none_or(|(_, was_exact)| is_exact && !was_exact) {
@@ -135,7 +107,7 @@ fn read(snapshot: &Snapshot, key: &str, tests: &mut [&mut Test<'_>]) -> Result<(
     if has_maps(snapshot, key)? {
         return read_nested(snapshot, key, tests);
     }
-    visit(snapshot, key, None, |document, value, replaces| {
+    visit(snapshot, key, |document, value, replaces| {
         if replaces {
             for test in &mut *tests {
                 test.found.pop_if(|found| *found == document);
@@ -171,9 +143,8 @@ fn maps_of(key: &str) -> impl Iterator<Item = String> {
 fn has_maps(snapshot: &Snapshot, key: &str) -> Result<bool> {
     let mut has_map = false;
     for part in maps_of(key) {
-        snapshot.visit_front_matter(&part, None, |_, _, value| {
-            has_map |= value.starts_with(['{', '[']);
-        })?;
+        snapshot
+            .visit_front_matter(&part, |_, _, value| has_map |= value.starts_with(['{', '[']))?;
     }
     Ok(has_map)
 }
@@ -183,7 +154,7 @@ fn has_maps(snapshot: &Snapshot, key: &str) -> Result<bool> {
 fn read_nested(snapshot: &Snapshot, key: &str, tests: &mut [&mut Test<'_>]) -> Result<()> {
     let mut documents: BTreeMap<i64, Map<String, Value>> = BTreeMap::new();
     for part in maps_of(key).chain([fold(key)]) {
-        snapshot.visit_front_matter(&part, None, |document, name, value| {
+        snapshot.visit_front_matter(&part, |document, name, value| {
             documents.entry(document).or_default().insert(name.to_owned(), parsed_value(value));
         })?;
     }

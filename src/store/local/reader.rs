@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::engine::Idle;
 use super::ids::Ids;
 use super::index::IndexFilter;
-use super::matching::{matching, values, with_text};
+use super::matching::{matching, values};
 use super::{FullText, Snapshot, StatementStats, index_generation};
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
@@ -357,15 +357,6 @@ impl Reader for LocalReader {
     fn with_title_parts(&self, texts: &[&str]) -> Result<Vec<i64>> {
         let candidates = |needles: &[String]| self.title_candidates(needles);
         self.snapshot.ids_with_titles(texts, |titles| &titles.containing, candidates)
-    }
-
-    fn with_text_at(
-        &self,
-        key: &str,
-        among: &[i64],
-        takes: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<i64>> {
-        with_text(&self.snapshot, key, among, takes)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {

@@ -5,8 +5,6 @@
 
 use std::collections::HashSet;
 
-use rusqlite::params_from_iter;
-
 use super::corrupt;
 use super::snapshot::Snapshot;
 use crate::codec::data::{Packable, decode};
@@ -73,26 +71,16 @@ impl Snapshot {
     }
 
     /// Calls `visit` with the document, the key as it is written, and the value as JSON, for each value
-    /// of a key of front matter in the documents with the ids `among`, or in all, by ascending document. `key` is
-    /// case-folded.
+    /// of a key of front matter, by ascending document. `key` is case-folded.
     pub(in crate::store) fn visit_front_matter(
         &self,
         key: &str,
-        among: Option<&[i64]>,
         mut visit: impl FnMut(i64, &str, &str),
     ) -> Result<()> {
-        let condition = match among {
-            Some(_) => "AND document_id IN (SELECT value FROM json_each(?2))",
-            None => "",
-        };
-        let statement = format!(
-            "SELECT document_id, name, value FROM front_matter_value \
-             WHERE key = ?1 {condition} ORDER BY document_id"
-        );
-        let ids = among.map(|ids| serde_json::to_string(ids).unwrap_or_default());
-        self.wrap(self.statement().prepare_cached(&statement).and_then(|mut values| {
-            let parameters = std::iter::once(key).chain(ids.as_deref());
-            let mut rows = values.query(params_from_iter(parameters))?;
+        let statement = "SELECT document_id, name, value FROM front_matter_value \
+             WHERE key = ?1 ORDER BY document_id";
+        self.wrap(self.statement().prepare_cached(statement).and_then(|mut values| {
+            let mut rows = values.query([key])?;
             while let Some(row) = rows.next()? {
                 visit(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
             }
