@@ -349,11 +349,28 @@ impl Cluster {
 
     /// Kills the server as a crash of the machine would, except that its files keep what was written.
     pub(crate) fn kill(&self) {
-        let file = std::path::Path::new(&self.data()).join("postmaster.pid");
-        let text = std::fs::read_to_string(file).unwrap();
-        let id = text.lines().next().unwrap().to_owned();
+        let id = self.id();
         assert!(std::process::Command::new("kill").args(["-9", &id]).status().unwrap().success());
         self.is_running.set(false);
+    }
+
+    /// Sends a signal to all processes of the server.
+    pub(crate) fn signal(&self, name: &str) {
+        let command = format!("kill -{name} {id} $(pgrep -P {id})", id = self.id());
+        let status = std::process::Command::new("sh").args(["-c", &command]).status();
+        assert!(status.unwrap().success());
+    }
+
+    /// The number of the process that starts the others.
+    fn id(&self) -> String {
+        let file = std::path::Path::new(&self.data()).join("postmaster.pid");
+        let text = std::fs::read_to_string(file).unwrap();
+        text.lines().next().unwrap().to_owned()
+    }
+
+    /// A connection to the server, outside of mdsel.
+    pub(crate) fn client(&self) -> postgres::Client {
+        postgres::Client::connect(&self.url(), postgres::NoTls).unwrap()
     }
 
     pub(crate) fn url(&self) -> String {

@@ -87,6 +87,36 @@ fn a_server_of_a_partition_that_does_not_answer_is_named() {
 }
 
 #[test]
+fn an_ingest_waits_for_a_server_that_works_and_not_for_one_that_is_stopped() {
+    let Some(cluster) = Cluster::new() else { return };
+    let place = Place::with(&[("a.md", "# A\n\none\n")]);
+    let url = format!("{}?connect_timeout=1", cluster.url());
+    let arguments = ["ingest", "--db", &url, "--root", "."];
+    place.run(&arguments).success();
+    let ingest_until = |text: &str, end: &dyn Fn()| {
+        place.write("a.md", text);
+        // The statements of the ingest take as long as this lock.
+        let mut client = cluster.client();
+        client.batch_execute("BEGIN; LOCK TABLE mdsel.document").unwrap();
+        let child = place.command("", &arguments).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(5));
+        end();
+        drop(client);
+        child.wait_with_output().unwrap()
+    };
+    let output = ingest_until("# B\n", &|| ());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = ingest_until("# C\n", &|| cluster.signal("STOP"));
+    let search = place.run(&["search", "one", "--db", &url]).ends(2);
+    cluster.signal("CONT");
+    for answer in [output.stdout, search.stdout] {
+        let report: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(report["error"]["code"], "STORE_UNREACHABLE", "{report}");
+    }
+    place.run(&arguments).success();
+}
+
+#[test]
 fn a_promoted_replica_answers_the_same() {
     let Some(cluster) = Cluster::new() else { return };
     let place = Place::with_fixtures();

@@ -40,6 +40,20 @@ fn a_server_that_does_not_answer_is_named_without_the_password() {
 }
 
 #[test]
+fn a_server_that_takes_a_connection_and_says_nothing_does_not_answer() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let place = Place::with(&FILES);
+    for mode in ["disable", "prefer", "require"] {
+        let url = format!("postgres://me@127.0.0.1:{port}/notes?connect_timeout=1&sslmode={mode}");
+        let answer = place.run(&["search", "one", "--db", &url]).ends(2);
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], "STORE_UNREACHABLE", "{mode} {error}");
+        assert!(error["message"].as_str().unwrap().contains(&format!("127.0.0.1:{port}")));
+    }
+}
+
+#[test]
 fn the_command_line_prints_the_same() {
     let Some(schema) = Schema::new() else { return };
     prints_the_same(&schema);

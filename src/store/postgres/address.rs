@@ -8,8 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -82,7 +82,7 @@ impl Address {
             }
         }
         let url = format!("{base}?{}", rest.join("&"));
-        let mut config: Config = url.parse().map_err(|error: postgres::Error| {
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             invalid(&cause.unwrap_or_else(|| "it cannot be parsed".to_owned()))
         })?;
@@ -137,7 +137,7 @@ fn complete(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>) -> R
         parsed.transpose().map_err(|_| invalid(&format!("{name} must be a number")))
     };
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        config.host(&variable("PGHOST").unwrap_or_else(|| "localhost".to_owned()));
+        config.host(variable("PGHOST").unwrap_or_else(|| "localhost".to_owned()));
     }
     if config.get_ports().is_empty()
         && let Some(port) = number("PGPORT")?
@@ -150,7 +150,7 @@ fn complete(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>) -> R
     }
     let user = config.get_user().unwrap_or_default().to_owned();
     if config.get_dbname().is_none_or(str::is_empty) {
-        config.dbname(&variable("PGDATABASE").unwrap_or_else(|| user.clone()));
+        config.dbname(variable("PGDATABASE").unwrap_or_else(|| user.clone()));
     }
     if config.get_connect_timeout().is_none() {
         let seconds = number("PGCONNECT_TIMEOUT")?.filter(|seconds| *seconds > 0);
@@ -163,7 +163,7 @@ fn complete(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>) -> R
         config.options(&options);
     }
     if config.get_application_name().is_none() {
-        config.application_name(&variable("PGAPPNAME").unwrap_or_else(|| "mdsel".to_owned()));
+        config.application_name(variable("PGAPPNAME").unwrap_or_else(|| "mdsel".to_owned()));
     }
     config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE).keepalives_retries(2);
     config.tcp_user_timeout(KEEPALIVE * 2);

@@ -7,15 +7,17 @@
 use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::error::{DbError, SqlState};
-use postgres::types::{ToSql, Type};
-use postgres::{Client, Row};
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row, SimpleQueryMessage};
 
 use super::address::Address;
+use super::driver::{Driver, Failure};
 use super::{schema, tls};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -44,7 +46,9 @@ pub(super) type Parameters<'a> = &'a [Parameter<'a>];
 
 /// A connection.
 pub(super) struct Connection {
+    /// Before `driver`, which ends the session when it has no client.
     client: Client,
+    driver: Driver,
     address: Arc<Address>,
     /// Whether no statement failed.
     is_sound: bool,
@@ -70,10 +74,14 @@ impl Connection {
             timeout.as_millis()
         );
         config.options(&options);
-        let client = config
-            .connect(tls::connector(address)?)
-            .map_err(|error| named(address, error, true, None))?;
-        Ok(Self { client, address: Arc::clone(address), is_sound: true, has_foreign: None })
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Error::new(ErrorKind::Io, format!("{}: {error}", address.hosts())).with_source(error)
+        })?;
+        let (client, driver) = Driver::connect(runtime, config, tls::connector(address)?)
+            .map_err(|failure| named(address, failure, true, None))?;
+        let address = Arc::clone(address);
+        Ok(Self { client, driver, address, is_sound: true, has_foreign: None })
     }
 
     pub(super) fn address(&self) -> &Address {
@@ -85,29 +93,29 @@ impl Connection {
         self.is_sound && !self.client.is_closed()
     }
 
-    fn checked<T>(&mut self, result: std::result::Result<T, postgres::Error>) -> Result<T> {
-        result.map_err(|error| {
+    fn checked<T>(&mut self, result: std::result::Result<T, Failure>) -> Result<T> {
+        result.map_err(|failure| {
             self.is_sound = false;
             let is_lost = self.client.is_closed();
-            let place = error.as_db_error().and_then(DbError::where_).unwrap_or_default();
-            let partition = self.partition_in(place).ok().flatten();
-            named(&self.address, error, is_lost, partition)
+            let place = match &failure {
+                Failure::Reported(error) => error.as_db_error().and_then(DbError::where_),
+                Failure::Silent => None,
+            };
+            let partition = self.partition_in(place.unwrap_or_default()).ok().flatten();
+            named(&self.address, failure, is_lost, partition)
         })
     }
 
     /// Returns the hosts of the partitions on which a statement failed. `place` is the context of its error. The end of
     /// a transaction names no partition there, but its server is the one to which the first has no connection any more.
-    fn partition_in(
-        &mut self,
-        place: &str,
-    ) -> std::result::Result<Option<String>, postgres::Error> {
+    fn partition_in(&mut self, place: &str) -> std::result::Result<Option<String>, Failure> {
         if !place.contains(REMOTE) {
             return Ok(None);
         }
-        self.client.batch_execute("ROLLBACK")?;
+        self.driver.run(self.client.batch_execute("ROLLBACK"))?;
         let mut named = BTreeSet::new();
         let mut without_connection = BTreeSet::new();
-        for row in &self.client.query_typed(PARTITIONS, &[])? {
+        for row in &self.driver.run(self.client.query_typed(PARTITIONS, &[]))? {
             let (table, host): (&str, String) = (row.get(0), row.get(1));
             if place.contains(table) {
                 named.insert(host.clone());
@@ -123,16 +131,16 @@ impl Connection {
 
     /// Runs statements without parameters, and ignores their rows.
     pub(super) fn batch(&mut self, statements: &str) -> Result<()> {
-        let result = self.client.batch_execute(statements);
+        let result = self.driver.run(self.client.batch_execute(statements));
         self.checked(result)
     }
 
     /// Runs statements without parameters. Returns the texts of the rows of the last one.
     pub(super) fn texts(&mut self, statements: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let result = self.client.simple_query(statements);
+        let result = self.driver.run(self.client.simple_query(statements));
         let messages = self.checked(result)?;
         let rows = messages.iter().filter_map(|message| match message {
-            postgres::SimpleQueryMessage::Row(row) => Some(row),
+            SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
         });
         let texts = rows
@@ -146,13 +154,13 @@ impl Connection {
         statement: &str,
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>> {
-        let result = self.client.query_typed(statement, parameters);
+        let result = self.driver.run(self.client.query_typed(statement, parameters));
         self.checked(result)
     }
 
     /// Runs a statement and returns the number of rows that it changed.
     pub(super) fn execute(&mut self, statement: &str, parameters: Parameters<'_>) -> Result<u64> {
-        let result = self.client.execute_typed(statement, parameters);
+        let result = self.driver.run(self.client.execute_typed(statement, parameters));
         self.checked(result)
     }
 
@@ -184,7 +192,7 @@ impl Connection {
         &mut self,
         table: &str,
         columns: &[(&str, Type)],
-        write: impl FnOnce(&mut RowSink<'_>) -> std::result::Result<(), postgres::Error>,
+        write: impl FnOnce(&mut RowSink<'_>) -> Result<()>,
     ) -> Result<()> {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let names = names.join(", ");
@@ -207,31 +215,34 @@ impl Connection {
         table: &str,
         names: &str,
         columns: &[(&str, Type)],
-        write: impl FnOnce(&mut RowSink<'_>) -> std::result::Result<(), postgres::Error>,
+        write: impl FnOnce(&mut RowSink<'_>) -> Result<()>,
     ) -> Result<()> {
         let types: Vec<Type> = columns.iter().map(|(_, of)| of.clone()).collect();
         let statement = format!("COPY {table} ({names}) FROM STDIN BINARY");
-        let copied = self.client.copy_in(&statement).and_then(|writer| {
-            let mut writer = BinaryCopyInWriter::new(writer, &types);
-            write(&mut |values| writer.write(values))?;
-            writer.finish()
-        });
+        let sink = self.driver.run(self.client.copy_in(&statement));
+        let mut writer = pin!(BinaryCopyInWriter::new(self.checked(sink)?, &types));
+        write(&mut |values| {
+            let written = self.driver.run(writer.as_mut().write(values));
+            self.checked(written)
+        })?;
+        let copied = self.driver.run(writer.finish());
         self.checked(copied)?;
         Ok(())
     }
 }
 
 /// Takes the rows of a copy.
-pub(super) type RowSink<'a> =
-    dyn FnMut(&[&(dyn ToSql + Sync)]) -> std::result::Result<(), postgres::Error> + 'a;
+pub(super) type RowSink<'a> = dyn FnMut(&[&(dyn ToSql + Sync)]) -> Result<()> + 'a;
 
-/// Converts an error of the client. Names the server, or the one with the `partition` on which the statement failed.
-fn named(
-    address: &Address,
-    error: postgres::Error,
-    is_lost: bool,
-    partition: Option<String>,
-) -> Error {
+/// What to do about a server that does not answer.
+const UNREACHABLE_HINT: &str = "check the address and the server, and try again";
+
+/// Converts a failure. Names the server, or the one with the `partition` on which the statement failed.
+fn named(address: &Address, failure: Failure, is_lost: bool, partition: Option<String>) -> Error {
+    let Failure::Reported(error) = failure else {
+        let message = format!("{}: the server does not answer", address.hosts());
+        return Error::new(ErrorKind::StoreUnreachable, message).with_hint(UNREACHABLE_HINT);
+    };
     let Some(refusal) = error.as_db_error() else {
         let cause = error.source().map_or_else(|| error.to_string(), cause_of);
         let message = format!("{}: {cause}", address.hosts());
@@ -242,9 +253,7 @@ fn named(
         };
         let error = Error::new(kind, message).with_source(error);
         return match kind {
-            ErrorKind::StoreUnreachable => {
-                error.with_hint("check the address and the server, and try again")
-            }
+            ErrorKind::StoreUnreachable => error.with_hint(UNREACHABLE_HINT),
             _ => error,
         };
     };
@@ -288,9 +297,7 @@ fn named(
         // A pooler that knows the parameter `options` and does not take it.
         SqlState::PROTOCOL_VIOLATION => (ErrorKind::StoreUnreachable, schema::POOLER_HINT),
         SqlState::DISK_FULL => (ErrorKind::Io, "make room on the disk of the server"),
-        _ if is_lost => {
-            (ErrorKind::StoreUnreachable, "check the address and the server, and try again")
-        }
+        _ if is_lost => (ErrorKind::StoreUnreachable, UNREACHABLE_HINT),
         _ => (ErrorKind::Io, "see the log of the server"),
     };
     let first_line = refusal.message().lines().next().unwrap_or_default();
@@ -312,7 +319,7 @@ fn cause_of(error: &(dyn std::error::Error + 'static)) -> String {
     cause.to_string()
 }
 
-fn is_of_network(error: &postgres::Error) -> bool {
+fn is_of_network(error: &tokio_postgres::Error) -> bool {
     error.source().is_some_and(|source| source.downcast_ref::<std::io::Error>().is_some())
 }
 

@@ -4,8 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use postgres::Row;
-use postgres::types::Type;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::lookup::WITH_DERIVED;
 use super::question::Question;

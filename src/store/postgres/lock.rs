@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::rows::{column, text_key};

@@ -3,9 +3,9 @@
 //! Invariants: the documents are in path order, each once. Conditions that the server cannot evaluate are
 //! evaluated here, on pages of the documents that meet the others.
 
-use postgres::Row;
-use postgres::types::Type;
 use serde_json::{Map, Value};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::question::Question;
 use super::reader::State;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::{Connection, Parameter, Parameters};
 use super::packed_ids::{pack, unpack};

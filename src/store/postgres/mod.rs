@@ -11,6 +11,7 @@
 mod address;
 mod connection;
 mod derived;
+mod driver;
 mod engine;
 mod lock;
 mod lookup;

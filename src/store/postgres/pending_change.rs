@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::reader::chunk_place;
@@ -193,7 +193,7 @@ impl PendingChange {
 }
 
 /// Ends the documents that `condition` means with `values`, at the generation `from`.
-fn end<T: postgres::types::ToSql + Sync>(
+fn end<T: tokio_postgres::types::ToSql + Sync>(
     connection: &mut Connection,
     condition: &str,
     values: &Vec<T>,

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a value is always a parameter and never part of the text of the statement.
 
-use postgres::Row;
-use postgres::types::{ToSql, Type};
+use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::connection::{Connection, Parameter};
 use super::rows::IS_VISIBLE;

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::lookup::WITH_DERIVED;
 use super::packed_ids::unpack;

@@ -10,8 +10,8 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use postgres::Row;
-use postgres::types::Type;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::connection::{Connection, HAS_FOREIGN, Idle};
 use super::lookup;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::merge;
@@ -23,7 +23,7 @@ impl GoneDocument {
     /// The columns that [`Self::of_row`] reads.
     const COLUMNS: &str = "d.part, d.id, d.size";
 
-    fn of_row(row: &postgres::Row) -> Result<Self> {
+    fn of_row(row: &tokio_postgres::Row) -> Result<Self> {
         Ok(Self { partition: column(row, 0)?, id: column(row, 1)?, size: column(row, 2)? })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a reader never gets a part that differs from what was written.
 
-use postgres::Row;
+use tokio_postgres::Row;
 
 use crate::corpus::FileState;
 use crate::error::{Error, ErrorKind, Result};
@@ -59,7 +59,10 @@ pub(super) fn damaged_part(document: &StoredDocument, part: &str) -> Error {
 }
 
 /// Reads a column. Fails if its type is another one.
-pub(super) fn column<'a, T: postgres::types::FromSql<'a>>(row: &'a Row, index: usize) -> Result<T> {
+pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
+    row: &'a Row,
+    index: usize,
+) -> Result<T> {
     row.try_get(index).map_err(|error| damaged(&error.to_string()))
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::address::Address;
 use super::connection::Connection;

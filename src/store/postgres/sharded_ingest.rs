@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::{Connection, Parameter};
 use super::lock::{lock, unlock};

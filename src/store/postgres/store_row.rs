@@ -1,6 +1,6 @@
 //! What is known about the store: the row of the table `store`.
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::address::Address;
 use super::connection::Connection;

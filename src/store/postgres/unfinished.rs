@@ -3,7 +3,7 @@
 //! Each server commits by itself, so only where partitions are on other servers can a change be written in part.
 //! Invariant: before a writer changes anything, each earlier change is visible on all servers or on none.
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::{Connection, Parameter};
 use super::merge;

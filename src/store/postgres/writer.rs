@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::address::Address;
 use super::connection::Connection;
@@ -170,7 +170,7 @@ impl Writer for PostgresWriter {
             "SELECT id, path, temporary, old_hash, new_hash, owner FROM edit_intent ORDER BY id";
         let rows = self.base.ask(statement)?;
         let root = self.root()?.unwrap_or_default();
-        let intent = |row: &postgres::Row| -> Result<(i64, EditIntent)> {
+        let intent = |row: &tokio_postgres::Row| -> Result<(i64, EditIntent)> {
             let hash = |index| -> Result<Option<[u8; 32]>> {
                 let hash: &[u8] = column(row, index)?;
                 if hash.is_empty() {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::pending_change::PendingChange;
@@ -74,7 +74,7 @@ impl WriterBase {
     }
 
     /// Runs a statement that only reads.
-    pub(super) fn ask(&self, statement: &str) -> Result<Vec<postgres::Row>> {
+    pub(super) fn ask(&self, statement: &str) -> Result<Vec<tokio_postgres::Row>> {
         self.connection.borrow_mut().query(statement, &[])
     }
 
