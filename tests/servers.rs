@@ -54,6 +54,26 @@ fn a_server_that_takes_a_connection_and_says_nothing_does_not_answer() {
 }
 
 #[test]
+fn a_url_that_is_not_quite_one_of_postgresql_shows_no_password() {
+    let place = Place::with(&FILES);
+    for (url, code) in [
+        ("Postgres://u:secret@127.0.0.1:1/d", "STORE_UNREACHABLE"),
+        (" postgres://u:secret@127.0.0.1:1/d", "STORE_UNREACHABLE"),
+        ("postgres://u:s@secret@127.0.0.1:1/d", "STORE_UNREACHABLE"),
+        ("postgres://u:s?secret@127.0.0.1:1/d", "STORE_UNREACHABLE"),
+        ("postgres:/u:secret@127.0.0.1:1/d", "USAGE"),
+        ("mysql://u:secret@127.0.0.1:1/d", "USAGE"),
+    ] {
+        for command in [&["search", "x"][..], &["ingest", "."], &["ingest", "-f", "text"]] {
+            let answer = place.run(&[command, &["--db", url]].concat()).ends(2);
+            let (stdout, stderr) = (answer.text(), &answer.stderr);
+            assert!(format!("{stdout} {stderr}").contains(code), "{url} {stdout} {stderr}");
+            assert!(!format!("{stdout} {stderr}").contains("secret"), "{url} {stdout} {stderr}");
+        }
+    }
+}
+
+#[test]
 fn the_command_line_prints_the_same() {
     let Some(schema) = Schema::new() else { return };
     prints_the_same(&schema);

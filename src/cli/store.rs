@@ -28,18 +28,45 @@ pub(super) enum Location {
 }
 
 /// Returns `name` as the URL of a server, if it is one.
-pub(super) fn url_of_server(name: &Path) -> Option<&str> {
-    let is_url = |text: &&str| {
-        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+///
+/// # Errors
+///
+/// `USAGE` if it is another URL with a user. As the name of a file, its password would be shown.
+fn url_of_server(name: &Path) -> Result<Option<String>> {
+    let parts = name.to_str().and_then(|name| name.trim().split_once(":/"));
+    let Some((scheme, rest)) = parts else { return Ok(None) };
+    let scheme = scheme.to_ascii_lowercase();
+    if let Some(rest) = rest.strip_prefix('/')
+        && ["postgres", "postgresql"].contains(&&*scheme)
+    {
+        return Ok(Some(format!("{scheme}://{}", with_plain_user(rest))));
+    }
+    let is_scheme = scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_scheme && rest.contains('@') {
+        let message = "the store is named by a URL that is not one of PostgreSQL";
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("write postgres://USER@HOST:PORT/DATABASE; see `mdsel help servers`"));
+    }
+    Ok(None)
+}
+
+/// Encodes what would end the user and the password before their last `@`, which a password may contain.
+fn with_plain_user(rest: &str) -> String {
+    // A password may contain `?`, too, but the parameters begin with a name and `=`.
+    let value = rest.find('?').and_then(|start| Some(start + rest[start..].find('=')?));
+    let Some(at) = rest[..value.unwrap_or(rest.len())].rfind('@') else {
+        return rest.to_owned();
     };
-    name.to_str().filter(is_url)
+    let (user, place) = rest.split_at(at);
+    let user = user.replace('@', "%40").replace('?', "%3F").replace('/', "%2F");
+    format!("{user}{place}")
 }
 
 impl Location {
     /// Returns the place that a name on the command line means.
     pub(super) fn named(name: PathBuf) -> Result<Self> {
-        match url_of_server(&name) {
-            Some(url) => Ok(Self::Server(url.to_owned())),
+        match url_of_server(&name)? {
+            Some(url) => Ok(Self::Server(url)),
             None => Ok(Self::File(current_folder()?.join(name))),
         }
     }
@@ -164,7 +191,6 @@ pub(super) fn shown(global: &Global) -> String {
 pub(super) fn without_password(url: &str) -> String {
     let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
     let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
-    // A password may contain any character, so the last `@` ends it.
     let (user, place) = rest.rsplit_once('@').unwrap_or(("", rest));
     let user = user.split(':').next().filter(|user| !user.is_empty());
     let user = user.map_or_else(String::new, |user| format!("{user}@"));
@@ -283,18 +309,21 @@ pub(super) fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_password;
+    use super::{url_of_server, without_password};
 
     #[test]
     fn a_url_is_shown_without_its_password() {
         for (url, shown) in [
             ("postgres://me:s:e@c@h:1/d?schema=x", "postgres://me@h:1/d?schema=x"),
+            ("postgres://me:s?e@h:1/d?schema=x", "postgres://me@h:1/d?schema=x"),
+            (" Postgres://me:s@e/c?r@h/d?sslrootcert=a@b", "postgres://me@h/d?sslrootcert=a@b"),
             ("postgres://:secret@h/d", "postgres://h/d"),
             ("postgres:///d?host=/run&password=secret", "postgres:///d?host=/run"),
             ("postgresql://h", "postgresql://h"),
             ("postgres://u:a/b@h/d", "postgres://u@h/d"),
         ] {
-            assert_eq!(without_password(url), shown);
+            let url = url_of_server(url.as_ref()).unwrap().unwrap();
+            assert_eq!(without_password(&url), shown);
         }
     }
 }
