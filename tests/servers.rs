@@ -700,6 +700,19 @@ fn a_schema_with_other_tables_is_not_a_store() {
 }
 
 #[test]
+fn a_schema_can_have_the_name_of_a_keyword_or_a_number() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    for name in ["user", "order", "default", "1abc"] {
+        let url = schema.url().replace(schema.name(), name);
+        place.run(&["ingest", "--db", &url, "--root", "."]).success();
+        place.run(&["search", "one", "--db", &url]).success();
+        let drop_schema = format!("DROP SCHEMA \"{name}\" CASCADE");
+        schema.client().batch_execute(&drop_schema).unwrap();
+    }
+}
+
+#[test]
 fn a_database_of_another_encoding_gets_no_store() {
     let Some(schema) = Schema::new() else { return };
     let place = Place::with(&FILES);

@@ -93,6 +93,9 @@ impl Address {
         if schema.is_empty() || schema.len() > 63 || !schema.bytes().all(is_plain) {
             return Err(invalid("a schema has 1 to 63 of the characters a-z, 0-9 and _"));
         }
+        if schema.starts_with("pg_") || schema == "information_schema" {
+            return Err(invalid("this schema belongs to PostgreSQL"));
+        }
         let mode = mode.or_else(|| variable("PGSSLMODE")).unwrap_or_else(|| "prefer".to_owned());
         let authorities =
             authorities.or_else(|| variable("PGSSLROOTCERT")).filter(|path| path != "system");
@@ -280,6 +283,8 @@ mod tests {
             "postgres://u:secret@h:port/d",
             "postgres://u:secret@h/d?sslmode=maybe",
             "postgres://u:secret@h/d?schema=a;b",
+            "postgres://u:secret@h/d?schema=pg_temp",
+            "postgres://u:secret@h/d?schema=information_schema",
             "postgres://u:secret@h/d?unknown=1",
         ] {
             let error = parsed(url, &[]).unwrap_err();

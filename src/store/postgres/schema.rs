@@ -30,7 +30,7 @@ struct Contents {
 
 /// Looks at the schema. Fails if the connection uses another one, or if the user may not use it.
 fn contents(connection: &mut Connection) -> Result<Contents> {
-    let name = format!("'{}.store'", connection.address().schema);
+    let name = format!("'\"{}\".store'", connection.address().schema);
     let rows = connection.texts(&format!(
         "SELECT current_setting('search_path'), to_regclass({name}) IS NOT NULL, EXISTS (SELECT 1 FROM pg_attribute \
          WHERE attrelid = to_regclass({name}) AND attname = 'identity'), \
@@ -98,7 +98,7 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
             .with_hint("name a database with the encoding UTF8, as `createdb -E UTF8` makes"));
     }
     let schema = address.schema.clone();
-    let mut statements = format!("BEGIN; CREATE SCHEMA IF NOT EXISTS {schema};\n{TABLES}");
+    let mut statements = format!("BEGIN; CREATE SCHEMA IF NOT EXISTS \"{schema}\";\n{TABLES}");
     for partition in 0..PARTITIONS {
         statements.push_str(&PARTITION.replace("{part}", &partition.to_string()));
     }
