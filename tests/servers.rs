@@ -713,6 +713,22 @@ fn a_schema_can_have_the_name_of_a_keyword_or_a_number() {
 }
 
 #[test]
+fn a_user_whose_idle_transactions_end_can_read_and_write() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let user = schema.name();
+    let role = format!(
+        "CREATE ROLE {user} SUPERUSER LOGIN; \
+         ALTER ROLE {user} SET idle_in_transaction_session_timeout = '1ms'"
+    );
+    schema.client().batch_execute(&role).unwrap();
+    let url = schema.url_as(user);
+    place.run(&["ingest", "--db", &url, "--root", "."]).success();
+    place.run(&["search", "one", "--db", &url]).success();
+    schema.client().batch_execute(&format!("DROP OWNED BY {user}; DROP ROLE {user}")).unwrap();
+}
+
+#[test]
 fn a_database_of_another_encoding_gets_no_store() {
     let Some(schema) = Schema::new() else { return };
     let place = Place::with(&FILES);

@@ -68,7 +68,8 @@ impl Connection {
         let mut config = address.config.clone();
         let given = config.get_options().unwrap_or_default();
         let options = format!(
-            "{given} -c search_path={} -c statement_timeout={} -c enable_partitionwise_join=on \
+            "{given} -c search_path={} -c statement_timeout={} \
+             -c idle_in_transaction_session_timeout=0 -c enable_partitionwise_join=on \
              -c enable_partitionwise_aggregate=on -c default_transaction_isolation=read\\ committed",
             address.schema,
             timeout.as_millis()
