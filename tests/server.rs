@@ -286,6 +286,16 @@ impl Cluster {
         path
     }
 
+    /// Lets the server ask each user for a password.
+    pub(crate) fn ask_for_passwords(&self) {
+        let data = self.data();
+        let write =
+            format!("echo 'host all all 127.0.0.1/32 scram-sha-256' > '{data}/pg_hba.conf'");
+        let status = self.as_owner("sh".as_ref()).args(["-c", &write]).status();
+        assert!(status.unwrap().success());
+        assert!(self.run("pg_ctl", &["-D", &data, "reload"]));
+    }
+
     /// Creates a folder for a server.
     fn empty() -> Option<Self> {
         let programs = std::env::var_os("MDSEL_POSTGRES_BIN").filter(|name| !name.is_empty());

@@ -154,6 +154,24 @@ fn a_promoted_replica_answers_the_same() {
 }
 
 #[test]
+fn a_password_that_is_missing_or_wrong_is_named() {
+    let Some(cluster) = Cluster::new() else { return };
+    let user = "CREATE ROLE ann SUPERUSER LOGIN PASSWORD 'r@i/g?ht'";
+    cluster.client().batch_execute(user).unwrap();
+    cluster.ask_for_passwords();
+    let place = Place::with(&[("a.md", "# A\n\none\n")]);
+    for (user, is_accepted) in [("ann", false), ("ann:wrong", false), ("ann:r@i/g?ht", true)] {
+        let url = cluster.url().replacen("postgres@", &format!("{user}@"), 1);
+        let answer = place.run(&["ingest", "--db", &url, "--root", "."]);
+        assert_eq!(answer.status == 0, is_accepted, "{user}: {}", answer.stderr);
+        if !is_accepted {
+            let error = answer.json()["error"].to_string();
+            assert!(error.contains("STORE_UNREACHABLE") && error.contains("PGPASSFILE"), "{error}");
+        }
+    }
+}
+
+#[test]
 fn certificates_are_verified_as_the_address_asks() {
     let Some(cluster) = Cluster::new() else { return };
     let authority = cluster.encrypt();

@@ -235,6 +235,13 @@ impl Connection {
 /// Takes the rows of a copy.
 pub(super) type RowSink<'a> = dyn FnMut(&[&(dyn ToSql + Sync)]) -> Result<()> + 'a;
 
+/// What the client says if the server asks for a password and there is none.
+const PASSWORD_MISSING: &str = "password missing";
+
+/// What to do about a user or a password that the server does not accept.
+const PASSWORD_HINT: &str =
+    "give user and password in the URL, PGUSER and PGPASSWORD, or the file PGPASSFILE";
+
 /// What to do about a server that does not answer.
 const UNREACHABLE_HINT: &str = "check the address and the server, and try again";
 
@@ -246,6 +253,7 @@ fn named(address: &Address, failure: Failure, is_lost: bool, partition: Option<S
     };
     let Some(refusal) = error.as_db_error() else {
         let cause = error.source().map_or_else(|| error.to_string(), cause_of);
+        let hint = if cause == PASSWORD_MISSING { PASSWORD_HINT } else { UNREACHABLE_HINT };
         let message = format!("{}: {cause}", address.hosts());
         let kind = if is_lost || error.is_closed() || is_of_network(&error) {
             ErrorKind::StoreUnreachable
@@ -254,15 +262,14 @@ fn named(address: &Address, failure: Failure, is_lost: bool, partition: Option<S
         };
         let error = Error::new(kind, message).with_source(error);
         return match kind {
-            ErrorKind::StoreUnreachable => error.with_hint(UNREACHABLE_HINT),
+            ErrorKind::StoreUnreachable => error.with_hint(hint),
             _ => error,
         };
     };
     let (kind, hint) = match *refusal.code() {
-        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => (
-            ErrorKind::StoreUnreachable,
-            "give user and password in the URL, PGUSER and PGPASSWORD, or the file PGPASSFILE",
-        ),
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            (ErrorKind::StoreUnreachable, PASSWORD_HINT)
+        }
         SqlState::INVALID_CATALOG_NAME => {
             (ErrorKind::StoreUnreachable, "create the database, or name another one in the URL")
         }
