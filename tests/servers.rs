@@ -150,6 +150,17 @@ fn hints_name_the_server_without_the_password() {
 }
 
 #[test]
+fn the_hint_for_a_store_that_does_not_exist_creates_it() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let url = schema.url();
+    let answer = place.run(&["search", "one", "--db", &url]).ends(2).json();
+    assert_eq!(answer["error"]["code"], "STORE_NOT_FOUND");
+    let hint = format!("`mdsel ingest --db '{url}' FOLDER`");
+    assert!(answer["error"].to_string().contains(&hint), "{answer}");
+}
+
+#[test]
 fn a_pack_can_be_loaded() {
     let Some(schema) = Schema::new() else { return };
     let place = Place::with_fixtures();

@@ -71,7 +71,7 @@ pub(super) fn obstacle(connection: &mut Connection) -> Option<Error> {
 
 pub(super) fn absent(address: &Address) -> Error {
     Error::new(ErrorKind::StoreNotFound, format!("{address}: there is no store"))
-        .with_hint("create one with `mdsel ingest FOLDER`, or name another one with --db")
+        .with_hint("create it with `mdsel ingest FOLDER`")
 }
 
 /// Returns the error for a schema that is not a store.
