@@ -694,10 +694,14 @@ fn a_user_without_rights_on_the_schema_gets_an_error_of_rights() {
 #[test]
 fn a_schema_with_other_tables_is_not_a_store() {
     let place = Place::with(&FILES);
-    for (table, reading) in [("store", "STORE_FOREIGN"), ("document", "STORE_NOT_FOUND")] {
+    for (table, reading) in [
+        ("store (x text)", "STORE_FOREIGN"),
+        ("store (identity text)", "STORE_FOREIGN"),
+        ("document (x text)", "STORE_NOT_FOUND"),
+    ] {
         let Some(schema) = Schema::new() else { return };
         let name = schema.name();
-        let statements = format!("CREATE SCHEMA {name}; CREATE TABLE {name}.{table} (x text)");
+        let statements = format!("CREATE SCHEMA {name}; CREATE TABLE {name}.{table}");
         schema.client().batch_execute(&statements).unwrap();
         for (command, expected) in [
             (&["status"][..], reading),

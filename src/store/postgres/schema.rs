@@ -32,8 +32,9 @@ struct Contents {
 fn contents(connection: &mut Connection) -> Result<Contents> {
     let name = format!("'\"{}\".store'", connection.address().schema);
     let rows = connection.texts(&format!(
-        "SELECT current_setting('search_path'), to_regclass({name}) IS NOT NULL, EXISTS (SELECT 1 FROM pg_attribute \
-         WHERE attrelid = to_regclass({name}) AND attname = 'identity'), \
+        "SELECT current_setting('search_path'), to_regclass({name}) IS NOT NULL, 8 = (SELECT count(*) FROM pg_attribute \
+         WHERE attrelid = to_regclass({name}) AND NOT attisdropped AND attname = ANY \
+         ('{{one,identity,format,parts,root,options,parser,generation}}')), \
          current_setting('server_encoding')"
     ))?;
     let row = rows.into_iter().next().unwrap_or_default();
