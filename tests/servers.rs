@@ -744,6 +744,19 @@ fn a_user_whose_idle_transactions_end_can_read_and_write() {
 }
 
 #[test]
+fn a_connection_that_only_reads_says_how_to_write() {
+    let Some(schema) = Schema::new() else { return };
+    let place = Place::with(&FILES);
+    let url = schema.url();
+    let mut command = place.command("", &["ingest", "--db", &url, "--root", "."]);
+    command.env("PGOPTIONS", "-c default_transaction_read_only=on");
+    let answer: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let error = &answer["error"];
+    assert_eq!(error["code"], "READ_ONLY", "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("default_transaction_read_only"), "{error}");
+}
+
+#[test]
 fn a_database_of_another_encoding_gets_no_store() {
     let Some(schema) = Schema::new() else { return };
     let place = Place::with(&FILES);

@@ -285,9 +285,11 @@ fn named(address: &Address, failure: Failure, is_lost: bool, partition: Option<S
             ErrorKind::StoreUnreachable,
             "start the server that holds this partition, and try again",
         ),
-        SqlState::READ_ONLY_SQL_TRANSACTION => {
-            (ErrorKind::ReadOnly, "name the server that takes writes: this one is a replica")
-        }
+        SqlState::READ_ONLY_SQL_TRANSACTION => (
+            ErrorKind::ReadOnly,
+            "name the server that takes writes, if this one is a replica; \
+             otherwise leave out default_transaction_read_only",
+        ),
         SqlState::INSUFFICIENT_PRIVILEGE => {
             (ErrorKind::ReadOnly, "grant this user the rights on the schema of the store")
         }
