@@ -236,7 +236,7 @@ pub(super) fn in_the_way(path: &Path) -> Vec<PathBuf> {
     ways.filter(is_other).map(|(way, _)| way).collect()
 }
 
-/// Renames the files that are [`in_the_way`]. Returns their new names.
+/// Renames the files that are in the way. Returns their new names.
 pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
     let mut kept = Vec::new();
     for way in in_the_way(path) {
