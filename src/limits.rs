@@ -45,8 +45,8 @@ limits! {
         "bytes of an ignore file that are read; the rest is ignored";
     MAX_TRUST_BYTES = 1 << 20, "trust-bytes",
         "bytes of the file that lists the stores that a user trusts; a larger file is rejected";
-    MAX_PATH_BYTES = 4096, "path-bytes",
-        "bytes of a document's path; a file with a longer path is skipped";
+    MAX_PATH_BYTES = 2560, "path-bytes",
+        "bytes of a document's path, as it is and case-folded; a file with a longer path is skipped";
     MAX_FRONT_MATTER_BYTES = 256 << 10, "front-matter-bytes",
         "bytes of front matter that is parsed; longer front matter is kept as text only";
     MAX_FRONT_MATTER_VALUES = 20_000, "front-matter-values",

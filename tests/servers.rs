@@ -265,6 +265,33 @@ fn a_copy_is_equal_in_every_direction() {
 }
 
 #[test]
+fn a_document_with_a_long_path_is_stored_or_skipped_alone() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let place = Place::with(&FILES);
+    let mut random = Random(11);
+    let mut path = |folders: usize, length: usize| {
+        let mut letter = || char::from(b"abcdefghijklmnopqrstuvwxyz0123456789"[random.below(36)]);
+        let folder = |_| (0..length).map(|_| letter()).chain(['/']).collect::<String>();
+        (0..folders).map(folder).collect::<String>() + "a.md"
+    };
+    let taken = path(10, 250);
+    let folded = "\u{130}".repeat(100) + "/";
+    let skipped = [path(11, 250), folded.repeat(9) + "a.md"];
+    for path in skipped.iter().chain([&taken]) {
+        place.write(path, "# Long\n");
+    }
+    for store in [".mdsel.db", &url] {
+        let report = place.run(&["ingest", "--db", store, "--root", "."]).success().json();
+        let left_out = report["skipped"].as_array().unwrap().iter();
+        let left_out: BTreeSet<&str> = left_out.map(|one| one["file"].as_str().unwrap()).collect();
+        assert_eq!(left_out, skipped.iter().map(String::as_str).collect(), "{report}");
+        assert_eq!(report["added"], 3, "{report}");
+        place.run(&["toc", &taken, "--db", store]).success();
+    }
+}
+
+#[test]
 fn a_check_finds_what_was_changed_on_the_server() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

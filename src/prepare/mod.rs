@@ -21,6 +21,7 @@ use crate::corpus::{FileState, bounds_below};
 use crate::data::Contents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::{self, Markup};
+use crate::limits;
 use crate::links::{Outgoing, split_extension};
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
@@ -139,6 +140,10 @@ impl Preparation {
         let contents = Contents::of(std::mem::take(&mut document.contents));
         let parsed = ParsedDocument { path, bytes, hash, state, document, contents, markup, links };
         match self.finish(parsed) {
+            // An index of a server takes no longer keys.
+            Ok(document) if document.rows.name_key.len() > limits::MAX_PATH_BYTES => {
+                Ok(Err("its case-folded path is longer than the limit path-bytes"))
+            }
             Ok(document) => Ok(Ok(document)),
             Err(error) if error.kind() == ErrorKind::Limit => {
                 Ok(Err("its outline is larger than the limit outline-bytes"))
