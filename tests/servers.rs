@@ -311,6 +311,27 @@ fn a_check_finds_what_was_changed_on_the_server() {
 }
 
 #[test]
+fn a_check_finds_that_keys_or_the_index_are_gone_from_the_server() {
+    let Some(schema) = Schema::new() else { return };
+    let (url, name) = (schema.url(), schema.name());
+    let place = Place::with(&FILES);
+    place.write("tagged.md", "---\ntags: [one/two]\n---\n# T\n\n- [ ] task\n");
+    place.run(&["ingest", "--db", &url, "--root", "."]).success();
+    place.run(&["verify", "--db", &url]).success();
+    for (table, code, count) in [("key", "ROWS_DAMAGED", 3), ("segment", "INDEX_DIFFERS", 1)] {
+        schema.client().batch_execute(&format!("DELETE FROM {name}.{table}")).unwrap();
+        let findings = place.run(&["verify", "--db", &url]).ends(1).json()["findings"].clone();
+        let codes = findings.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap());
+        assert_eq!(codes.collect::<Vec<_>>(), vec![code; count], "{findings}");
+        place.run(&["ingest", "--force", "--db", &url]).success();
+        place.run(&["verify", "--db", &url]).success();
+    }
+    let found = place.run(&["find", "*", "--tag", "one", "--db", &url]).success().json();
+    assert_eq!(found["matches"].as_array().map(Vec::len), Some(1), "{found}");
+    place.run(&["search", "two", "--db", &url]).success();
+}
+
+#[test]
 fn a_check_finds_that_a_document_is_gone_from_the_server() {
     let Some(schema) = Schema::new() else { return };
     let (url, name) = (schema.url(), schema.name());

@@ -67,18 +67,32 @@ pub struct PreparedDocument {
     pub(crate) rows: DerivedRows,
     /// The checksums of the rows.
     pub(crate) checksums: Checksums,
-    /// The keys by which the targets of its links are found.
-    pub(crate) link_keys: Vec<i64>,
-    /// The keys of the names by which other documents can link to it.
-    pub(crate) name_keys: Vec<i64>,
-    /// The keys by which its code blocks, tables and tasks are found.
-    pub(crate) data_keys: Vec<i64>,
+    /// The keys by which it is found.
+    pub(crate) keys: LookupKeys,
     /// The values of its front matter.
     pub(crate) values: Vec<ValueRow>,
     /// The text to index.
     pub(crate) text: DocumentText,
     /// The problems that the parser reported.
     pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Hashes of what a document is found by, each once.
+#[derive(Debug)]
+pub struct LookupKeys {
+    /// Those of the targets of its links.
+    pub(crate) links: Vec<i64>,
+    /// Those of the names by which other documents can link to it.
+    pub(crate) names: Vec<i64>,
+    /// Those of its code blocks, tables and tasks.
+    pub(crate) data: Vec<i64>,
+}
+
+impl LookupKeys {
+    /// Returns the keys of the document at `path`.
+    pub(crate) fn of(path: &str, links: &Outgoing, contents: &Contents) -> Self {
+        Self { links: links.link_keys(path), names: links.name_keys(), data: contents.keys() }
+    }
 }
 
 impl PreparedDocument {
@@ -196,15 +210,19 @@ impl Preparation {
             state,
             chunks,
             checksums: rows.checksums(state.size),
-            link_keys: links.link_keys(&rows.path),
-            name_keys: links.name_keys(),
-            data_keys: contents.keys(),
+            keys: LookupKeys::of(&rows.path, links, contents),
             values: values::of(rows.front_matter.as_deref()),
             text: self.texts.extract(rows.names(title), bytes, outline),
             diagnostics: Vec::new(),
             rows,
         })
     }
+}
+
+/// Returns the keys of a document of `length` bytes; `None` if its rows are damaged.
+pub(crate) fn keys_of_rows(rows: &DerivedRows, length: usize) -> Option<LookupKeys> {
+    let (_, links, contents) = decoded(rows, length)?;
+    Some(LookupKeys::of(&rows.path, &links, &contents))
 }
 
 /// The rows of a document, and what they were derived from.

@@ -1,8 +1,9 @@
 //! Checking the documents of a store that is not a file.
 //!
-//! The server checks its own files. Invariant: every document is read whole, and compared with its hash and
-//! its checksums.
+//! The server checks its own files. Invariant: every document is read whole, and compared with its hash, its
+//! checksums and the keys that it is found by.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::count::counted;
@@ -36,9 +37,13 @@ pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<
         let message = "its options differ from what was written";
         checked.faults.push(StoreProblem::new(FaultKind::Meta, message));
     }
-    let missing = reader.missing_documents()?;
+    let (missing, unindexed) = reader.index_difference()?;
     if missing > 0 {
         let message = format!("the store lacks {} of its index", counted(missing, "document"));
+        checked.faults.push(StoreProblem::new(FaultKind::IndexDiffers, message));
+    }
+    if unindexed > 0 {
+        let message = format!("the index lacks {} of the store", counted(unindexed, "document"));
         checked.faults.push(StoreProblem::new(FaultKind::IndexDiffers, message));
     }
     let documents = reader.all(&Lookup::All)?;
@@ -76,14 +81,25 @@ fn faults(
     let parts: Vec<_> =
         documents.iter().map(|document| (document, ByteSpan::new(0, usize::MAX))).collect();
     let contents = reader.contents(&parts)?;
+    let all_rows = reader.derived(documents)?;
+    let with_rows: Vec<_> = documents.iter().zip(&all_rows).collect();
+    // Another version of the parser may have stored other keys.
+    let with_other_keys = if reader.facts().has_current_parser {
+        reader.with_other_keys(&with_rows)?
+    } else {
+        HashSet::new()
+    };
     let mut faults = Vec::new();
-    for ((document, rows), bytes) in documents.iter().zip(reader.derived(documents)?).zip(contents)
-    {
+    for ((document, rows), bytes) in with_rows.into_iter().zip(contents) {
         let StoredDocument { path, hash, state, checksums, .. } = document;
         if !checksums.are_those_of(&rows.checksums(state.size)) {
             let message = "its rows differ from what was written";
             faults.push(StoreProblem::of(path, FaultKind::Rows, message));
             continue;
+        }
+        if with_other_keys.contains(&document.id) {
+            let message = "the keys that it is found by do not match its rows";
+            faults.push(StoreProblem::of(path, FaultKind::Rows, message));
         }
         if is_reparsed
             && let Ok(parsed) = preparation.of_bytes(path.clone(), bytes, *hash, *state)?

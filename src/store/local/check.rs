@@ -26,8 +26,8 @@ use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel::ordered;
-use crate::prepare::Preparation;
 use crate::prepare::values::ValueRow;
+use crate::prepare::{LookupKeys, Preparation};
 
 /// A check in progress.
 #[derive(Debug)]
@@ -330,10 +330,11 @@ impl Documents<'_> {
             Err(message) => return faulty(FaultKind::Rows, message),
         };
         let sum = |keys: Vec<i64>| Tally::of(keys.into_iter().map(i64::cast_unsigned));
+        let keys = LookupKeys::of(&path, &decoded.links, &decoded.contents);
         let tallies = Tallies {
-            link_keys: sum(decoded.links.link_keys(&path)),
-            name_keys: sum(decoded.links.name_keys()),
-            data_keys: sum(decoded.contents.keys()),
+            link_keys: sum(keys.links),
+            name_keys: sum(keys.names),
+            data_keys: sum(keys.data),
             values: Tally::of(decoded.values.iter().map(ValueRow::own_hash)),
             places: expected(id, &decoded.outline),
         };

@@ -64,7 +64,7 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
             ids.binary_search(&stored.id).is_ok() && is_admitted(filter, entry)
         }
         Lookup::Data(filter, keys) => {
-            let has = |key: &i64| prepared.data_keys.contains(key);
+            let has = |key: &i64| prepared.keys.data.contains(key);
             is_admitted(filter, entry) && keys.iter().all(|set| set.iter().any(has))
         }
         Lookup::Ids(ids) => ids.contains(&stored.id),
@@ -86,8 +86,8 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
             .as_ref()
             .is_some_and(|keys| texts.iter().any(|text| keys.contains(&title_keys::needle(text)))),
         Lookup::LdmdSections(ids) => ids.iter().any(|id| markup_ids.iter().any(|own| own == id)),
-        Lookup::LinkKeys(keys) => keys.iter().any(|key| prepared.link_keys.contains(key)),
-        Lookup::NameKey(key) => prepared.name_keys.contains(key),
+        Lookup::LinkKeys(keys) => keys.iter().any(|key| prepared.keys.links.contains(key)),
+        Lookup::NameKey(key) => prepared.keys.names.contains(key),
     }
 }
 
@@ -251,7 +251,7 @@ impl Reader for MemoryReader {
     fn frequent_link_keys(&self, count: usize) -> Result<Vec<(i64, usize)>> {
         let mut keys: BTreeMap<i64, usize> = BTreeMap::new();
         for entry in self.0.documents.values() {
-            let mut own = entry.prepared.link_keys.clone();
+            let mut own = entry.prepared.keys.links.clone();
             own.sort_unstable();
             own.dedup();
             for key in own {

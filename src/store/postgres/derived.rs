@@ -8,10 +8,12 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::lookup::WITH_DERIVED;
+use super::pending_change::keys;
 use super::question::Question;
 use super::reader::State;
-use super::rows::{column, damaged, damaged_part, unpacked_texts};
+use super::rows::{column, damaged, damaged_part, length, unpacked_texts};
 use crate::error::Result;
+use crate::prepare::keys_of_rows;
 use crate::prepare::rows::{DerivedRows, StoredDiagnostic};
 use crate::store::StoredDocument;
 
@@ -37,6 +39,33 @@ impl State {
             of_row(document, row)
         };
         documents.iter().map(of).collect()
+    }
+
+    /// Returns the ids of the documents that are found by other keys than `rows` give.
+    pub(super) fn with_other_keys(
+        &self,
+        rows: &[(&StoredDocument, &DerivedRows)],
+    ) -> Result<HashSet<i64>> {
+        let documents = rows.iter().map(|(document, _)| *document);
+        let mut question = Question::new("SELECT k.document, k.kind, k.key FROM key k WHERE ");
+        let partitions = self.partitions_of(documents.clone());
+        question.with("k.part = ANY(", partitions, Type::INT2_ARRAY, ")");
+        let ids: Vec<i64> = documents.map(|document| document.id).collect();
+        question.with(" AND k.document = ANY(", ids, Type::INT8_ARRAY, ")");
+        let mut stored: HashMap<i64, Vec<(i16, i64)>> = HashMap::new();
+        for row in &question.run(&mut self.connection())? {
+            stored.entry(column(row, 0)?).or_default().push((column(row, 1)?, column(row, 2)?));
+        }
+        let mut others = HashSet::new();
+        for (document, rows) in rows {
+            let mut stored = stored.remove(&document.id).unwrap_or_default();
+            stored.sort_unstable();
+            let expected = keys_of_rows(rows, length(document)?).map(|own| keys(rows, &own));
+            if expected.is_none_or(|expected| expected != stored) {
+                others.insert(document.id);
+            }
+        }
+        Ok(others)
     }
 
     /// Returns the ids of the documents that the parser reported with this code.

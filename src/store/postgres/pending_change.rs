@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::failpoint::batch_bytes;
 use crate::parallel;
 use crate::prepare::rows::DerivedRows;
-use crate::prepare::{PreparedDocument, title_keys};
+use crate::prepare::{LookupKeys, PreparedDocument, title_keys};
 use crate::terms::DocumentText;
 
 /// The bytes of rows and texts that are collected before they are sent.
@@ -76,7 +76,7 @@ impl PendingChange {
         let fingerprints =
             text.sections().flat_map(|section| text.fingerprint(section).to_le_bytes());
         let fingerprints = fingerprints.collect();
-        let keys = keys(&document);
+        let keys = keys(&document.rows, &document.keys);
         let PreparedDocument { state, chunks, rows, checksums, text, .. } = document;
         self.texts.entry(partition).or_default().push((id, text));
         let lengths =
@@ -210,15 +210,15 @@ fn end<T: tokio_postgres::types::ToSql + Sync>(
     Ok(())
 }
 
-/// Returns what a document is found by, each once.
-fn keys(document: &PreparedDocument) -> Vec<(i16, i64)> {
-    let PreparedDocument { rows, link_keys, name_keys, data_keys, .. } = document;
+/// Returns what a document is found by, sorted, each once.
+pub(super) fn keys(rows: &DerivedRows, keys: &LookupKeys) -> Vec<(i16, i64)> {
+    let LookupKeys { links, names, data } = keys;
     let of = |kind: KeyKind, keys: &[i64]| -> Vec<(i16, i64)> {
         keys.iter().map(|key| (kind as i16, *key)).collect()
     };
-    let mut keys = of(KeyKind::Link, link_keys);
-    keys.extend(of(KeyKind::Name, name_keys));
-    keys.extend(of(KeyKind::Data, data_keys));
+    let mut keys = of(KeyKind::Link, links);
+    keys.extend(of(KeyKind::Name, names));
+    keys.extend(of(KeyKind::Data, data));
     let titles = rows.title_keys.as_deref().unwrap_or_default();
     keys.extend(title_keys::each(titles).map(|key| (KeyKind::Title as i16, text_key(key))));
     for tag in &rows.tags {

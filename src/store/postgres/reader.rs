@@ -169,11 +169,12 @@ impl State {
     }
 
     /// Returns the distinct partitions of documents.
-    fn partitions_of(&self, documents: &[StoredDocument]) -> Vec<i16> {
-        let partitions: HashSet<i16> = documents
-            .iter()
-            .map(|document| partition_of(&document.path, self.partitions))
-            .collect();
+    pub(super) fn partitions_of<'a>(
+        &self,
+        documents: impl Iterator<Item = &'a StoredDocument>,
+    ) -> Vec<i16> {
+        let partitions: HashSet<i16> =
+            documents.map(|document| partition_of(&document.path, self.partitions)).collect();
         partitions.into_iter().collect()
     }
 
@@ -189,7 +190,7 @@ impl State {
         }
         let text = format!("SELECT v.document, {columns} FROM derived v WHERE ");
         let mut question = Question::new(text);
-        question.with("v.part = ANY(", self.partitions_of(documents), Type::INT2_ARRAY, ")");
+        question.with("v.part = ANY(", self.partitions_of(documents.iter()), Type::INT2_ARRAY, ")");
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
         let rows = question.run(&mut self.connection())?;
@@ -433,7 +434,7 @@ impl Reader for PostgresReader {
         self.state()?.with_diagnostic(code)
     }
 
-    fn missing_documents(&self) -> Result<usize> {
+    fn index_difference(&self) -> Result<(usize, usize)> {
         let state = self.state()?;
         let mut question =
             Question::new(format!("SELECT s.documents FROM segment s WHERE {IS_IN_USE}"));
@@ -443,13 +444,24 @@ impl Reader for PostgresReader {
         let known = "SELECT d.id FROM document d UNION ALL SELECT e.document FROM dead e";
         let known = Question::new(known).run(&mut state.connection())?;
         let known = known.iter().map(|row| column(row, 0)).collect::<Result<HashSet<i64>>>()?;
+        let question = Question::of_documents("d.id", "document d", state.generation);
+        let visible = question.run(&mut state.connection())?;
+        let visible = visible.iter().map(|row| column(row, 0));
+        let mut unindexed = visible.collect::<Result<HashSet<i64>>>()?;
         let mut missing = 0;
         for segment in &segments {
             let documents = unpack(column(segment, 0)?);
             let documents = documents.ok_or_else(|| damaged("a segment of its index"))?;
-            missing += documents.iter().filter(|id| !known.contains(id)).count();
+            for id in &documents {
+                missing += usize::from(!known.contains(id));
+                unindexed.remove(id);
+            }
         }
-        Ok(missing)
+        Ok((missing, unindexed.len()))
+    }
+
+    fn with_other_keys(&self, rows: &[(&StoredDocument, &DerivedRows)]) -> Result<HashSet<i64>> {
+        self.state()?.with_other_keys(rows)
     }
 
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {

@@ -33,9 +33,9 @@ impl PendingRows {
     /// Adds the document with this id.
     fn add(&mut self, document: &PreparedDocument, id: i64) {
         self.totals.add(document);
-        self.links.extend(document.link_keys.iter().map(|key| (*key, id)));
-        self.names.extend(document.name_keys.iter().map(|key| (*key, id)));
-        self.data.extend(document.data_keys.iter().map(|key| (*key, id)));
+        self.links.extend(document.keys.links.iter().map(|key| (*key, id)));
+        self.names.extend(document.keys.names.iter().map(|key| (*key, id)));
+        self.data.extend(document.keys.data.iter().map(|key| (*key, id)));
         self.values.extend(document.values.iter().map(|value| (value.clone(), id)));
     }
 

@@ -370,7 +370,7 @@ mod tests {
         let (id, before) = writer.put(&other).unwrap();
         assert!(before.is_some());
         writer.commit().unwrap();
-        let left = [of(id - 1, &two.link_keys), of(id, &other.link_keys)].concat();
+        let left = [of(id - 1, &two.keys.links), of(id, &other.keys.links)].concat();
         assert_eq!(keys(&writer, "link_key"), left);
         writer.begin().unwrap();
         writer.put(&one).unwrap();
@@ -378,8 +378,8 @@ mod tests {
         writer.begin().unwrap();
         writer.remove(id - 1).unwrap();
         writer.commit().unwrap();
-        assert_eq!(keys(&writer, "link_key"), of(id, &other.link_keys));
-        assert_eq!(keys(&writer, "name_key"), of(id, &other.name_keys));
+        assert_eq!(keys(&writer, "link_key"), of(id, &other.keys.links));
+        assert_eq!(keys(&writer, "name_key"), of(id, &other.keys.names));
     }
 
     #[test]
