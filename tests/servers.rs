@@ -332,6 +332,39 @@ fn a_check_finds_that_keys_or_the_index_are_gone_from_the_server() {
 }
 
 #[test]
+fn an_ingest_of_all_documents_again_replaces_a_damaged_index() {
+    for schema in [Schema::new(), Schema::on_several()].into_iter().flatten() {
+        let (url, name) = (schema.url(), schema.name());
+        let place = Place::with(&FILES);
+        for number in 0..20 {
+            place.write(&format!("{number}.md"), format!("# N{number}\n\nfiller\n"));
+        }
+        place.run(&["ingest", "--db", &url, "--root", "."]).success();
+        let searches = [&["search", "two"][..], &["search", "filler"], &["search", "-F", "two"]];
+        for damage in [
+            "posting SET entries = '\\xffff'",
+            "trigram SET entries = '\\xffff'",
+            "segment SET documents = '\\xffff'",
+        ] {
+            schema.client().batch_execute(&format!("UPDATE {name}.{damage}")).unwrap();
+            let code = |search: &&[&str]| {
+                let answer = place.run(&[*search, &["--db", &url]].concat());
+                answer.json()["error"]["code"].as_str().map(str::to_owned)
+            };
+            let codes: Vec<_> = searches.iter().filter_map(code).collect();
+            assert!(codes.contains(&"STORE_CORRUPT".to_owned()), "{damage}");
+            place.run(&["ingest", "--force", "--db", &url]).success();
+            for search in searches {
+                place.run(&[search, &["--db", &url]].concat()).success();
+            }
+            place.write("a.md", "# A\n\none\n\n## B\n\ntwo more\n");
+            place.run(&["ingest", "--db", &url]).success();
+            place.run(&["verify", "--db", &url]).success();
+        }
+    }
+}
+
+#[test]
 fn a_check_finds_that_a_document_is_gone_from_the_server() {
     let Some(schema) = Schema::new() else { return };
     let (url, name) = (schema.url(), schema.name());

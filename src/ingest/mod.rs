@@ -145,6 +145,9 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         None => request.store.recover(writer.as_mut())?,
     };
     let is_forced = request.force || !is_current;
+    if request.force {
+        writer.replace_index();
+    }
     let own_files = request.store.own_files();
     let mut stored = Vec::new();
     let documents = &mut stored;

@@ -91,6 +91,10 @@ pub trait Writer: Debug {
         Ok(intents.into_iter().map(|(_, intent)| intent.path).collect())
     }
 
+    /// Replaces the index for searches with the last commit, as far as all documents are stored again until then. Only
+    /// for an engine that does not compare its index with the documents.
+    fn replace_index(&mut self) {}
+
     /// Makes the changes since the last commit visible and durable. The generation increases if a
     /// document changed.
     fn commit(&mut self) -> Result<()>;

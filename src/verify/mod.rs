@@ -138,7 +138,7 @@ fn finding(fault: StoreProblem, is_file: bool) -> Finding {
             Some("`mdsel ingest --ext md`, with all options of the store")
         }
         (FaultKind::IndexDiffers, _) if !is_file => {
-            Some("`mdsel ingest`, then `mdsel copy` to a new schema")
+            Some("`mdsel ingest --force`, or `mdsel copy` to a new schema")
         }
         (FaultKind::Bytes, _) if !is_file => Some(
             "`mdsel ingest --force`; if it has no file, `mdsel ingest PATH`, which removes it, then \

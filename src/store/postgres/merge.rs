@@ -140,7 +140,32 @@ pub(super) fn tidy(connection: &mut Connection, next: i64) -> Result<()> {
                 merge(connection, partition, &ids, &gone, next)?;
             }
         }
+        if has_many_gone {
+            // Some may have been in segments that ended before they were gone.
+            let statement = "DELETE FROM dead WHERE part = $1 AND document = ANY($2)";
+            let gone: Vec<i64> = gone.into_iter().collect();
+            connection
+                .execute(statement, &[(&partition, Type::INT2), (&gone, Type::INT8_ARRAY)])?;
+        }
     }
+    Ok(())
+}
+
+/// Ends the segments up to the generation `before` in the partitions whose documents are all newer. They are not read,
+/// because they may be damaged.
+pub(super) fn end_replaced(connection: &mut Connection, before: i64, next: i64) -> Result<()> {
+    let statement = "SELECT d.part FROM document d \
+         WHERE d.gen_to IS NULL AND d.gen_from <= $1 GROUP BY d.part";
+    let rows = connection.query(statement, &[(&before, Type::INT8)])?;
+    let kept = rows.iter().map(|row| column(row, 0)).collect::<Result<Vec<i16>>>()?;
+    let statement = "UPDATE segment SET gen_to = $3 \
+         WHERE NOT part = ANY($1) AND gen_from <= $2 AND gen_to IS NULL";
+    let values: [Parameter<'_>; 3] =
+        [(&kept, Type::INT2_ARRAY), (&before, Type::INT8), (&next, Type::INT8)];
+    connection.execute(statement, &values)?;
+    // They were in these segments.
+    let statement = "DELETE FROM dead WHERE NOT part = ANY($1)";
+    connection.execute(statement, &[(&kept, Type::INT2_ARRAY)])?;
     Ok(())
 }
 

@@ -35,6 +35,8 @@ pub(super) struct PostgresWriter {
     base: WriterBase,
     /// The number of new documents.
     added: usize,
+    /// The generation whose index the last commit replaces, if it does.
+    replaced: Option<i64>,
 }
 
 impl PostgresWriter {
@@ -50,7 +52,7 @@ impl PostgresWriter {
         let store = StoreRow::read(&mut connection)?;
         schema::upgrade(&mut connection, store.format)?;
         let (store, _) = finish_or_undo(&mut connection, store)?;
-        Ok(Self { base: WriterBase::new(connection, store, own_root), added: 0 })
+        Ok(Self { base: WriterBase::new(connection, store, own_root), added: 0, replaced: None })
     }
 
     fn next_generation(&self) -> i64 {
@@ -61,6 +63,40 @@ impl PostgresWriter {
     fn send(&mut self) -> Result<()> {
         let next = self.next_generation();
         self.base.send(next, true)
+    }
+
+    /// See [`Writer::commit`] and [`Writer::commit_last`].
+    fn commit_change(&mut self, is_last: bool) -> Result<()> {
+        if !self.base.change.is_sent() {
+            self.send()?;
+        }
+        if self.base.is_dirty {
+            let (now, next) = (self.base.store.generation, self.next_generation());
+            let segments = std::mem::take(&mut self.base.change.segments);
+            if self.added > 0 && self.base.store.parser != PARSER_VERSION {
+                self.base.store.parser = MIXED_PARSERS;
+                set_parser(self.base.begin()?, MIXED_PARSERS)?;
+            }
+            let connection = self.base.begin()?;
+            sweep(connection, now)?;
+            merge::add(connection, segments, next)?;
+            match self.replaced {
+                // The old segments may be damaged, and the documents that follow are still in them.
+                Some(_) if !is_last => {}
+                Some(before) => {
+                    merge::end_replaced(connection, before, next)?;
+                    merge::tidy(connection, next)?;
+                }
+                None => merge::tidy(connection, next)?,
+            }
+            let statement = "UPDATE store SET generation = $1";
+            connection.execute(statement, &[(&next, Type::INT8)])?;
+        }
+        self.base.commit()?;
+        if std::mem::take(&mut self.base.is_dirty) {
+            self.base.store.generation = self.next_generation();
+        }
+        Ok(())
     }
 }
 
@@ -208,29 +244,18 @@ impl Writer for PostgresWriter {
         Ok(paths)
     }
 
+    fn replace_index(&mut self) {
+        self.replaced = Some(self.base.store.generation);
+    }
+
     fn commit(&mut self) -> Result<()> {
-        if !self.base.change.is_sent() {
-            self.send()?;
-        }
-        if self.base.is_dirty {
-            let (now, next) = (self.base.store.generation, self.next_generation());
-            let segments = std::mem::take(&mut self.base.change.segments);
-            if self.added > 0 && self.base.store.parser != PARSER_VERSION {
-                self.base.store.parser = MIXED_PARSERS;
-                set_parser(self.base.begin()?, MIXED_PARSERS)?;
-            }
-            let connection = self.base.begin()?;
-            sweep(connection, now)?;
-            merge::add(connection, segments, next)?;
-            merge::tidy(connection, next)?;
-            let statement = "UPDATE store SET generation = $1";
-            connection.execute(statement, &[(&next, Type::INT8)])?;
-        }
-        self.base.commit()?;
-        if std::mem::take(&mut self.base.is_dirty) {
-            self.base.store.generation = self.next_generation();
-        }
-        Ok(())
+        self.commit_change(false)
+    }
+
+    fn commit_last(&mut self) -> Result<()> {
+        // Earlier commits may have stored all documents.
+        self.base.is_dirty |= self.replaced.is_some() && self.added > 0;
+        self.commit_change(true)
     }
 
     fn close(mut self: Box<Self>) -> Result<Vec<Warning>> {
