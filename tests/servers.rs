@@ -173,6 +173,34 @@ fn a_pack_can_be_loaded() {
 }
 
 #[test]
+fn a_loaded_store_gets_its_root_from_the_first_ingest_that_names_one() {
+    let Some(schema) = Schema::new() else { return };
+    let url = schema.url();
+    let (place, elsewhere) = (Place::with(&FILES), Place::with(&[("a.md", "# Another\n")]));
+    place.run(&["ingest"]).success();
+    let pack = place.run(&["dump"]).success();
+    std::fs::write(place.join("pack"), &pack.stdout).unwrap();
+    place.run(&["load", "pack", "--db", &url]).success();
+    // The current folder is not the root.
+    for command in [&["ingest"][..], &["ingest", "a.md"], &["status", "--stale"]] {
+        let error = elsewhere.run(&[command, &["--db", &url]].concat()).ends(2).json();
+        let hint = error["error"]["hint"].as_str().unwrap();
+        assert!(error["error"]["code"] == "USAGE" && hint.contains("--root"), "{error}");
+    }
+    let text = elsewhere.run(&["select", "a.md", "--db", &url]).success().json();
+    assert!(text.to_string().contains("# A\\n"), "{text}");
+    place.run(&["copy", &url, "copy.db"]).success();
+    place.run(&["ingest", "--db", "copy.db"]).success();
+    place.run(&["load", "pack", "--db", &url]).success();
+    place.write("a.md", "# A\n\nmore\n");
+    let report = place.run(&["ingest", "--db", &url, "--root", "."]).success().json();
+    assert_eq!(report["changed"], 1, "{report}");
+    place.write("a.md", "# A\n\nstill more\n");
+    let report = elsewhere.run(&["ingest", "--db", &url]).success().json();
+    assert_eq!((&report["changed"], &report["removed"]), (&1.into(), &0.into()), "{report}");
+}
+
+#[test]
 fn edits_of_two_machines_are_one_change_and_one_conflict() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

@@ -26,9 +26,12 @@ pub(crate) fn is_really_below(root: &Path, path: &str) -> bool {
 }
 
 /// Returns `root` as it is stored: relative to the folder of the file `store`, with `/`; "." if it is that folder.
-/// Without a store file it is absolute.
+/// Without a store file it is absolute. A store that has no root yet gets the folder of the file.
 pub(crate) fn root_from_store(root: &Path, store: Option<&Path>) -> Result<String> {
     let Some(store) = store else { return Ok(root.display().to_string()) };
+    if root.as_os_str().is_empty() {
+        return Ok(".".to_owned());
+    }
     let folder = store.parent().unwrap_or_else(|| Path::new(""));
     let from: Vec<Component<'_>> = folder.components().collect();
     let to: Vec<Component<'_>> = root.components().collect();

@@ -122,6 +122,7 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     };
     let WriterMetadata {
         root: stored_root,
+        lacks_root,
         options: stored_options,
         has_lost_options,
         has_current_parser: is_current,
@@ -179,7 +180,8 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
     }
     // The trust is recorded first, so that an ingest that is killed does not leave an untrusted store.
     let warning = request.gives_trust(is_new).then(|| request.record(wish.as_ref())).flatten();
-    if is_new || !plan.keeps_documents && stored_options.as_ref() != Some(&plan.options) {
+    let has_changes = lacks_root || stored_options.as_ref() != Some(&plan.options);
+    if is_new || !plan.keeps_documents && has_changes {
         writer.set_up(&root, &plan.options)?;
     }
     let has_parsed_all = run.write(request, &plan, comparisons, &others, writer.as_mut())?;

@@ -69,6 +69,9 @@ impl IngestPlan {
         request: &IngestRequest<'_>,
         stored: Option<(&Path, &IngestOptions)>,
     ) -> Result<Self> {
+        if let Some((root, _)) = stored.filter(|(root, _)| root.as_os_str().is_empty()) {
+            return Err(no_root(root));
+        }
         let given = match request.paths {
             Paths::Given(paths) => {
                 paths.iter().map(|path| canonical(path)).collect::<Result<_>>()?
@@ -320,6 +323,11 @@ fn check_new_collection(name: &str, folder: &Path, root: Option<&Path>) -> Resul
 
 /// Returns the error for a store whose root does not exist.
 fn no_root(root: &Path) -> Error {
+    if root.as_os_str().is_empty() {
+        let message = "the documents of this store were loaded, and it has no root yet";
+        return Error::new(ErrorKind::Usage, message)
+            .with_hint("name the folder of their files: `mdsel ingest --root FOLDER`");
+    }
     let message = format!("{}: the root of this store does not exist", root.display());
     Error::new(ErrorKind::Io, message).with_hint(
         "run the ingest where the files are: a store and its root stay in the same place to each other, and another \

@@ -16,6 +16,8 @@ use crate::prepare::PreparedDocument;
 pub struct WriterMetadata {
     /// The root; `None` before the first ingest.
     pub root: Option<PathBuf>,
+    /// Whether no ingest gave a root yet, because the documents were loaded. Only a store that is not a file can lack it.
+    pub lacks_root: bool,
     /// The options of the last ingest; `None` before the first one, and if they are damaged.
     pub options: Option<IngestOptions>,
     /// Whether the stored options are damaged; see [`super::Facts::has_lost_options`].

@@ -203,6 +203,7 @@ impl Writer for LocalWriter {
     fn metadata(&self) -> Result<WriterMetadata> {
         Ok(WriterMetadata {
             root: self.rows.root()?,
+            lacks_root: false,
             options: self.rows.options()?,
             has_lost_options: self.rows.has_lost_options,
             has_current_parser: self.rows.has_current_parser()?,

@@ -32,6 +32,7 @@ impl Writer for MemoryWriter {
         let MemoryState { facts, is_set_up, .. } = &self.state;
         Ok(WriterMetadata {
             root: is_set_up.then(|| facts.root.clone()),
+            lacks_root: false,
             options: is_set_up.then(|| facts.options.clone()),
             has_lost_options: false,
             has_current_parser: facts.has_current_parser,

@@ -18,7 +18,7 @@ use super::sharded_ingest::{
     SHARDS, begun, drop_shard, forget_collections, lock_name, options_after, other_ingest, publish,
     shards_in, stamp,
 };
-use super::store_row::{StoreRow, set_parser};
+use super::store_row::{SET_ROOT, StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
 use super::writer_base::WriterBase;
 use super::{merge, schema};
@@ -133,8 +133,8 @@ impl Writer for ShardWriter {
             Some(all) => options.merged(&before, &all),
             None => options.clone(),
         };
-        let statement = "UPDATE store SET root = coalesce(root, $1)";
-        connection.execute(statement, &[(&root, Type::TEXT)])?;
+        let statement = format!("UPDATE store SET {SET_ROOT}");
+        connection.execute(&statement, &[(&root, Type::TEXT)])?;
         // The store has the options when it has the documents, because this ingest may be given up.
         let json = |options: &IngestOptions| serde_json::to_string(options).unwrap_or_default();
         let (own, now) = (json(&options), now.as_ref().map(json));
@@ -144,7 +144,7 @@ impl Writer for ShardWriter {
             &[(&own, Type::TEXT), (&now, Type::TEXT), (&self.ingest, Type::INT8)],
         )?;
         unlock(connection, STORE)?;
-        self.base.store.root.get_or_insert_with(|| root.to_owned());
+        self.base.store.set_root(root);
         self.base.store.options = Some(options);
         Ok(())
     }

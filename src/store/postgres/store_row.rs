@@ -15,7 +15,7 @@ pub(super) struct StoreRow {
     pub(super) format: i64,
     /// The number of partitions; 0 in a schema that only holds partitions of a store on another server.
     pub(super) partitions: i64,
-    /// The root; `None` before the first ingest.
+    /// The root; `None` in a store without documents, and empty if they were loaded and no ingest gave it yet.
     pub(super) root: Option<String>,
     /// The options of the last ingest; `None` before the first one, and if they are damaged.
     pub(super) options: Option<IngestOptions>,
@@ -24,7 +24,26 @@ pub(super) struct StoreRow {
     pub(super) generation: i64,
 }
 
+/// What `load` stores as the root of a new store. Other roots are absolute on a server.
+const LOADED: &str = ".";
+
+/// Sets the root to `$1`, unless an ingest gave it.
+pub(super) const SET_ROOT: &str =
+    "root = CASE WHEN coalesce(root, '') IN ('', '.') THEN $1 ELSE root END";
+
 impl StoreRow {
+    /// Whether no ingest gave the root yet, though there may be documents.
+    pub(super) fn lacks_root(&self) -> bool {
+        self.root.as_ref().is_some_and(String::is_empty)
+    }
+
+    /// Does what [`SET_ROOT`] does.
+    pub(super) fn set_root(&mut self, root: &str) {
+        if self.root.as_deref().unwrap_or_default().is_empty() {
+            self.root = Some(if root == LOADED { "" } else { root }.to_owned());
+        }
+    }
+
     /// The columns that [`Self::parse`] reads.
     pub(super) const COLUMNS: &str =
         "current_setting('search_path'), format, parts, root, options, parser, generation";
@@ -64,7 +83,9 @@ impl StoreRow {
         let row = Self {
             format,
             partitions,
-            root: root.clone(),
+            root: root
+                .as_ref()
+                .map(|root| if root == LOADED { String::new() } else { root.clone() }),
             has_lost_options: options.is_some() && parsed.is_none(),
             options: parsed.map(IngestOptions::within_limits),
             parser: number(parser)?,

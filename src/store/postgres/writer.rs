@@ -17,7 +17,7 @@ use super::owner::{is_here, is_owned, owner_of};
 use super::removal::sweep;
 use super::rows::{column, damaged};
 use super::sharded_ingest::{INCOMPLETE, forget_collections};
-use super::store_row::{StoreRow, set_parser};
+use super::store_row::{SET_ROOT, StoreRow, set_parser};
 use super::unfinished::finish_or_undo;
 use super::writer_base::WriterBase;
 use super::{merge, schema};
@@ -125,13 +125,13 @@ impl Writer for PostgresWriter {
 
     fn set_up(&mut self, root: &str, options: &IngestOptions) -> Result<()> {
         let json = serde_json::to_string(options).unwrap_or_default();
-        let statement = "UPDATE store SET root = coalesce(root, $1), options = $2";
+        let statement = format!("UPDATE store SET {SET_ROOT}, options = $2");
         let before = self.base.store.clone();
         let connection = self.base.begin()?;
-        connection.execute(statement, &[(&root, Type::TEXT), (&json, Type::TEXT)])?;
+        connection.execute(&statement, &[(&root, Type::TEXT), (&json, Type::TEXT)])?;
         forget_collections(connection, &before, Some(options), INCOMPLETE..i64::MAX)?;
         let store = &mut self.base.store;
-        store.root.get_or_insert_with(|| root.to_owned());
+        store.set_root(root);
         store.options = Some(options.clone());
         store.has_lost_options = false;
         self.commit()

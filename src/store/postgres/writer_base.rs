@@ -83,6 +83,7 @@ impl WriterBase {
         let root = root.as_ref();
         WriterMetadata {
             root: root.map(|root| self.own_root.clone().unwrap_or_else(|| PathBuf::from(root))),
+            lacks_root: self.store.lacks_root(),
             options: options.clone(),
             has_lost_options: *has_lost_options,
             has_current_parser: *parser == PARSER_VERSION,
