@@ -148,6 +148,11 @@ fn words_of_front_matter_and_names_score_the_same() {
     place.write("b.md", "---\ntitle: none\ndescription: other\n---\n# B\n\ninstall it\n");
     place.write("d.md", "# Get slice of\n\nget_slice gets\n\n## Other\n\nto get slice five\n");
     place.write("c.md", "# Install\n\ndescription of the install\n\n## Description\n");
+    place.write("one two/e.md", "# E\n\nbody\n");
+    place.write("f.md", "# F\n\none two word\n\n# G\n\nword\n");
+    for number in 0..6 {
+        place.write(&format!("{number}.md"), "# N\n\none two filler\n");
+    }
     let engines = Engines::with(&place);
     for text in [
         "meta:description",
@@ -156,6 +161,9 @@ fn words_of_front_matter_and_names_score_the_same() {
         "meta:\"how to\"",
         "get_slice",
         "other get_slice",
+        "path:\"one two\" word",
+        "path:on* word",
+        "path:one_two word",
     ] {
         let of = |store: &Store| -> Vec<(String, f64)> {
             let request = search_request(Query::Words(vec![text.to_owned()]), 0);
@@ -169,6 +177,7 @@ fn words_of_front_matter_and_names_score_the_same() {
         };
         let (file, others) = engines.stores.split_first().unwrap();
         let expected = of(file);
+        assert!(!expected.is_empty(), "{text}");
         let is_meta = text.starts_with("meta:");
         assert!(!is_meta || expected[0].0.ends_with("@frontmatter"), "{text}: {expected:?}");
         for other in others {

@@ -1,7 +1,7 @@
 //! Ranking the sections of a store in memory: every section is compared with the query.
 //!
 //! Invariant: the sections that match are those that the full-text index of a store file finds, and their
-//! scores are the same, except those of several words in a path.
+//! scores are the same.
 
 use std::sync::Arc;
 
@@ -302,6 +302,18 @@ impl<'a> AllSections<'a> {
         score::of_phrase(score::rarity(all, having), 1.0, 1.0, average)
     }
 
+    /// Returns the score of several words in a path, or of the beginning of a word.
+    fn of_path(&self, term: &QueryTerm) -> f32 {
+        if term.words.len() == 1 {
+            return 1.0;
+        }
+        let words = term.words.iter().map(|(_, word)| {
+            let having = self.sections.iter().filter(|section| section.path.contains(word));
+            score::rarity(self.sections.len() as u64, having.count() as u64)
+        });
+        words.sum()
+    }
+
     /// Returns the score of a phrase or a prefix in the text with this index; `None` if it does not occur.
     fn of_text(
         &self,
@@ -351,8 +363,14 @@ impl<'a> AllSections<'a> {
                 found.score = self.of_tag(tag);
             }
             Some(TextField::Path) => {
-                found.is_match = term.words.iter().all(|(_, word)| section.path.contains(word));
-                found.score = leaf.rarity.exact;
+                let has = |word: &str| {
+                    section.path.iter().any(|found| {
+                        found == word
+                            || term.is_prefix && term.words.len() == 1 && found.starts_with(word)
+                    })
+                };
+                found.is_match = term.words.iter().all(|(_, word)| has(word));
+                found.score = self.of_path(term);
             }
             Some(TextField::Meta) => {
                 let score = self.of_text(leaf, section, 1).filter(|_| section.is_front_matter);

@@ -179,19 +179,19 @@ impl Lists {
     }
 
     /// Returns the sections that contain `term`, in order.
-    pub(super) fn matches(&self, term: &QueryTerm, rarity: Rarity) -> Vec<(SectionId, TermMatch)> {
+    pub(super) fn matches(&self, term: &QueryTerm) -> Vec<(SectionId, TermMatch)> {
         match term.single_word() {
             // The words of a compound are also searched next to each other, where it is not written as one.
             Some(word) if term.words.len() > 1 || term.is_prefix => {
                 let single = self.of_single(term, word);
                 let written = single.iter().filter(|(_, found)| found.is_match);
                 let written: HashSet<SectionId> = written.map(|(place, _)| *place).collect();
-                let mut sequence = self.of_sequence(term, rarity);
+                let mut sequence = self.of_sequence(term);
                 sequence.retain(|(place, _)| !written.contains(place));
                 joined([single, sequence].concat())
             }
             Some(word) => self.of_single(term, word),
-            None => self.of_sequence(term, rarity),
+            None => self.of_sequence(term),
         }
     }
 
@@ -235,7 +235,7 @@ impl Lists {
         joined(found)
     }
 
-    fn of_sequence(&self, term: &QueryTerm, rarity: Rarity) -> Vec<(SectionId, TermMatch)> {
+    fn of_sequence(&self, term: &QueryTerm) -> Vec<(SectionId, TermMatch)> {
         let found = |score: f32| TermMatch {
             is_match: true,
             is_covered: true,
@@ -249,8 +249,9 @@ impl Lists {
                 joined(list.iter().map(|entry| (entry.place, found(score))).collect())
             }
             Some(TextField::Path) => {
+                let score = self.of_path(term);
                 let places = self.places(term, |entry| entry.is_path);
-                places.into_iter().map(|(place, _)| (place, found(rarity.exact))).collect()
+                places.into_iter().map(|(place, _)| (place, found(score))).collect()
             }
             Some(TextField::Meta) => {
                 let rarities = self.rarities(term);
@@ -286,6 +287,18 @@ impl Lists {
     fn of_tag(&self, term: &QueryTerm) -> f32 {
         let average = score::number(self.totals.tags) / score::number(self.totals.sections.max(1));
         score::of_phrase(self.rarity(term).exact, 1.0, 1.0, average)
+    }
+
+    /// Returns the score of several words in a path, or of the beginning of a word.
+    fn of_path(&self, term: &QueryTerm) -> f32 {
+        if term.words.len() == 1 {
+            return 1.0;
+        }
+        let words = (0..term.words.len()).map(|index| {
+            let entries = self.of_word(term, index).into_iter().flat_map(|list| &list.entries);
+            self.totals.rarity(entries.filter(|entry| entry.is_path).count() as u64)
+        });
+        words.sum()
     }
 
     /// Returns, for each text, the sum of the inverse document frequencies of the words of a phrase before its

@@ -35,7 +35,7 @@ struct Leaf<'a> {
 impl<'a> Leaf<'a> {
     fn new(leaf: QueryLeaf<'a>, lists: &Lists) -> Self {
         let rarity = lists.rarity(leaf.term);
-        Self { term: leaf, rarity, found: lists.matches(leaf.term, rarity) }
+        Self { term: leaf, rarity, found: lists.matches(leaf.term) }
     }
 }
 

@@ -360,7 +360,8 @@ impl FieldTable {
     }
 
     /// Returns the queries with which tantivy matches `term`, and the weights of their scores.
-    fn queries(&self, term: &QueryTerm) -> Vec<(Box<dyn Query>, Score)> {
+    /// `path_weight` is the score of several words in a path.
+    fn queries(&self, term: &QueryTerm, path_weight: Score) -> Vec<(Box<dyn Query>, Score)> {
         let Fields { body, path, tags, scope, .. } = self.fields;
         let words = |field| {
             let words = term.words.iter().map(|(_, word)| term_in(field, word));
@@ -378,7 +379,9 @@ impl FieldTable {
                 vec![(Box::new(BooleanQuery::intersection(within)), META_WEIGHT)]
             }
             // The path is indexed without positions.
-            Some(TextField::Path) if term.words.len() > 1 => vec![(words(path), 1.0)],
+            Some(TextField::Path) if term.words.len() > 1 => {
+                vec![(Box::new(ConstScoreQuery::new(words(path), 1.0)), path_weight)]
+            }
             Some(TextField::Path) => {
                 sequence(path, term).map(|query| (query, 1.0)).into_iter().collect()
             }
@@ -401,7 +404,14 @@ impl FieldTable {
     ) -> Usable<Vec<(Box<dyn Weight>, Score)>> {
         let weight =
             |(query, weight): (Box<dyn Query>, Score)| Ok((query.weight(scoring)?, weight));
-        self.queries(term).into_iter().map(weight).collect()
+        let mut path_weight = 0.0;
+        if let (Some(TextField::Path), Some(searcher)) = (term.field, scoring.searcher()) {
+            for (_, word) in &term.words {
+                let word = Term::from_field_text(self.fields.path, word);
+                path_weight += self.rarity(searcher.doc_freq(&word)?);
+            }
+        }
+        self.queries(term, path_weight).into_iter().map(weight).collect()
     }
 
     /// Returns the sum of the inverse document frequencies of the words of a phrase. For a prefix,
