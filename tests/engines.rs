@@ -150,6 +150,12 @@ fn words_of_front_matter_and_names_score_the_same() {
     place.write("c.md", "# Install\n\ndescription of the install\n\n## Description\n");
     place.write("one two/e.md", "# E\n\nbody\n");
     place.write("f.md", "# F\n\none two word\n\n# G\n\nword\n");
+    place.write(
+        "long.md",
+        "# L\n\na long line of words before one foo bar and foo and words after it\n",
+    );
+    place.write("short.md", "# S\n\none foo bar\n\none foo bat\n");
+    place.write("cjk.md", "# C\n\n\u{6fb3}\u{5927}\u{5229}\u{4e9a}\n\n# D\n\n\u{6fb3}\u{5927}\n");
     for number in 0..6 {
         place.write(&format!("{number}.md"), "# N\n\none two filler\n");
     }
@@ -164,6 +170,10 @@ fn words_of_front_matter_and_names_score_the_same() {
         "path:\"one two\" word",
         "path:on* word",
         "path:one_two word",
+        "\"foo ba\"*",
+        "\"one foo ba\"*",
+        "\u{6fb3}\u{5927}\u{5229}*",
+        "\u{6fb3}\u{5927}*",
     ] {
         let of = |store: &Store| -> Vec<(String, f64)> {
             let request = search_request(Query::Words(vec![text.to_owned()]), 0);

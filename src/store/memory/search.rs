@@ -88,18 +88,17 @@ fn is_like(term: &QueryTerm, word: &str, found: &str) -> (bool, bool) {
     (is_exact, is_exact || term.stems.as_ref().is_some_and(|class| class.has(found)))
 }
 
-/// Returns the number of places in `words` at which the words of `term` begin.
-fn occurrences(term: &QueryTerm, words: &[(String, usize)]) -> usize {
-    let Some(((first, first_word), rest)) = term.words.split_first() else { return 0 };
+/// Returns the number of places in `words` at which the words `sought` begin. The last one may be a prefix.
+fn occurrences(sought: &[(usize, String)], is_prefix: bool, words: &[(String, usize)]) -> usize {
+    let Some(((first, first_word), rest)) = sought.split_first() else { return 0 };
     let has = |word: &str, position: usize, is_last: bool| {
         words.iter().any(|(found, at)| {
-            *at == position
-                && (found == word || (is_last && term.is_prefix && found.starts_with(word)))
+            *at == position && (found == word || (is_last && is_prefix && found.starts_with(word)))
         })
     };
     let begins = words.iter().filter(|(found, _)| {
         found == first_word
-            || (rest.is_empty() && term.is_prefix && found.starts_with(first_word.as_str()))
+            || (rest.is_empty() && is_prefix && found.starts_with(first_word.as_str()))
     });
     begins
         .filter(|(_, at)| {
@@ -323,16 +322,21 @@ impl<'a> AllSections<'a> {
     ) -> Option<f32> {
         let term = leaf.leaf.term;
         let text = section.texts.get(index)?;
-        let count = occurrences(term, text);
+        let mut count = occurrences(&term.words, term.is_prefix, text);
         if count == 0 {
             return None;
         }
-        if term.words.len() == 1 && term.is_prefix {
-            return Some(1.0);
+        if term.is_prefix {
+            let (_, before) = term.words.split_last()?;
+            if before.is_empty() {
+                return Some(1.0);
+            }
+            // The score is that of the words before the prefix.
+            count = occurrences(before, false, text);
         }
         let all = self.sections.len() as u64;
         let last = term.words.len() - usize::from(term.is_prefix);
-        let is_compound = term.single_word().is_some();
+        let is_compound = term.single_word().is_some() && !term.is_prefix;
         let rarities = term.words.iter().take(last).map(|(_, word)| {
             let has = |section: &&SectionWords<'_>| {
                 section.texts.get(index).is_some_and(|text| text.iter().any(|(it, _)| it == word))

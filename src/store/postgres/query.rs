@@ -304,7 +304,7 @@ impl Lists {
     /// Returns, for each text, the sum of the inverse document frequencies of the words of a phrase before its
     /// prefix.
     fn rarities(&self, term: &QueryTerm) -> [f32; TEXTS] {
-        if term.single_word().is_some() {
+        if term.single_word().is_some() && !term.is_prefix {
             let rarity = self.rarity(term).exact;
             return [score::of_compound(self.totals.sections, rarity, term.words.len()); TEXTS];
         }
@@ -365,12 +365,17 @@ impl Lists {
     ) -> Option<f32> {
         let text = |entry: &Entry| entry.texts.get(index).map(|text| text.tokens);
         let tokens = words.first()?.iter().filter_map(text).max()?;
-        let count = occurrences(term, words, index);
+        let mut count = occurrences(term, words, index);
         if count == 0 {
             return None;
         }
-        if term.words.len() == 1 && term.is_prefix {
-            return Some(1.0);
+        if term.is_prefix {
+            let (_, before) = words.split_last()?;
+            if before.is_empty() {
+                return Some(1.0);
+            }
+            // The score is that of the words before the prefix.
+            count = occurrences(term, before, index);
         }
         let kept = usize::try_from(tokens).unwrap_or(usize::MAX);
         let tokens = score::number(score::kept_length(kept));

@@ -238,7 +238,11 @@ impl QueryTermState {
             let sections = table.sections;
             let having = score::having_part(sections, rarity.exact, word.term.words.len());
             let statistics = CompoundStatistics { searcher, sections, having };
-            let scoring = EnableScoring::enabled_from_statistics_provider(&statistics, searcher);
+            let scoring = if word.term.is_prefix {
+                EnableScoring::enabled_from_searcher(searcher)
+            } else {
+                EnableScoring::enabled_from_statistics_provider(&statistics, searcher)
+            };
             Ok(Self { queries: table.weights(scoring, word.term)?, rarity, found: word.found })
         };
         words.into_iter().map(state).collect()
@@ -469,11 +473,15 @@ fn sequence(field: Field, term: &QueryTerm) -> Option<Box<dyn Query>> {
             Bound::Included(term_of(&beyond(word))),
         ))),
         [] | [_] => None,
-        [(first, _), ..] => {
+        [(first, first_word), ..] => {
             let words = term.words.iter();
             let words = words.map(|(place, word)| (place - first, term_of(word))).collect();
             Some(if term.is_prefix {
-                Box::new(PhrasePrefixQuery::new_with_offset(words))
+                let phrase = Box::new(PhrasePrefixQuery::new_with_offset(words));
+                let [_, _] = term.words.as_slice() else { return Some(phrase) };
+                // With one word before the prefix, tantivy computes no score.
+                let matching: Box<dyn Query> = Box::new(ConstScoreQuery::new(phrase, 0.0));
+                Box::new(BooleanQuery::intersection(vec![matching, term_in(field, first_word)]))
             } else {
                 Box::new(PhraseQuery::new_with_offset_and_slop(words, term.slop))
             })
