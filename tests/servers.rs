@@ -173,6 +173,29 @@ fn a_pack_can_be_loaded() {
 }
 
 #[test]
+fn a_dump_does_not_ask_for_each_link() {
+    let Some(schema) = Schema::new() else { return };
+    let (url, name) = (schema.url(), schema.name());
+    let place = Place::new();
+    for number in 0..50 {
+        let links = (0..20).map(|other| format!("[x]({other}.md) [[{other}]] [[Title {other}]]\n"));
+        let links: String = links.collect();
+        place.write(&format!("{number}.md"), format!("# Title {number}\n\n{links}"));
+    }
+    place.run(&["ingest", "--db", &url, "--root", "."]).success();
+    let scans = || -> i64 {
+        let statement = "SELECT coalesce(sum(seq_scan + idx_scan), 0)::bigint FROM pg_stat_user_tables \
+             WHERE schemaname = $1 AND relname LIKE 'document_%'";
+        schema.client().query_one(statement, &[&name]).unwrap().get(0)
+    };
+    let before = scans();
+    let pack = place.run(&["dump", "--db", &url]).success();
+    assert_eq!(String::from_utf8_lossy(&pack.stdout).matches("\nL").count(), 50 * 20 * 3);
+    let after = scans();
+    assert!(after - before < 50, "{before} {after}");
+}
+
+#[test]
 fn a_loaded_store_gets_its_root_from_the_first_ingest_that_names_one() {
     let Some(schema) = Schema::new() else { return };
     let url = schema.url();

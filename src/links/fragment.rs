@@ -33,7 +33,7 @@ fn place_by(
     let parts = fragment.split('#').filter(|part| !is_block(part));
     let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
     let node = Some(comparable(&percent_decode(fragment)))
-        .filter(|_| !is_block(&fragment))
+        .filter(|_| !fragment.is_empty() && !is_block(&fragment))
         .and_then(|anchor| targets.node_by_anchor(id, &anchor))
         .or_else(|| targets.node_by_headings(id, &headings, is_wikilink));
     let is_whole = fragment.is_empty()

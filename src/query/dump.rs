@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Session;
 use super::links::graph::{Destination, Graph};
-use super::links::{EdgeFilter, source_word};
+use super::links::{AllDocuments, EdgeFilter, source_word};
 use super::resolved_node::ResolvedNode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -41,16 +41,22 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     let unwritten = |error| Error::io(Path::new("standard output"), error);
     let mut writer = PackWriter::new(out, &header).map_err(unwritten)?;
     let size = |document: &StoredDocument| document.state.size;
+    let (mut name_keys, mut index) = (Vec::new(), 0);
     for batch in batches(&documents, TOGETHER, limits::LARGE_DOCUMENT_BYTES as u64, size) {
-        for document in packed(session.reader, batch)? {
+        for (document, keys) in packed(session.reader, batch)? {
             writer.document(&document).map_err(unwritten)?;
+            name_keys.extend(keys.into_iter().map(|key| (key, index)));
+            index += 1;
         }
     }
-    let graph = Graph::new(session, EdgeFilter::default());
+    let all = AllDocuments::new(documents, name_keys);
+    let graph = Graph::new(session, EdgeFilter::default()).among(&all);
     let mut attachments = BTreeSet::new();
-    for batch in documents.chunks(TOGETHER) {
+    for batch in all.documents().chunks(TOGETHER) {
         for document in session.open_together(batch.iter())? {
-            for edge in graph.all_out_of(&ResolvedNode::whole(document))? {
+            let document = ResolvedNode::whole(document);
+            graph.open_targets(&document)?;
+            for edge in graph.all_out_of(&document)? {
                 let kind = &edge.link.kind;
                 match &edge.to {
                     Destination::Place(to) => writer
@@ -79,8 +85,11 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     Ok(left_out)
 }
 
-/// Reads documents as they are in a pack.
-fn packed(reader: &dyn Reader, documents: &[StoredDocument]) -> Result<Vec<PackDocument>> {
+/// Reads documents as they are in a pack, and the keys of their names.
+fn packed(
+    reader: &dyn Reader,
+    documents: &[StoredDocument],
+) -> Result<Vec<(PackDocument, Vec<i64>)>> {
     let whole: Vec<_> =
         documents.iter().map(|document| (document, ByteSpan::new(0, usize::MAX))).collect();
     let contents = reader.contents(&whole)?;
@@ -89,14 +98,16 @@ fn packed(reader: &dyn Reader, documents: &[StoredDocument]) -> Result<Vec<PackD
     let mut packed = Vec::with_capacity(documents.len());
     for (stored, (((front_matter, tags), links), bytes)) in documents.iter().zip(values) {
         let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
-        packed.push(PackDocument {
+        let keys = links.name_keys();
+        let document = PackDocument {
             path: stored.path.clone(),
             title: links.title.unwrap_or_else(|| stored.path.clone()),
             kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
             tags,
             sources: field("sources").map(sources).unwrap_or_default(),
             bytes,
-        });
+        };
+        packed.push((document, keys));
     }
     Ok(packed)
 }

@@ -93,8 +93,8 @@ pub trait Writer: Debug {
         Ok(intents.into_iter().map(|(_, intent)| intent.path).collect())
     }
 
-    /// Replaces the index for searches with the last commit, as far as all documents are stored again until then. Only
-    /// for an engine that does not compare its index with the documents.
+    /// Replaces the index for searches with the last commit, if all documents are stored again until then. A store file
+    /// has another way to replace its index.
     fn replace_index(&mut self) {}
 
     /// Makes the changes since the last commit visible and durable. The generation increases if a

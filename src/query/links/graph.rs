@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::all_documents::AllDocuments;
 use super::contains;
 use super::targets::{Changed, Targets};
 use crate::address::Params;
@@ -216,6 +217,12 @@ impl<'a> Graph<'a> {
         self
     }
 
+    /// Returns the graph that looks for the targets of links in `all`.
+    pub(in crate::query) fn among(mut self, all: &'a AllDocuments) -> Self {
+        self.targets.all = Some(all);
+        self
+    }
+
     fn takes(&self, kind: &Kind) -> bool {
         if !self.filter.types.is_empty() && !self.types_seen.borrow().contains(kind.relation()) {
             self.types_seen.borrow_mut().insert(kind.relation().to_owned());
@@ -262,12 +269,8 @@ impl<'a> Graph<'a> {
     /// Returns the edges of the links in `place`, including those to attachments.
     pub(in crate::query) fn all_out_of(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let document = &place.document;
-        let all = || {
-            let links = self.session.reader.links(&document.stored)?.links.into_iter();
-            Ok(links.map(|link| (from(document, &link), link)).collect())
-        };
         let mut edges = Vec::new();
-        for (from, link) in self.links.within(place, all)? {
+        for (from, link) in self.links_in(place)? {
             if self.takes(&link.kind)
                 && let Some(to) = self.follow(document, &link)?
             {
@@ -275,6 +278,40 @@ impl<'a> Graph<'a> {
             }
         }
         Ok(edges)
+    }
+
+    /// Returns the links in `place` with the nodes that contain them.
+    fn links_in(&self, place: &ResolvedNode) -> Result<Vec<(ResolvedNode, StoredLink)>> {
+        let document = &place.document;
+        let all = || {
+            let links = self.session.reader.links(&document.stored)?.links.into_iter();
+            Ok(links.map(|link| (from(document, &link), link)).collect())
+        };
+        self.links.within(place, all)
+    }
+
+    /// Opens the documents to which links of the document `place` lead together, so that the store is not asked for each
+    /// of them. Does nothing if the graph does not know all documents.
+    pub(in crate::query) fn open_targets(&self, place: &ResolvedNode) -> Result<()> {
+        let Some(all) = self.targets.all else { return Ok(()) };
+        let stored = &place.document.stored;
+        let source = LinkSource { id: stored.id, path: &stored.path };
+        let links = self.links_in(place)?;
+        let targets = self.targets.without_anchors(|targets| {
+            let target = |(_, link): &(ResolvedNode, StoredLink)| match links::resolve_to_document(
+                targets,
+                source,
+                &link.kind,
+                &link.target,
+            ) {
+                LinkTarget::Document { id, .. } => all.with_id(id),
+                _ => None,
+            };
+            links.iter().filter_map(target).collect::<Vec<_>>()
+        });
+        self.targets.check()?;
+        self.session.open_together(std::iter::once(stored).chain(targets))?;
+        Ok(())
     }
 
     /// Returns the edges of the links to `place` or to a node in it, by path and in document order.

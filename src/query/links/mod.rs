@@ -4,6 +4,7 @@
 //! out of a node is also an edge into a node, and each edge is a link that a reader of the document can
 //! follow.
 
+mod all_documents;
 mod breadth_first;
 pub mod broken;
 pub mod check;
@@ -12,6 +13,7 @@ pub mod list;
 mod targets;
 pub mod walk;
 
+pub(in crate::query) use all_documents::AllDocuments;
 pub use breadth_first::{WalkedEdge, reachable};
 pub use graph::{Direction, Edge, EdgeFilter, source_word};
 pub(crate) use targets::Changed;

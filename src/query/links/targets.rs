@@ -3,10 +3,11 @@
 //! Invariant: an error of the store is kept until the caller asks for it, and is never reported as a
 //! missing target.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::all_documents::AllDocuments;
 use crate::error::{Error, Result};
 use crate::links::sections::AnchorIndex;
 use crate::links::{self, DocumentId, NameKind, OnDisk, Outgoing, SiteRoot, sections};
@@ -32,6 +33,10 @@ pub(super) struct Targets<'a> {
     session: &'a Session<'a>,
     /// The documents that an edit changes, as they are after it.
     pub(super) changed: Vec<Changed<'a>>,
+    /// All documents, if they were read.
+    pub(super) all: Option<&'a AllDocuments>,
+    /// Whether every anchor is taken to exist, because only the document is looked for. Then no document is opened.
+    skips_anchors: Cell<bool>,
     /// The anchors of the last documents.
     anchors: RefCell<HashMap<DocumentId, Rc<Anchors>>>,
     error: RefCell<Option<Error>>,
@@ -53,6 +58,8 @@ impl<'a> Targets<'a> {
         Self {
             session,
             changed: Vec::new(),
+            all: None,
+            skips_anchors: Cell::new(false),
             anchors: RefCell::default(),
             error: RefCell::default(),
         }
@@ -75,12 +82,23 @@ impl<'a> Targets<'a> {
         self.changed.iter().find(|changed| changed.document.stored.id == id)
     }
 
+    /// Returns the result of `look`, which looks only for documents.
+    pub(super) fn without_anchors<T>(&self, look: impl FnOnce(&Self) -> T) -> T {
+        self.skips_anchors.set(true);
+        let found = look(self);
+        self.skips_anchors.set(false);
+        found
+    }
+
     /// Opens the document with that id.
     pub(super) fn open(&self, id: DocumentId) -> Result<Option<Rc<OpenDocument>>> {
         if let Some(changed) = self.changed(id) {
             return Ok(Some(Rc::clone(&changed.document)));
         }
-        self.session.open_by_id(id)
+        match self.all.and_then(|all| all.with_id(id)) {
+            Some(stored) => self.session.open(stored).map(Some),
+            None => self.session.open_by_id(id),
+        }
     }
 
     /// Returns whether the edit moves the document away from `path`.
@@ -119,7 +137,10 @@ impl<'a> Targets<'a> {
 
     fn documents_called(&self, kind: NameKind, name: &str) -> Vec<DocumentId> {
         let key = links::name_key(kind, name);
-        let mut documents = ids(self.or_keep_error(self.session.reader.all(&Lookup::NameKey(key))));
+        let mut documents = ids(match self.all {
+            Some(all) => all.with_name_key(key),
+            None => self.or_keep_error(self.session.reader.all(&Lookup::NameKey(key))),
+        });
         documents.retain(|document| self.changed(*document).is_none());
         for changed in &self.changed {
             if changed.links.names().any(|(kind, name)| links::name_key(kind, name) == key) {
@@ -141,12 +162,18 @@ impl links::LinkTargets for Targets<'_> {
         if let Some(stored) = changed.find(|stored| stored.path == path) {
             return Some(stored.id);
         }
-        let document = self.or_keep_error(self.session.reader.document_at(path));
+        let document = match self.all {
+            Some(all) => all.at(path).cloned(),
+            None => self.or_keep_error(self.session.reader.document_at(path)),
+        };
         document.map(|document| document.id).filter(|id| self.changed(*id).is_none())
     }
 
     fn documents_named(&self, name: &str) -> Vec<(DocumentId, String)> {
-        let mut documents = self.or_keep_error(self.session.reader.all(&Lookup::Names(&[name])));
+        let mut documents = match self.all {
+            Some(all) => all.named(name),
+            None => self.or_keep_error(self.session.reader.all(&Lookup::Names(&[name]))),
+        };
         documents.retain(|document| self.changed(document.id).is_none());
         let changed = self.changed.iter().map(|changed| &changed.document.stored);
         let is_named = |stored: &&StoredDocument| links::is_named(&stored.path, name);
@@ -176,6 +203,9 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize> {
+        if self.skips_anchors.get() {
+            return Some(0);
+        }
         let document = self.or_keep_error(self.open(document))?;
         let anchors = self.anchors_of(document);
         anchors.headings.node(anchor).or_else(|| {
@@ -190,6 +220,9 @@ impl links::LinkTargets for Targets<'_> {
         headings: &[String],
         is_wikilink: bool,
     ) -> Option<usize> {
+        if self.skips_anchors.get() {
+            return Some(0);
+        }
         let document = self.or_keep_error(self.open(document))?;
         sections::by_headings(document.tree.outline(), headings, is_wikilink)
     }
