@@ -220,6 +220,7 @@ impl Preparation {
 }
 
 /// Returns the keys of a document of `length` bytes; `None` if its rows are damaged.
+#[cfg(feature = "postgres")]
 pub(crate) fn keys_of_rows(rows: &DerivedRows, length: usize) -> Option<LookupKeys> {
     let (_, links, contents) = decoded(rows, length)?;
     Some(LookupKeys::of(&rows.path, &links, &contents))
