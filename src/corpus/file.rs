@@ -270,10 +270,7 @@ impl<'a> FileHandle<'a> {
     pub(crate) fn has_temporary(&self, temporary: &str, hash: &[u8; 32]) -> bool {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let open = || rustix::fs::openat(&self.folder, temporary, flags, Mode::empty()).ok();
-        let Some(file) = Some(temporary).filter(|name| is_temporary(name)).and_then(|_| open())
-        else {
-            return false;
-        };
+        let Some(file) = is_temporary(temporary).then(open).flatten() else { return false };
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(File::from(file)).is_ok_and(|hasher| hasher.finalize() == *hash)
     }

@@ -193,8 +193,8 @@ fn finish(reader: &dyn Reader, mut files: Vec<InterruptedFile<'_>>) -> Result<Ve
         let is_other = |other: &&InterruptedFile<'_>| {
             if file.is_made() { other.stored.is_none() } else { other.intent.old_hash.is_none() }
         };
-        let places = files.iter().filter(is_other).filter_map(|other| other.place.as_ref());
-        places.into_iter().find(|place| place.can_be_edited())
+        let mut places = files.iter().filter(is_other).filter_map(|other| other.place.as_ref());
+        places.find(|place| place.can_be_edited())
     };
     let mut warnings = Vec::with_capacity(files.len());
     for file in &files {

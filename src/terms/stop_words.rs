@@ -52,7 +52,12 @@ impl LanguageSet {
 
     /// Returns the numbers of the languages, ascending.
     pub(crate) fn numbers(self) -> impl Iterator<Item = usize> {
-        (0..LANGUAGES).filter(move |number| self.0 >> number & 1 != 0)
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let lowest = left.trailing_zeros();
+            left &= left.checked_sub(1)?;
+            usize::try_from(lowest).ok()
+        })
     }
 
     /// Returns the languages that are in either set.

@@ -255,6 +255,9 @@ fn refers_back(text: &[u8]) -> bool {
 /// Whether most of a line is one run of ASCII characters without a blank that is too long for a word, such as an image in
 /// a `data:` URL.
 fn is_encoded(line: &[u8]) -> bool {
+    if line.len() <= LONGEST_WORD {
+        return false;
+    }
     let runs = line.split(|byte| byte.is_ascii_whitespace() || !byte.is_ascii());
     let longest = runs.map(<[u8]>::len).max().unwrap_or_default();
     longest > LONGEST_WORD && longest * 2 > line.len()

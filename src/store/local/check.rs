@@ -93,7 +93,7 @@ impl Check {
         }
         faults.extend(in_the_way(snapshot.path()).iter().map(|way| {
             let message = format!("{} is not a file of the store", way.display());
-            StoreProblem::new(FaultKind::InTheWay, &message)
+            StoreProblem::new(FaultKind::InTheWay, message)
         }));
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
         faults.extend(open.iter().map(|path| {

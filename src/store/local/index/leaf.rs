@@ -409,7 +409,9 @@ impl FieldTable {
         let weight =
             |(query, weight): (Box<dyn Query>, Score)| Ok((query.weight(scoring)?, weight));
         let mut path_weight = 0.0;
-        if let (Some(TextField::Path), Some(searcher)) = (term.field, scoring.searcher()) {
+        if term.words.len() > 1
+            && let (Some(TextField::Path), Some(searcher)) = (term.field, scoring.searcher())
+        {
             for (_, word) in &term.words {
                 let word = Term::from_field_text(self.fields.path, word);
                 path_weight += self.rarity(searcher.doc_freq(&word)?);
