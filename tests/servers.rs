@@ -173,7 +173,7 @@ fn a_pack_can_be_loaded() {
 }
 
 #[test]
-fn a_dump_does_not_ask_for_each_link() {
+fn a_dump_and_a_check_do_not_ask_for_each_link() {
     let Some(schema) = Schema::new() else { return };
     let (url, name) = (schema.url(), schema.name());
     let place = Place::new();
@@ -193,6 +193,8 @@ fn a_dump_does_not_ask_for_each_link() {
     assert_eq!(String::from_utf8_lossy(&pack.stdout).matches("\nL").count(), 50 * 20 * 3);
     let after = scans();
     assert!(after - before < 50, "{before} {after}");
+    place.run(&["links", "check", "--db", &url]).success();
+    assert!(scans() - after < 50, "{after} {}", scans());
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn place_by(
     let node = Some(comparable(&percent_decode(fragment)))
         .filter(|_| !fragment.is_empty() && !is_block(&fragment))
         .and_then(|anchor| targets.node_by_anchor(id, &anchor))
-        .or_else(|| targets.node_by_headings(id, &headings, is_wikilink));
+        .or_else(|| {
+            let names_heading = !headings.is_empty();
+            names_heading.then(|| targets.node_by_headings(id, &headings, is_wikilink)).flatten()
+        });
     let is_whole = fragment.is_empty()
         || fragment.eq_ignore_ascii_case("top")
         || fragment.split('#').any(|part| is_block(&part))

@@ -84,6 +84,11 @@ impl StoredLink {
         }
     }
 
+    /// Returns whether the link names a part of a document, as an anchor, a block or an LDMD section.
+    pub(crate) fn names_part(&self) -> bool {
+        self.target.contains('#') || self.kind.ldmd_section().is_some()
+    }
+
     /// Returns the texts of which [`Self::shown_target`] consists.
     pub(crate) fn target_texts(&self) -> impl Iterator<Item = &str> {
         [self.target.as_str()].into_iter().chain(self.kind.ldmd_section())

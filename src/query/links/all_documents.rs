@@ -5,9 +5,13 @@
 
 use std::collections::HashMap;
 
+use crate::error::Result;
 use crate::links::split_extension;
 use crate::prepare::{name_bounds, name_key};
-use crate::store::StoredDocument;
+use crate::store::{Lookup, Reader, StoredDocument};
+
+/// The number of documents whose names are read together.
+const TOGETHER: usize = 256;
 
 /// All documents, by path, by id, by the ends of their paths and by the keys of their names.
 #[derive(Debug)]
@@ -20,6 +24,19 @@ pub(in crate::query) struct AllDocuments {
 }
 
 impl AllDocuments {
+    /// Reads all documents and their names.
+    pub(super) fn read(reader: &dyn Reader) -> Result<Self> {
+        let documents = reader.all(&Lookup::All)?;
+        let mut by_key = Vec::new();
+        for (number, batch) in documents.chunks(TOGETHER).enumerate() {
+            for (offset, outgoing) in reader.all_links(batch)?.into_iter().enumerate() {
+                let index = number * TOGETHER + offset;
+                by_key.extend(outgoing.name_keys().into_iter().map(|key| (key, index)));
+            }
+        }
+        Ok(Self::new(documents, by_key))
+    }
+
     /// `documents` are in the order of their paths. `by_key` has the key of each of their names with the index of the
     /// document.
     pub(in crate::query) fn new(

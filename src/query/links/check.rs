@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::all_documents::AllDocuments;
 use super::graph::{Destination, Graph, visit_sources};
 use super::{EdgeFilter, Session};
 use crate::address::suggest::most_similar;
@@ -30,7 +31,13 @@ pub fn check(
     let ListedDocuments { documents, faults, filter, .. } =
         documents::listed(session, names, filter)?;
     let documents = documents.all()?;
-    let graph = Graph::new(session, EdgeFilter::default());
+    // Most targets of few documents are not among them. To ask the store for each takes less time than to read all.
+    let asks_most = documents.len() * 2 >= session.reader.totals()?.documents;
+    let all = asks_most.then(|| AllDocuments::read(session.reader)).transpose()?;
+    let mut graph = Graph::new(session, EdgeFilter::default());
+    if let Some(all) = &all {
+        graph = graph.among(all);
+    }
     let mut hints = Hints {
         session,
         graph: &graph,
@@ -55,12 +62,14 @@ pub fn check(
                     filter.takes(document, span)
                 })
             };
+            graph
+                .open_targets_of(&document.stored, links.iter().filter(|link| link.names_part()))?;
             let mut known = HashSet::new();
             for link in &links {
                 if !known.insert((link.line, link.shown_target())) || !takes_line(link.line) {
                     continue;
                 }
-                let Some(to) = graph.follow(document, link)? else { continue };
+                let Some(to) = graph.follow_into(document, link)? else { continue };
                 if let Some((code, message)) = problem(session, link, &to) {
                     findings.push(Finding {
                         code,

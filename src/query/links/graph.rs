@@ -293,12 +293,20 @@ impl<'a> Graph<'a> {
     /// Opens the documents to which links of the document `place` lead together, so that the store is not asked for each
     /// of them. Does nothing if the graph does not know all documents.
     pub(in crate::query) fn open_targets(&self, place: &ResolvedNode) -> Result<()> {
-        let Some(all) = self.targets.all else { return Ok(()) };
-        let stored = &place.document.stored;
-        let source = LinkSource { id: stored.id, path: &stored.path };
         let links = self.links_in(place)?;
+        self.open_targets_of(&place.document.stored, links.iter().map(|(_, link)| link))
+    }
+
+    /// Works like [`Self::open_targets`] for these links of the document `stored`.
+    pub(super) fn open_targets_of<'l>(
+        &self,
+        stored: &StoredDocument,
+        links: impl Iterator<Item = &'l StoredLink>,
+    ) -> Result<()> {
+        let Some(all) = self.targets.all else { return Ok(()) };
+        let source = LinkSource { id: stored.id, path: &stored.path };
         let targets = self.targets.without_anchors(|targets| {
-            let target = |(_, link): &(ResolvedNode, StoredLink)| match links::resolve_to_document(
+            let target = |link: &StoredLink| match links::resolve_to_document(
                 targets,
                 source,
                 &link.kind,
@@ -307,7 +315,7 @@ impl<'a> Graph<'a> {
                 LinkTarget::Document { id, .. } => all.with_id(id),
                 _ => None,
             };
-            links.iter().filter_map(target).collect::<Vec<_>>()
+            links.filter_map(target).collect::<Vec<_>>()
         });
         self.targets.check()?;
         self.session.open_together(std::iter::once(stored).chain(targets))?;
@@ -415,16 +423,25 @@ impl<'a> Graph<'a> {
         self.follow_by(links::resolve, document, link)
     }
 
+    /// Works like [`Self::follow`], but returns `None` also for a link to a whole document, which need not be opened.
+    pub(super) fn follow_into(
+        &self,
+        document: &Rc<OpenDocument>,
+        link: &StoredLink,
+    ) -> Result<Option<Destination>> {
+        match self.resolved_by(links::resolve, document, link)? {
+            LinkTarget::Document { .. } if !link.names_part() => Ok(None),
+            resolution => self.destination(link, resolution),
+        }
+    }
+
     /// Returns the document in which a link of `document` names a place that need not exist, if any.
     pub(super) fn document_of_anchor(
         &self,
         document: &OpenDocument,
         link: &StoredLink,
     ) -> Result<Option<Rc<OpenDocument>>> {
-        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
-        let resolution = links::resolve(&self.targets, source, &link.kind, &link.target);
-        self.targets.check()?;
-        match resolution {
+        match self.resolved_by(links::resolve, document, link)? {
             LinkTarget::Document { id, .. } | LinkTarget::Broken { document: Some(id), .. } => {
                 self.targets.open(id)
             }
@@ -466,9 +483,25 @@ impl<'a> Graph<'a> {
         document: &Rc<OpenDocument>,
         link: &StoredLink,
     ) -> Result<Option<Destination>> {
+        self.destination(link, self.resolved_by(resolve, document, link)?)
+    }
+
+    fn resolved_by(
+        &self,
+        resolve: impl FnOnce(&Targets<'a>, LinkSource<'_>, &Kind, &str) -> LinkTarget,
+        document: &OpenDocument,
+        link: &StoredLink,
+    ) -> Result<LinkTarget> {
         let source = LinkSource { id: document.stored.id, path: &document.stored.path };
         let resolution = resolve(&self.targets, source, &link.kind, &link.target);
-        self.targets.check()?;
+        self.targets.check().map(|()| resolution)
+    }
+
+    fn destination(
+        &self,
+        link: &StoredLink,
+        resolution: LinkTarget,
+    ) -> Result<Option<Destination>> {
         let (id, node) = match resolution {
             LinkTarget::Document { id, node } => (id, node),
             LinkTarget::Broken { reason, .. } => return Ok(Some(Destination::Broken(reason))),

@@ -250,6 +250,10 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn path_of(&self, document: DocumentId) -> Option<String> {
-        Some(self.or_keep_error(self.open(document))?.stored.path.clone())
+        let known = self.all.and_then(|all| all.with_id(document));
+        match known.filter(|_| self.changed(document).is_none()) {
+            Some(stored) => Some(stored.path.clone()),
+            None => Some(self.or_keep_error(self.open(document))?.stored.path.clone()),
+        }
     }
 }
