@@ -1,8 +1,8 @@
 //! Leaves out of JSON what follows from the rest (`--compact`).
 //!
 //! Invariant: a field that is left out is empty, or the fields that remain say the same: an equal field, the
-//! `selector` for the file, the level and the other addresses, or the first child for the end before it. Values
-//! from documents are unchanged.
+//! `selector` for the file, the level and the other addresses, the first child for the end before it, or the passage for
+//! a line in it. Values from documents are unchanged.
 
 use serde_json::{Map, Value};
 
@@ -43,6 +43,7 @@ fn shorten_fields(fields: &mut Map<String, Value>, outer: Option<&str>) {
     };
     let says_level = selector.as_deref().zip(fields.get("level")).is_some_and(says_level);
     let says_own_end = ends_before_first_child(fields);
+    let says_text = passage_has_text(fields);
     let says_file =
         selector.is_some_and(|selector| file.is_some_and(|file| is_in(&selector, file)));
     let equal: Vec<String> = fields
@@ -70,6 +71,7 @@ fn shorten_fields(fields: &mut Map<String, Value>, outer: Option<&str>) {
         let is_said = name == "file" && says_file
             || name == "level" && says_level
             || name == "own_line_end" && says_own_end
+            || name == "text" && says_text
             || has_selector && OTHER_ADDRESSES.contains(&name.as_str())
             || equal.contains(name);
         FROM_DOCUMENTS.contains(&name.as_str()) || !is_said && !is_empty(value)
@@ -90,6 +92,15 @@ fn ends_before_first_child(section: &Map<String, Value>) -> bool {
     let start = first.and_then(|child| child.get("line_start")).and_then(Value::as_u64);
     let end = section.get("own_line_end").and_then(Value::as_u64);
     start.is_some() && start == end.map(|end| end + 1)
+}
+
+/// Returns whether a window of the passage of a hit has the text of the hit.
+fn passage_has_text(hit: &Map<String, Value>) -> bool {
+    let Some(text) = hit.get("text").and_then(Value::as_str) else { return false };
+    let mut windows = hit.get("passage").and_then(Value::as_array).into_iter().flatten();
+    windows.any(|window| {
+        window.get("text").and_then(Value::as_str).is_some_and(|all| all.contains(text))
+    })
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -172,6 +183,14 @@ mod tests {
             "previous": { "selector": "a.md.md::heading:h2[1]", "title": "x" },
         });
         assert_eq!(compact(around), expected);
+    }
+
+    #[test]
+    fn a_passage_says_the_line_of_its_hit() {
+        let hit =
+            |text: &str| json!({ "line": 3, "text": text, "passage": [{ "text": "one\ntwo" }] });
+        assert_eq!(compact(hit("two")), json!({ "line": 3, "passage": [{ "text": "one\ntwo" }] }));
+        assert_eq!(compact(hit("three")), hit("three"));
     }
 
     #[test]
