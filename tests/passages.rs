@@ -208,6 +208,23 @@ fn a_comment_without_words_of_the_question_is_not_shown() {
 }
 
 #[test]
+fn text_without_words_of_the_question_does_not_fill_a_passage() {
+    let long = format!("A line about{}.", " other things".repeat(23));
+    let needle = format!("The needle is{} here.", " very".repeat(25));
+    let text = format!("# Title\n\nFar above.\n\n{long}\n\n{needle}\n\n{long}\n\nFar below.\n");
+    let place = Place::ingested(&[("a.md", &text)]);
+    let found = reply(&place, &["needle", "--passage", "300"]);
+    assert_eq!(found, format!("a.md:7-7  Title\n{needle}\n"));
+}
+
+#[test]
+fn comments_and_labels_of_other_dialects_are_not_shown() {
+    let text = "# Pump\n\n{/* changed in\n\nv1.3 */}\n\nThe pump has blades.\n\n(valve-label)=\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    assert_eq!(reply(&place, &["pump blades"]), "a.md:7-7  Pump\nThe pump has blades.\n");
+}
+
+#[test]
 fn words_in_adjacent_sentences_count_more_than_scattered_ones() {
     let far = format!("# Far\n\nA zirconium part.\n\n{}A valve.\n\n", filler(20));
     let near = format!("# Near\n\n{}A zirconium part.\n\nA valve.\n\n{}", filler(10), filler(14));

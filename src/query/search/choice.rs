@@ -109,7 +109,11 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
             let best = open
                 .map(|index| (self.gain(index), index))
                 .reduce(|best, other| if other.0 > best.0 { other } else { best });
-            let Some((_, index)) = best else { break };
+            let Some((gain, index)) = best else { break };
+            // What neither has a term nor belongs to a chosen piece would only fill the room.
+            if gain <= 0.0 && self.mean > 0.0 && self.length > 0 && !takes_all {
+                break;
+            }
             let mut group = vec![index];
             // The first piece is shown even if what it needs is too long.
             if self.with_parents(index) <= room {

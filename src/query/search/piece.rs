@@ -6,6 +6,7 @@
 //! scalar.
 
 use crate::markdown::outline::{BlockType, Node, NodeKind};
+use crate::markdown::shows_text;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
 /// Length in Unicode scalars above which a text is cut at the ends of its sentences, and above which a line is long.
@@ -20,6 +21,8 @@ const LINES_CHARS: usize = 200;
 const MAX_CHARS: usize = 400;
 /// Maximum length in Unicode scalars of the beginning of a list item that is shown with each piece of the item.
 const ITEM_CHARS: usize = 120;
+/// What begins and what ends a comment, in HTML and in MDX.
+const COMMENTS: [(&[u8], &[u8]); 2] = [(b"<!--", b"-->"), (b"{/*", b"*/}")];
 /// Length in bytes of the longest word that is read as text.
 const LONGEST_WORD: usize = 200;
 /// Words that refer to what precedes them, at the beginning of a sentence.
@@ -46,8 +49,8 @@ pub(super) struct Piece {
     pub(super) span: ByteSpan,
     /// The header row of its table, if the piece is a row.
     pub(super) header: Option<ByteSpan>,
-    /// Whether a reader of the rendered document sees no text of it: a comment, definitions of links, images,
-    /// or an anchor.
+    /// Whether a reader of the rendered document sees no text of it: a comment, definitions of links, images, an anchor
+    /// or a label.
     pub(super) is_aside: bool,
 }
 
@@ -58,7 +61,8 @@ impl Piece {
     }
 }
 
-/// Returns the number of Unicode scalars of `bytes`, if they are valid UTF-8.
+/// Returns the number of Unicode scalars of `bytes`. Bytes that are not valid UTF-8 count unless they are continuation
+/// bytes.
 pub(super) fn chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
@@ -67,7 +71,7 @@ pub(super) fn chars(bytes: &[u8]) -> usize {
 pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece> {
     let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let nodes = nodes.get(first..).unwrap_or_default();
-    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, is_in_comment: false };
+    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, comment_end: None };
     let mut nodes = nodes.iter().peekable();
     let mut at = span.start;
     while at < span.end {
@@ -115,7 +119,7 @@ pub(super) fn key_pieces(bytes: &[u8], span: ByteSpan) -> Vec<Piece> {
     if !exceeds(span.of(bytes), MAX_CHARS) {
         return vec![Piece::of(span)];
     }
-    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, is_in_comment: false };
+    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, comment_end: None };
     let line = ByteSpan::new(span.start, next_line_start(bytes, span.start).min(span.end));
     let mark = line.of(bytes).iter().position(|byte| matches!(byte, b':' | b'='));
     let value = mark.map_or(span.start, |mark| span.start + mark + 1);
@@ -268,8 +272,8 @@ struct Cutter<'a> {
     pieces: Vec<Piece>,
     /// The start of the lines that are not in a piece yet.
     open: Option<usize>,
-    /// Whether the last piece ended within a comment.
-    is_in_comment: bool,
+    /// What ends the comment within which the last piece ended.
+    comment_end: Option<&'static [u8]>,
 }
 
 impl Cutter<'_> {
@@ -292,22 +296,22 @@ impl Cutter<'_> {
 
     /// Adds text that is neither code nor a row of a table.
     fn add_text(&mut self, span: ByteSpan) {
-        let is_aside = self.is_aside(span);
-        self.add_as(span, None, is_aside);
-    }
-
-    /// Whether a reader of the rendered document sees no text of `span`.
-    fn is_aside(&mut self, span: ByteSpan) -> bool {
         let text = span.of(self.bytes).trim_ascii();
-        if self.is_in_comment || text.starts_with(b"<!--") {
-            let end = memchr::memmem::find(text, b"-->");
-            self.is_in_comment = end.is_none();
-            return end.is_none_or(|end| end + 3 == text.len());
-        }
-        text.split(|byte| *byte == b'\n').all(|line| {
-            let line = line.trim_ascii();
-            is_definition(line) || shows_no_text(line) || is_encoded(line)
-        })
+        let begun = COMMENTS.iter().find(|(start, _)| text.starts_with(start)).map(|(_, end)| *end);
+        let is_aside = match self.comment_end.or(begun) {
+            Some(end) => {
+                let at = memchr::memmem::find(text, end);
+                self.comment_end = at.is_none().then_some(end);
+                at.is_none_or(|at| at + end.len() == text.len())
+            }
+            None => text.split(|byte| *byte == b'\n').all(|line| {
+                let line = line.trim_ascii();
+                is_definition(line)
+                    || is_encoded(line)
+                    || !shows_text(&String::from_utf8_lossy(line))
+            }),
+        };
+        self.add_as(span, None, is_aside);
     }
 
     /// Ends the open lines at `end`. They become one piece, or several if they are long.
@@ -386,25 +390,6 @@ fn is_definition(line: &[u8]) -> bool {
     let mut rest = line.get(end + 3..).unwrap_or_default().splitn(2, u8::is_ascii_whitespace);
     let title = rest.nth(1).unwrap_or_default().trim_ascii();
     !line.starts_with(b"[^") && matches!(title.first(), None | Some(b'"' | b'\'' | b'('))
-}
-
-/// Whether a line has no text outside of images and of HTML tags: badges, or an anchor.
-fn shows_no_text(line: &[u8]) -> bool {
-    // The texts and targets of images may contain angle brackets.
-    let (mut depth, mut is_tag) = (0_usize, false);
-    let is_text = |byte: &u8| {
-        match byte {
-            b'[' | b'(' => depth += 1,
-            b']' | b')' => depth = depth.saturating_sub(1),
-            b'<' if depth == 0 => is_tag = true,
-            b'>' if depth == 0 => is_tag = false,
-            b'!' => {}
-            _ => return depth == 0 && !is_tag && !byte.is_ascii_whitespace(),
-        }
-        false
-    };
-    [&b"<a "[..], b"![", b"[!["].iter().any(|start| line.starts_with(start))
-        && !line.iter().any(is_text)
 }
 
 /// Returns whether a text has more than `most` Unicode scalars. Reads no more than the beginning of it.
@@ -567,6 +552,8 @@ mod tests {
             "[![build](https://a.example/b.svg)](https://a.example) ![x](y.png)\n",
             "![Settings > Tools > Enable it](y.png)\n",
             "<a id=\"1.0\"></a>\n",
+            "(label-of-the-next-block)=\n",
+            "{/* a comment */}\n",
         ] {
             assert_eq!(asides(file), [true], "{file}");
         }
@@ -576,6 +563,9 @@ mod tests {
             "[A link](b.md): text\n",
             "[Note]: this is text\n",
             "![x](y.png) text\n",
+            "![x](y.png) (text)\n",
+            "(text)\n",
+            "{/* a */} text\n",
             "![x > y](y.png) <b>text</b>\n",
             "```\n<!-- code -->\n```\n",
             "<b>text</b>\n",
@@ -585,8 +575,10 @@ mod tests {
         let encoded = "iVBORw0KGgo".repeat(30);
         assert_eq!(asides(&format!("![x](data:image/png;base64,{encoded})\n")), [true]);
         assert!(!asides(&format!("{encoded} {}\n", "word ".repeat(80)))[0]);
-        let commented = "<!-- one\n\ntwo\n\nthree -->\n\nfour\n";
-        assert_eq!(asides(commented), [true, true, true, false]);
+        for [start, end] in [["<!--", "-->"], ["{/*", "*/}"]] {
+            let commented = format!("{start} one\n\ntwo\n\nthree {end}\n\nfour\n");
+            assert_eq!(asides(&commented), [true, true, true, false]);
+        }
     }
 
     #[test]
