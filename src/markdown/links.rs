@@ -132,6 +132,8 @@ pub(super) fn read(
     }
     reader.links.too_many =
         reader.extensions.get::<LinkScanState>().is_some_and(LinkScanState::is_spent);
+    debug_assert!(reader.links.list.is_sorted_by_key(|link| link.offset));
+    debug_assert!(reader.links.external.is_sorted_by_key(|link| link.offset));
     reader.links
 }
 

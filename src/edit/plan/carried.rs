@@ -50,8 +50,15 @@ impl Named {
     }
 }
 
+/// The definitions and footnotes of a file by their keys.
+type ByKey<'a> = HashMap<&'a str, &'a Named>;
+
+fn by_key(named: &[Named]) -> ByKey<'_> {
+    named.iter().map(|one| (one.key.as_str(), one)).collect()
+}
+
 /// Whether all labels of the section at `span` can keep their meaning in the file `to`.
-fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> bool {
+fn can_leave(from: &Version, span: ByteSpan, named: &ByKey<'_>, to: &Version) -> bool {
     let whole = ByteSpan::new(0, from.bytes().len());
     let (inside, outside): (Vec<_>, Vec<_>) = footnote_references(from, whole)
         .into_iter()
@@ -62,7 +69,7 @@ fn can_leave(from: &Version, span: ByteSpan, named: &[Named], to: &Version) -> b
     let ours = all_labels(from);
     for (at, label) in &ours {
         let is_inside = is_in(span, at.start);
-        let is_harmful = match named.iter().find(|one| one.key == *label) {
+        let is_harmful = match named.get(label.as_str()) {
             // A definition of the section that another one overrides would take effect.
             Some(effective) => is_inside && effective.span.start != at.start,
             // One inside a list or a block quote is neither copied nor kept.
@@ -101,41 +108,39 @@ pub(super) fn carried(
 ) -> Option<Carried> {
     let named = all_named(from);
     let theirs = all_named(to);
+    let (named, theirs) = (by_key(&named), by_key(&theirs));
     if !can_leave(from, span, &named, to) {
         return None;
     }
     let mut uses = uses(from, span, &named);
     let mut labels: Vec<&Named> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     // A footnote may use labels, too.
     let mut next = 0;
     while let Some(key) = uses.get(next).map(|one| one.key.clone()) {
         next += 1;
-        let Some(found) = named.iter().find(|one| one.key == key) else { continue };
-        if labels.iter().any(|one| one.key == key) {
+        let Some(found) = named.get(key.as_str()).filter(|one| seen.insert(&one.key)) else {
             continue;
-        }
+        };
         labels.push(found);
         if !is_in(span, found.span.start) {
             uses.extend(self::uses(from, found.span, &named));
         }
     }
     // A definition of the section that the section itself does not use may still be used where it goes.
-    let inside = named.iter().filter(|one| is_in(span, one.span.start));
-    let unused: Vec<&Named> =
-        inside.filter(|one| !labels.iter().any(|other| other.key == one.key)).collect();
-    labels.extend(unused);
+    let inside = named.values().copied().filter(|one| is_in(span, one.span.start));
+    labels.extend(inside.filter(|one| !seen.contains(one.key.as_str())));
     labels.sort_by_key(|one| one.span.start);
-    let taken = |key: &str| {
-        named.iter().chain(&theirs).any(|one| one.key == key)
-            || uses.iter().any(|one| one.key == key)
-    };
+    let names_used: HashSet<&str> = uses.iter().map(|one| one.key.as_str()).collect();
+    let taken =
+        |key: &str| named.contains_key(key) || theirs.contains_key(key) || names_used.contains(key);
     let mut new_labels: HashMap<&str, String> = HashMap::new();
     let mut copied: Vec<&Named> = Vec::new();
     let mut carried = Carried::default();
     let whole = ByteSpan::new(0, to.bytes().len());
     let used_there: HashSet<String> = labels_in(to, whole).into_iter().collect();
     for one in labels {
-        let other = theirs.iter().find(|other| other.key == one.key);
+        let other = theirs.get(one.key.as_str());
         let is_same = |other: &Named| other.meaning == one.meaning && one.is_free(is_same_folder);
         // A reference without a definition would refer to the one that comes.
         let is_taken = used_there.contains(&one.key);
@@ -153,7 +158,8 @@ pub(super) fn carried(
             copied.push(one);
         }
     }
-    let renamed = |span: ByteSpan| relabeled(from, span, &uses, &named, &new_labels);
+    let changes = relabelings(from, &uses, &named, &new_labels);
+    let renamed = |span: ByteSpan| relabeled(from, span, &changes);
     carried.bytes = renamed(trimmed(from.bytes(), span));
     let line_end = dominant_line_end(from.bytes()).unwrap_or(b"\n");
     let mut previous: Option<&Named> = None;
@@ -183,9 +189,8 @@ fn all_named(version: &Version) -> Vec<Named> {
             definition.target.clone().unwrap_or_default().into_bytes()
         };
         let own = key(&definition.label);
-        let mut links = version.all_links();
         let refers = definition.is_footnote()
-            && (links.any(|(offset, ..)| is_in(definition.span, offset))
+            && (version.links_in(definition.span).next().is_some()
                 || labels_in(version, definition.span).iter().any(|label| *label != own));
         Named { key: own, label: definition.label, span: definition.span, meaning, refers }
     };
@@ -196,13 +201,13 @@ fn all_named(version: &Version) -> Vec<Named> {
 }
 
 /// The uses of the labels of `named` at `span`.
-fn uses(version: &Version, span: ByteSpan, named: &[Named]) -> Vec<Use> {
+fn uses(version: &Version, span: ByteSpan, named: &ByKey<'_>) -> Vec<Use> {
     let file = version.bytes();
     let mut uses = Vec::new();
-    for (offset, _, target) in version.all_links().filter(|(offset, ..)| is_in(span, *offset)) {
+    for (offset, _, target) in version.links_in(span) {
         let Some((label, is_text)) = reference_at(file, offset) else { continue };
         let key = label_at(file, label);
-        if named.iter().any(|one| one.key == key && one.meaning == target.as_bytes()) {
+        if named.get(key.as_str()).is_some_and(|one| one.meaning == target.as_bytes()) {
             uses.push(Use { label, is_text, key });
         }
     }
@@ -211,44 +216,61 @@ fn uses(version: &Version, span: ByteSpan, named: &[Named]) -> Vec<Use> {
     uses
 }
 
-/// The bytes at `span` with the new labels.
-fn relabeled(
+/// A change of the text that gives a label its new name.
+struct Relabeling {
+    /// Where the label begins.
+    label_start: usize,
+    /// The bytes that are replaced.
+    at: ByteSpan,
+    text: String,
+}
+
+/// The changes that give the labels of the file their new names, in the order of the bytes that they replace.
+fn relabelings(
     version: &Version,
-    span: ByteSpan,
     uses: &[Use],
-    named: &[Named],
+    named: &ByKey<'_>,
     new_labels: &HashMap<&str, String>,
-) -> Vec<u8> {
+) -> Vec<Relabeling> {
     let file = version.bytes();
-    let mut changes: Vec<(ByteSpan, String)> = Vec::new();
-    for one in uses.iter().filter(|one| is_in(span, one.label.start)) {
+    let mut changes = Vec::new();
+    for one in uses {
         let Some(name) = new_labels.get(one.key.as_str()) else { continue };
-        if one.is_text {
+        let label_start = one.label.start;
+        changes.push(if one.is_text {
             // `[label]` and `[label][]` become `[label][name]`.
             let after = one.label.end + 1;
             let is_collapsed = file.get(after..).is_some_and(|rest| rest.starts_with(b"[]"));
             let end = if is_collapsed { after + 2 } else { after };
-            changes.push((ByteSpan::new(after, end), format!("[{name}]")));
+            Relabeling { label_start, at: ByteSpan::new(after, end), text: format!("[{name}]") }
         } else {
-            changes.push((one.label, name.clone()));
-        }
+            Relabeling { label_start, at: one.label, text: name.clone() }
+        });
     }
-    for one in named.iter().filter(|one| is_in(span, one.span.start)) {
+    for one in named.values() {
         let Some(name) = new_labels.get(one.key.as_str()) else { continue };
-        let text = one.span.of(file);
-        if let Some(at) = memchr::memchr(b'[', text) {
+        if let Some(at) = memchr::memchr(b'[', one.span.of(file)) {
             let start = one.span.start + at + 1;
-            changes.push((ByteSpan::new(start, start + one.label.len()), name.clone()));
+            let at = ByteSpan::new(start, start + one.label.len());
+            changes.push(Relabeling { label_start: one.span.start, at, text: name.clone() });
         }
     }
-    changes.sort_by_key(|(span, _)| span.start);
-    changes.dedup_by_key(|(span, _)| span.start);
+    changes.sort_by_key(|change| change.at.start);
+    changes.dedup_by_key(|change| change.at.start);
+    changes
+}
+
+/// The bytes at `span` with the `changes` of the labels that begin there.
+fn relabeled(version: &Version, span: ByteSpan, changes: &[Relabeling]) -> Vec<u8> {
+    let file = version.bytes();
+    let first = changes.partition_point(|change| change.at.start < span.start);
+    let near = changes.iter().skip(first).take_while(|change| change.at.start <= span.end);
     let mut bytes = Vec::with_capacity(span.len() + 16);
     let mut end = span.start;
-    for (at, text) in changes {
-        bytes.extend_from_slice(ByteSpan::new(end, at.start).of(file));
-        bytes.extend_from_slice(text.as_bytes());
-        end = at.end;
+    for change in near.filter(|change| is_in(span, change.label_start)) {
+        bytes.extend_from_slice(ByteSpan::new(end, change.at.start).of(file));
+        bytes.extend_from_slice(change.text.as_bytes());
+        end = change.at.end;
     }
     bytes.extend_from_slice(ByteSpan::new(end, span.end).of(file));
     bytes

@@ -3,7 +3,7 @@
 //! A definition belongs to the whole document, not to the section that contains it. Invariant: a kept definition
 //! is kept verbatim, and text outside the place uses it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::effect::LostLink;
 use super::footnotes::footnote_references;
@@ -52,7 +52,7 @@ pub(super) fn to_keep(
     content: ByteSpan,
     line_end: &[u8],
 ) -> Kept {
-    let given: Vec<String> =
+    let given: HashSet<String> =
         spans(new, content).map(|span| key(&label_of(span.of(new.bytes())))).collect();
     let mut kept = Kept::default();
     let mut previous: Option<ByteSpan> = None;
@@ -84,15 +84,19 @@ fn needed(
     inside: &[Definition],
     lost: &[LostLink],
 ) -> HashSet<String> {
+    // The labels of the lost links by their targets; no label for a link that is not a reference.
+    let lost: HashSet<(&str, Option<String>)> = lost
+        .iter()
+        .map(|link| {
+            let label = reference_at(old.bytes(), link.offset);
+            (&*link.target, label.map(|(label, _)| label_at(old.bytes(), label)))
+        })
+        .collect();
     let mut needed: HashSet<String> = HashSet::new();
     for definition in inside {
         let label = key(&definition.label);
-        let is_used = |link: &LostLink| {
-            let used = reference_at(old.bytes(), link.offset);
-            definition.target.as_ref() == Some(&link.target)
-                && used.is_none_or(|(used, _)| label_at(old.bytes(), used) == label)
-        };
-        if lost.iter().any(is_used) {
+        let Some(target) = definition.target.as_deref() else { continue };
+        if lost.contains(&(target, Some(label.clone()))) || lost.contains(&(target, None)) {
             needed.insert(label);
         }
     }
@@ -109,12 +113,12 @@ fn needed(
         let kept = footnotes().filter(|one| !others.contains(&text(one)));
         needed.extend(kept.map(|one| key(&one.label)).filter(|label| used.contains(label)));
     }
-    let mut count = 0;
-    while count < needed.len() {
-        count = needed.len();
-        let kept = footnotes().filter(|one| needed.contains(&key(&one.label)));
-        let uses = kept.flat_map(|one| labels_in(old, one.span)).collect::<Vec<_>>();
-        needed.extend(uses);
+    let spans: HashMap<String, ByteSpan> =
+        footnotes().map(|one| (key(&one.label), one.span)).collect();
+    let mut next: Vec<String> = needed.iter().cloned().collect();
+    while let Some(label) = next.pop() {
+        let uses = spans.get(&label).map(|span| labels_in(old, *span)).unwrap_or_default();
+        next.extend(uses.into_iter().filter(|used| needed.insert(used.clone())));
     }
     needed
 }
@@ -122,7 +126,7 @@ fn needed(
 /// The labels to which the text at `span` refers.
 pub(super) fn labels_in(version: &Version, span: ByteSpan) -> Vec<String> {
     let file = version.bytes();
-    let links = version.all_links().filter(|(offset, ..)| is_in(span, *offset));
+    let links = version.links_in(span);
     let links = links.filter_map(|(offset, ..)| Some(reference_at(file, offset)?.0));
     let footnotes = footnote_references(version, span).into_iter();
     links.chain(footnotes).map(|label| label_at(file, label)).collect()
@@ -178,7 +182,7 @@ pub(super) fn definitions(version: &Version, place: ByteSpan) -> Vec<Definition>
     }
     let links = markdown::parse(&text).links;
     let inside = links.list.into_iter().map(|link| (link.offset, link.target));
-    let mut targets: std::collections::HashMap<usize, String> =
+    let mut targets: HashMap<usize, String> =
         inside.chain(links.external.into_iter().map(|link| (link.offset, link.target))).collect();
     spans
         .into_iter()

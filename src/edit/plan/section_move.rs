@@ -306,15 +306,17 @@ fn pairs(
 fn is_same_text(old: &Version, spans: &[ByteSpan], new: &Version, lines: LineSpan) -> bool {
     let index = LineIndex::new(new.bytes());
     let is_there = |offset: usize| (lines.start..=lines.end).contains(&index.line_of(offset));
-    let of_span = |span: &ByteSpan| targets(old, |offset| is_in(*span, offset));
-    let before: Vec<_> = spans.iter().flat_map(of_span).collect();
-    before == targets(new, is_there)
+    let before: Vec<_> =
+        spans.iter().flat_map(|span| in_document_order(old.links_in(*span))).collect();
+    let links = new.all_links().filter(|(offset, ..)| is_there(*offset));
+    before == in_document_order(links)
 }
 
-/// The links that begin where `is` says, in document order.
-fn targets(version: &Version, is: impl Fn(usize) -> bool) -> Vec<(LinkKind, &str)> {
-    let mut all: Vec<(usize, LinkKind, &str)> =
-        version.all_links().filter(|(offset, ..)| is(*offset)).collect();
+/// The kinds and targets of links, in document order.
+fn in_document_order<'a>(
+    links: impl Iterator<Item = (usize, LinkKind, &'a str)>,
+) -> Vec<(LinkKind, &'a str)> {
+    let mut all: Vec<(usize, LinkKind, &str)> = links.collect();
     all.sort_by_key(|(offset, ..)| *offset);
     all.into_iter().map(|(_, kind, target)| (kind, target)).collect()
 }

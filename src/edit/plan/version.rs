@@ -58,6 +58,18 @@ impl Version {
         local.chain(external.map(|link| (link.offset, link.kind, link.target.as_str())))
     }
 
+    /// The links that begin in `span`, each with its offset; those to other sites come last.
+    pub(super) fn links_in(&self, span: ByteSpan) -> impl Iterator<Item = (usize, LinkKind, &str)> {
+        let links = &self.document.links;
+        let first = links.list.partition_point(|link| link.offset < span.start);
+        let local = links.list.iter().skip(first).take_while(move |link| link.offset < span.end);
+        let first = links.external.partition_point(|link| link.offset < span.start);
+        let external = links.external.iter().skip(first);
+        let external = external.take_while(move |link| link.offset < span.end);
+        let local = local.map(|link| (link.offset, link.kind, link.target.as_str()));
+        local.chain(external.map(|link| (link.offset, link.kind, link.target.as_str())))
+    }
+
     /// The offsets of the links that begin before the byte at `offset` and end after it.
     pub(super) fn links_across(&self, offset: usize) -> Vec<usize> {
         let links = &self.document.links;
