@@ -12,8 +12,8 @@
 //! - [`query`], [`mod@ingest`], [`edit`] and [`verify`](mod@verify): the operations. A query reads one
 //!   generation; an ingest reads files into the store; an edit changes files and the store; a check finds
 //!   and repairs damage. They use each other where both must follow one rule: an edit resolves its place as
-//!   a query does, and a repair ingests files. They know the store only by the traits of [`store`], except
-//!   that a check and a repair know the parts of a store file by [`store::file`].
+//!   a query does, and a repair ingests files. They use the store only through the traits of [`store`], except
+//!   that a check and a repair use the parts of a store file through [`store::file`].
 //! - [`store`]: reads and changes the documents. [`store::Reader`] and [`store::Writer`] are what an engine
 //!   must answer, in batches that a server can serve in one round trip. `store/local` is the engine for one
 //!   machine, SQLite and tantivy, which are used nowhere else. `store/postgres` is one for many machines,
@@ -35,10 +35,10 @@
 //! - [`markdown`]: parses the bytes of a file into its outline. Pure; the only module that uses the parser.
 //! - [`records`]: writes and reads answers as lines for the context of a model. Pure.
 //! - [`mod@reference`]: the pages that `mdsel help` prints.
-//! - [`error`]: errors with hints. [`message`]: texts that each interface writes in its own words. [`limits`]: the table of every cap. [`position`]: spans and lines.
-//!   [`visible`]: the characters that are shown unescaped. [`failpoint`]: the points at which tests inject
-//!   failures. `cancellation`, `count`, `decoding`, `deserialize`, `hash`, `parallel`, `percent`, `schema` and
-//!   `varint`: small pieces that several layers share.
+//! - [`error`]: errors with hints. [`message`]: texts that each interface writes in its own words. [`limits`]: the table
+//!   of every cap. [`position`]: spans and lines. [`visible`]: the characters that are shown unescaped. [`failpoint`]: the
+//!   points at which tests inject failures. `cancellation`, `count`, `decoding`, `deserialize`, `hash`, `parallel`,
+//!   `percent`, `schema` and `varint`: small pieces that several layers share.
 //!
 //! The path of a file: walk -> hash -> prepare -> store. The path of a query: arguments -> request ->
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.

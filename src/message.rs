@@ -100,7 +100,8 @@ impl Command {
         self.words.first().map_or("", Word::text)
     }
 
-    /// Returns whether the command takes the option `--db`.
+    /// Returns whether a message that names the command means it for the store of the answer. A message about a pack names
+    /// `dump` for the store that the pack is of.
     fn uses_store(&self) -> bool {
         let name = self.name();
         !["completions", "copy", "dump", "help", "man", "schema"].contains(&name)

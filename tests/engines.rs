@@ -97,6 +97,8 @@ fn words_and_patterns_find_the_same() {
         "install",
         "installing documents",
         "\"the document\"",
+        "\"the document\"~2",
+        "\"document the\"~3",
         "inst*",
         "title:guide",
         "code:install NOT guide",

@@ -16,12 +16,16 @@ fn layers(map: &str, source: &Path) -> Vec<Vec<String>> {
     list.split("//! - ").skip(1).map(modules).collect()
 }
 
+/// The lines of a file outside of its inline tests and comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    text.lines().filter(|line| !line.trim_start().starts_with("//"))
+}
+
 /// The modules of the crate that a file uses outside of its inline tests and comments.
 fn used(text: &str) -> BTreeSet<&str> {
-    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let name = |path: &'_ str| path.find(|it: char| !it.is_ascii_lowercase() && it != '_');
-    let paths = code.flat_map(|line| line.split("crate::").skip(1));
+    let paths = code(text).flat_map(|line| line.split("crate::").skip(1));
     paths.map(|path| &path[..name(path).unwrap_or(path.len())]).collect()
 }
 
@@ -64,4 +68,34 @@ fn only_a_check_knows_the_parts_of_a_store_file() {
     let users = files.iter().filter(|(_, text)| text.contains("crate::store::file"));
     let users: BTreeSet<_> = users.map(|(path, _)| path.split('/').next().unwrap()).collect();
     assert_eq!(users, BTreeSet::from(["verify"]));
+}
+
+/// A crate that an engine, an interface or the parser needs is used only there, so that it can be replaced there.
+#[test]
+fn a_crate_of_one_layer_is_used_only_there() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = files(&source);
+    for (name, places) in [
+        ("rusqlite", &["store/local"][..]),
+        ("tantivy", &["store/local"]),
+        ("tokio_postgres", &["store/postgres"]),
+        ("markdown_it", &["markdown"]),
+        ("clap", &["cli"]),
+        ("rmcp", &["mcp"]),
+    ] {
+        let uses = |line: &str| {
+            let is_path = |(at, _): (usize, &str)| {
+                let before = line[..at].chars().next_back();
+                let is_start =
+                    before.is_none_or(|it| !it.is_alphanumeric() && it != '_' && it != ':');
+                is_start && line[at + name.len()..].starts_with("::")
+            };
+            line.match_indices(name).any(is_path)
+        };
+        let having: Vec<&String> =
+            files.iter().filter(|(_, text)| code(text).any(uses)).map(|(path, _)| path).collect();
+        assert!(!having.is_empty(), "{name}");
+        let is_there = |path: &str| places.iter().any(|place| path.starts_with(place));
+        assert!(having.iter().all(|path| is_there(path)), "{name}: {having:?}");
+    }
 }

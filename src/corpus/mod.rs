@@ -26,7 +26,6 @@ pub(crate) use paths::{
 };
 pub use roots::{Root, Roots};
 #[cfg(feature = "watch")]
-#[cfg(feature = "watch")]
 pub(crate) use rules::{IGNORE_FILES, RulesAbove};
 pub use state::FileState;
 pub(crate) use state::{FolderHandle, file_state, is_racy};

@@ -1,8 +1,8 @@
 //! Ignore files, and the paths that they exclude.
 //!
 //! Invariants: the kinds of ignore files are consulted in the order of [`IGNORE_FILES`]; the nearest matching
-//! rule of the first kind with a match decides. The rules of git apply within the repository whose they are, and not
-//! in a repository below it.
+//! rule of the first kind with a match decides. The rules of a git repository do not apply in another repository
+//! within it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -32,7 +32,7 @@ pub struct Watch {
 
 impl Watch {
     /// Watches folders of documents, and the ignore files above them. `own_files` are the files of the store. A folder
-    /// that goes away meanwhile, with all in it or in part, is left out, so that this is not [`Self::is_of`] the roots.
+    /// that is removed meanwhile is left out, and [`Self::is_of`] the roots is then false.
     pub fn new(roots: &[Root], own_files: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
         let mut watcher =

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-use markdown_it::common::utils::get_entity_from_str;
 use memchr::memmem;
 
 use crate::limits::MAX_LDMD_ATTRIBUTES;
+use crate::markdown::links::named_entity;
 
 /// The beginning of every HTML comment.
 pub(super) const COMMENT: &[u8] = b"<!--";
@@ -200,7 +200,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
 /// U+FFFD (`CommonMark` section 2.5).
 fn entity(name: &str) -> Option<Cow<'static, str>> {
     let Some(number) = name.strip_prefix('#') else {
-        return get_entity_from_str(&format!("&{name};")).map(Cow::Borrowed);
+        return named_entity(name).map(Cow::Borrowed);
     };
     let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |hex| (hex, 16));
     if digits.starts_with('+') {

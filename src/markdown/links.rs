@@ -84,6 +84,11 @@ pub fn unescaped(destination: &str) -> std::borrow::Cow<'_, str> {
     markdown_it::common::utils::unescape_all(destination)
 }
 
+/// Returns the text of the entity `&name;`, if there is one with this name (`CommonMark` section 2.5).
+pub fn named_entity(name: &str) -> Option<&'static str> {
+    markdown_it::common::utils::get_entity_from_str(&format!("&{name};"))
+}
+
 /// Returns whether `target` is external: it has a URI scheme (RFC 3986, section 3.1; at least two
 /// letters, as in `CommonMark`) or names a host.
 pub fn is_external(target: &str) -> bool {

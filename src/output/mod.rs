@@ -284,7 +284,7 @@ fn written(
     let messages = match options.format {
         Format::Raw | Format::Csv | Format::Mermaid | Format::Dot => footer.lines(),
         Format::Markdown => footer.message_lines(),
-        _ => Vec::new(),
+        Format::Json | Format::Jsonl | Format::Text | Format::Ldmd | Format::Records => Vec::new(),
     };
     match options.format {
         Format::Json if options.is_compact => {

@@ -229,18 +229,14 @@ pub trait Reader: Debug + Send + Sync {
 
     /// Returns the number of documents that the index for searches has and the store lacks, and the number of those that
     /// the store has and the index lacks, if the store is not a file. A file is checked as a whole.
-    fn index_difference(&self) -> Result<(usize, usize)> {
-        Ok((0, 0))
-    }
+    fn index_difference(&self) -> Result<(usize, usize)>;
 
     /// Returns all that is stored of documents except their bytes and what they are found by.
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>>;
 
     /// Returns the ids of the documents that are found by other keys than `rows` give, if the store is not a file. A file
     /// is checked as a whole.
-    fn with_other_keys(&self, _: &[(&StoredDocument, &DerivedRows)]) -> Result<HashSet<i64>> {
-        Ok(HashSet::new())
-    }
+    fn with_other_keys(&self, rows: &[(&StoredDocument, &DerivedRows)]) -> Result<HashSet<i64>>;
 
     /// Returns the bytes of documents within spans, each clipped to its document.
     fn contents(&self, parts: &[(&StoredDocument, ByteSpan)]) -> Result<Vec<Vec<u8>>>;

@@ -2,6 +2,8 @@
 //!
 //! Invariant: an engine that scores with these terms, weights and rules ranks like the others.
 
+use std::collections::HashSet;
+
 use tantivy_query_grammar::Occur;
 
 use super::clause::Clause;
@@ -101,6 +103,32 @@ impl Clause {
 }
 
 impl QueryTerm {
+    /// Returns the number of places in a text at which its first words occur, with at most [`Self::slop`] extra positions
+    /// between them. `positions` has the positions of each of these words.
+    pub(crate) fn occurrences(&self, positions: &[HashSet<usize>]) -> usize {
+        let Some((first, rest)) = positions.split_first() else { return 0 };
+        let offset = |word: usize| self.words.get(word).map_or(0, |(position, _)| *position);
+        let slop = if self.is_prefix { 0 } else { self.slop as usize };
+        let begins = first.iter().filter(|at| {
+            // The extra positions so far move all later words.
+            let (mut moved, mut left) = (0_isize, slop);
+            rest.iter().zip(1..).all(|(positions, word)| {
+                let expected = **at + offset(word) - offset(0);
+                let is_at = |extra: &isize| {
+                    expected
+                        .checked_add_signed(moved + extra)
+                        .is_some_and(|at| positions.contains(&at))
+                };
+                let nearest =
+                    (0..=left.cast_signed()).flat_map(|extra| [extra, -extra]).find(is_at);
+                moved += nearest.unwrap_or(0);
+                left = slop.saturating_sub(moved.unsigned_abs());
+                nearest.is_some()
+            })
+        });
+        begins.count()
+    }
+
     /// Returns the word to look up; `None` for a phrase, a prefix, a tag and a term in front matter.
     pub(crate) fn single_word(&self) -> Option<&str> {
         match (self.field, self.words.as_slice()) {

@@ -1,6 +1,6 @@
 //! Questions that ask for a number, and texts that have one.
 //!
-//! The words "how many" are in few answers, but a number is. Invariant: a question asks for a number only if it says so
+//! Few answers have the words "how many", but they have a number. Invariant: a question asks for a number only if it says so
 //! with the words of this module; nothing else is guessed.
 
 /// Words after "how" in a question for a number.

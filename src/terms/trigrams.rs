@@ -59,8 +59,8 @@ impl TrigramQuery {
         })
     }
 
-    /// Joins `queries`, of which `neutral` changes nothing, and `absorbing` decides alone. `parts` returns the
-    /// parts of a query that was joined in the same way, or else the query.
+    /// Joins `queries`. The query `neutral` changes nothing; a query `absorbing` is the result. `parts` returns the parts of
+    /// a query that was joined in the same way, and any other query unchanged.
     fn joined(
         mut queries: Vec<Self>,
         neutral: Self,

@@ -308,8 +308,7 @@ fn is_same_text(old: &Version, spans: &[ByteSpan], new: &Version, lines: LineSpa
     let is_there = |offset: usize| (lines.start..=lines.end).contains(&index.line_of(offset));
     let before: Vec<_> =
         spans.iter().flat_map(|span| in_document_order(old.links_in(*span))).collect();
-    let links = new.all_links().filter(|(offset, ..)| is_there(*offset));
-    before == in_document_order(links)
+    before == in_document_order(new.all_links().filter(|(offset, ..)| is_there(*offset)))
 }
 
 /// The kinds and targets of links, in document order.

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use markdown_it::common::utils::unescape_all;
 use regex::bytes::Regex;
 
 use super::link_comparison::LinkComparison;
@@ -15,6 +14,7 @@ use crate::count::counted;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{Kind, StoredLink, split_extension};
+use crate::markdown::links::unescaped;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::percent::percent_encode;
 use crate::position::{ByteSpan, LineIndex};
@@ -118,7 +118,7 @@ fn changed<'a>(
         for value in attribute.captures_iter(found.as_bytes()) {
             let Some(value) = (1..=3).find_map(|group| value.get(group)) else { continue };
             let target = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            let target = unescape_all(&target).into_owned();
+            let target = unescaped(&target).into_owned();
             let line = lines.line_of(found.start() + value.start());
             let written = StoredLink { kind: Kind::Markdown, target, line };
             let old = old_of_line(line);

@@ -16,7 +16,7 @@ use crate::store::{Lookup, StoredDocument};
 const KINDS: [NameKind; 3] = [NameKind::Title, NameKind::Id, NameKind::Alias];
 
 impl Resolver<'_> {
-    /// Returns what the first of `interpretations` whose document calls itself so names in that document.
+    /// Returns the place that the first of `interpretations` names whose document is called by its title or id.
     pub(super) fn called(&self, interpretations: &[Interpretation]) -> Result<Option<Located>> {
         for interpretation in interpretations {
             let (name, places) = match interpretation {

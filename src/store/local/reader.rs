@@ -449,6 +449,16 @@ impl Reader for LocalReader {
         self.snapshot.with_diagnostic(code)
     }
 
+    fn index_difference(&self) -> Result<(usize, usize)> {
+        // A check reads both files as a whole.
+        Ok((0, 0))
+    }
+
+    fn with_other_keys(&self, _: &[(&StoredDocument, &DerivedRows)]) -> Result<HashSet<i64>> {
+        // A check reads the file as a whole.
+        Ok(HashSet::new())
+    }
+
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
         let rows = |document: &StoredDocument| {
             let rows = self.snapshot.rows(document.id)?;

@@ -234,6 +234,16 @@ impl Reader for MemoryReader {
         Ok(entries.map(|entry| entry.stored.id).collect())
     }
 
+    fn index_difference(&self) -> Result<(usize, usize)> {
+        // Nothing is stored apart from the documents.
+        Ok((0, 0))
+    }
+
+    fn with_other_keys(&self, _: &[(&StoredDocument, &DerivedRows)]) -> Result<HashSet<i64>> {
+        // Nothing is stored apart from the documents.
+        Ok(HashSet::new())
+    }
+
     fn derived(&self, documents: &[StoredDocument]) -> Result<Vec<DerivedRows>> {
         self.each(documents, |entry| Some(entry.prepared.rows.clone()))
     }

@@ -3,6 +3,7 @@
 //! Invariant: the sections that match are those that the full-text index of a store file finds, and their
 //! scores are the same.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::MemoryDocument;
@@ -88,25 +89,15 @@ fn is_like(term: &QueryTerm, word: &str, found: &str) -> (bool, bool) {
     (is_exact, is_exact || term.stems.as_ref().is_some_and(|class| class.has(found)))
 }
 
-/// Returns the number of places in `words` at which the words `sought` begin. The last one may be a prefix.
-fn occurrences(sought: &[(usize, String)], is_prefix: bool, words: &[(String, usize)]) -> usize {
-    let Some(((first, first_word), rest)) = sought.split_first() else { return 0 };
-    let has = |word: &str, position: usize, is_last: bool| {
-        words.iter().any(|(found, at)| {
-            *at == position && (found == word || (is_last && is_prefix && found.starts_with(word)))
-        })
+/// Returns the number of places in `text` at which the first `count` words of `term` begin. The last word of a prefix is
+/// one.
+fn occurrences(term: &QueryTerm, count: usize, text: &[(String, usize)]) -> usize {
+    let positions = |(index, (_, word)): (usize, &(usize, String))| -> HashSet<usize> {
+        let is_prefix = term.is_prefix && index + 1 == term.words.len();
+        let is_it = |found: &str| found == word || is_prefix && found.starts_with(word.as_str());
+        text.iter().filter(|(found, _)| is_it(found)).map(|(_, at)| *at).collect()
     };
-    let begins = words.iter().filter(|(found, _)| {
-        found == first_word
-            || (rest.is_empty() && is_prefix && found.starts_with(first_word.as_str()))
-    });
-    begins
-        .filter(|(_, at)| {
-            rest.iter().enumerate().all(|(index, (offset, word))| {
-                has(word, at + offset - first, index + 1 == rest.len())
-            })
-        })
-        .count()
+    term.occurrences(&term.words.iter().enumerate().take(count).map(positions).collect::<Vec<_>>())
 }
 
 impl<'a> AllSections<'a> {
@@ -322,7 +313,7 @@ impl<'a> AllSections<'a> {
     ) -> Option<f32> {
         let term = leaf.leaf.term;
         let text = section.texts.get(index)?;
-        let mut count = occurrences(&term.words, term.is_prefix, text);
+        let mut count = occurrences(term, term.words.len(), text);
         if count == 0 {
             return None;
         }
@@ -332,7 +323,7 @@ impl<'a> AllSections<'a> {
                 return Some(1.0);
             }
             // The score is that of the words before the prefix.
-            count = occurrences(before, false, text);
+            count = occurrences(term, before.len(), text);
         }
         let all = self.sections.len() as u64;
         let last = term.words.len() - usize::from(term.is_prefix);

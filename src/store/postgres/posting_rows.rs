@@ -30,8 +30,8 @@ pub(super) fn rows(lists: BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u
     rows
 }
 
-/// Adds the rows of `lists`, which are in order and have the same first bytes, of which groups have `length`
-/// at least.
+/// Adds the rows of `lists`, which are in order. The terms of a group have at least their first `length` bytes in
+/// common.
 fn group(lists: &[(Vec<u8>, Vec<u8>)], length: usize, rows: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
     let beginning = |term: &[u8]| term.get(..length).unwrap_or(term).to_vec();
     for group_of in lists.chunk_by(|(one, _), (other, _)| beginning(one) == beginning(other)) {

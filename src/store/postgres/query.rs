@@ -405,28 +405,11 @@ fn joined(mut found: Vec<(SectionId, TermMatch)>) -> Vec<(SectionId, TermMatch)>
     found
 }
 
-/// Returns the number of places in a text at which the words of `term` begin.
+/// Returns the number of places in the text with this index at which the words of `term` begin. `words` are the entries
+/// of each.
 fn occurrences(term: &QueryTerm, words: &[Vec<Entry>], index: usize) -> usize {
-    let positions = |word: &Vec<Entry>| -> HashSet<i64> {
-        word.iter().flat_map(|entry| entry.positions(index)).map(|at| i64::from(*at)).collect()
+    let positions = |word: &Vec<Entry>| -> HashSet<usize> {
+        word.iter().flat_map(|entry| entry.positions(index)).map(|at| *at as usize).collect()
     };
-    let positions: Vec<HashSet<i64>> = words.iter().map(positions).collect();
-    let Some((first, rest)) = positions.split_first() else { return 0 };
-    let offset = |word: usize| {
-        term.words.get(word).map_or(0, |(place, _)| i64::try_from(*place).unwrap_or(i64::MAX))
-    };
-    let slop = i64::from(term.slop);
-    let begins = first.iter().filter(|at| {
-        // The extra positions so far move all later words.
-        let mut moved = 0_i64;
-        rest.iter().enumerate().all(|(before, positions)| {
-            let expected = **at + offset(before + 1) - offset(0) + moved;
-            let nearest = (0..=slop - moved.abs()).find_map(|extra| {
-                [extra, -extra].into_iter().find(|extra| positions.contains(&(expected + extra)))
-            });
-            moved += nearest.unwrap_or(0);
-            nearest.is_some()
-        })
-    });
-    begins.count()
+    term.occurrences(&words.iter().map(positions).collect::<Vec<_>>())
 }
