@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 
-use super::comparison::ChangedFile;
 use crate::corpus::{FileState, WalkedFile};
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -15,6 +14,14 @@ use crate::varint;
 /// The least number of bytes of a part that others follow. So large a block is returned to the system when it is freed,
 /// and the list takes less memory the longer an ingest lasts.
 const PART_BYTES: usize = 1 << 20;
+
+/// A file that is new or may have changed.
+#[derive(Debug)]
+pub(super) struct ChangedFile<'a> {
+    pub(super) path: String,
+    pub(super) state: FileState,
+    pub(super) stored: Option<&'a StoredDocument>,
+}
 
 /// Files in the order of their paths, with their documents in the store.
 #[derive(Default)]

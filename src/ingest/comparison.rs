@@ -11,18 +11,10 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::IngestReport;
 use super::candidates::Candidates;
 use super::plan::{IngestPlan, Scopes};
-use crate::corpus::{FileState, Skipped, WalkResult, is_at_or_below};
+use crate::corpus::{Skipped, WalkResult, is_at_or_below};
 use crate::error::{Result, Warning};
 use crate::message::message;
 use crate::store::StoredDocument;
-
-/// A file that is new or may have changed.
-#[derive(Debug)]
-pub(super) struct ChangedFile<'a> {
-    pub(super) path: String,
-    pub(super) state: FileState,
-    pub(super) stored: Option<&'a StoredDocument>,
-}
 
 /// The differences between the files and the store, before any file is read.
 pub(super) struct FileComparison<'a> {

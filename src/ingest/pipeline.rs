@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::comparison::ChangedFile;
+use super::candidates::ChangedFile;
 use crate::corpus::{FileState, Files, Root, file_state, is_not_a_folder, is_racy, open_root};
 use crate::error::{Error, Result, is_exhaustion};
 use crate::failpoint::failpoint;

@@ -3,7 +3,8 @@
 //! Invariant: each candidate is reported exactly once. A document whose file cannot be read now stays as it is.
 
 use super::Progress;
-use super::comparison::{ChangedFile, FileComparison};
+use super::candidates::ChangedFile;
+use super::comparison::FileComparison;
 use super::pipeline::{self, PreparedFile};
 use super::plan::IngestPlan;
 use super::report::{ChangeKind, IngestReport};

@@ -5,8 +5,6 @@
 //! it reads. The bytes of a document have their own hash. Invariant: a reader never gets a part
 //! that differs from what was written, unless a version of mdsel without checksums wrote it.
 
-use super::rows::DerivedRows;
-
 /// A part of a document that can be read separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DocumentPart {
@@ -41,28 +39,23 @@ type Checksum = [u8; LENGTH];
 pub(crate) struct Checksums(Option<([Checksum; PARTS], usize)>);
 
 impl Checksums {
-    /// Computes the checksums of `rows` of a document of `size` bytes.
-    pub(crate) fn of(rows: &DerivedRows, size: u64) -> Self {
-        let mut rest = ChecksumInput::default();
-        rest.text(&rows.name_key);
-        rows.counts.iter().for_each(|count| rest.field(&count.to_le_bytes()));
-        rest.optional(rows.title_keys.as_ref().map(String::as_bytes));
-        rest.list(&rows.markup_ids);
-        for diagnostic in &rows.diagnostics {
-            rest.text(&diagnostic.code);
-            rest.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
-            rest.text(&diagnostic.message);
-        }
-        let row = row(&rows.path, &rows.hash, size, rows.is_lossy, rows.has_markup);
-        let front_matter = rows.front_matter.as_ref().map(String::as_bytes);
-        let [code, tables, tasks] = rows.data.each_ref().map(|data| optional(data.as_deref()));
+    /// Returns the checksums of this version, in the order of [`DocumentPart`], with that of `rest`, which only `verify`
+    /// compares.
+    pub(super) fn new(
+        row: Checksum,
+        [outline, markup, links, front_matter]: [Option<&[u8]>; 4],
+        tags: &[String],
+        rest: &ChecksumInput,
+        data: [Option<&[u8]>; 3],
+    ) -> Self {
+        let [code, tables, tasks] = data.map(optional);
         let checksums = [
             row,
-            optional(rows.outline.as_deref()),
-            optional(rows.markup.as_deref()),
-            optional(rows.links.as_deref()),
+            optional(outline),
+            optional(markup),
+            optional(links),
             optional(front_matter),
-            list(&rows.tags),
+            list(tags),
             rest.checksum(),
             code,
             tables,

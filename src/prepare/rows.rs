@@ -10,7 +10,7 @@ use crate::links::{Outgoing, split_extension};
 use crate::markdown::front_matter;
 use crate::markdown::outline::{Node, NodeKind, Outline};
 
-use super::checksums::{ChecksumInput, Checksums};
+use super::checksums::{self, ChecksumInput, Checksums};
 use super::{ParsedDocument, integer, name_key, title_keys};
 use crate::codec::{data, markup, outline};
 use crate::terms::DocumentNames;
@@ -126,7 +126,22 @@ impl DerivedRows {
 
     /// Returns the checksums of these rows of a document of `size` bytes.
     pub(crate) fn checksums(&self, size: u64) -> Checksums {
-        Checksums::of(self, size)
+        let mut rest = ChecksumInput::default();
+        rest.text(&self.name_key);
+        self.counts.iter().for_each(|count| rest.field(&count.to_le_bytes()));
+        rest.optional(self.title_keys.as_ref().map(String::as_bytes));
+        rest.list(&self.markup_ids);
+        for diagnostic in &self.diagnostics {
+            rest.text(&diagnostic.code);
+            rest.field(&diagnostic.line.unwrap_or(-1).to_le_bytes());
+            rest.text(&diagnostic.message);
+        }
+        let row = checksums::row(&self.path, &self.hash, size, self.is_lossy, self.has_markup);
+        let front_matter = self.front_matter.as_ref().map(String::as_bytes);
+        let outline = self.outline.as_deref();
+        let parts = [outline, self.markup.as_deref(), self.links.as_deref(), front_matter];
+        let data = self.data.each_ref().map(|data| data.as_deref());
+        Checksums::new(row, parts, &self.tags, &rest, data)
     }
 
     /// Returns one hash of all rows. Older versions of mdsel stored it instead of [`Checksums`].

@@ -5,10 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::definitions::{
-    Definition, all_labels, bracketed, definitions, key, label_at, labels_in, reference_at,
-};
+use super::definitions::{Definition, definitions, labels_in};
 use super::footnotes::footnote_references;
+use super::labels::{all_labels, bracketed, key, label_at, reference_at};
 use super::text::{dominant_line_end, trimmed};
 use super::version::{Version, is_in};
 use crate::markdown::links::is_external;

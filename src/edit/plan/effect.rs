@@ -8,9 +8,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::definitions::label_at;
 use super::draft::FrontMatterEdit;
 use super::footnotes::{footnote_references, footnotes};
+use super::labels::label_at;
 use super::refusal::{FrontMatterProblem, OutsideChange, Refusal};
 use super::text::{first_line, lines};
 use super::version::{Landmark, List, Version, is_in};

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::definitions::{all_labels, key};
+use super::labels::{all_labels, key};
 use super::text::trimmed;
 use super::version::Version;
 use crate::markdown::outline::{BlockType, NodeKind};

@@ -50,6 +50,7 @@ mod exact;
 mod footnotes;
 mod fragment;
 mod insertion_point;
+mod labels;
 mod planner;
 mod refusal;
 mod section_move;
@@ -60,12 +61,12 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag};
 
-pub(in crate::edit) use definitions::bracketed;
 pub(in crate::edit) use detail::escaped;
 pub use detail::{Detail, RowPlace, plan_detail};
 pub use effect::{Shift, renumbered};
 pub use exact::{ExactEdit, plan_exact};
 pub(in crate::edit) use footnotes::{has_footnote, references_in_text};
+pub(in crate::edit) use labels::bracketed;
 pub use planner::plan;
 pub use refusal::{FrontMatterProblem, OutsideChange, Refusal};
 pub use section_move::{
