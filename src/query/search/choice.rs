@@ -4,7 +4,7 @@
 //! terms that it adds, with bonuses for what belongs to the pieces that are chosen already. Invariant: what is chosen
 //! fits, unless it is the first piece, and a part of an entry or of a row is chosen with what begins that.
 
-use super::passage::{ASIDE, Pieces, WeightedTerms};
+use super::question::{ASIDE, Pieces, WeightedTerms};
 use crate::position::ByteSpan;
 
 /// Factor on the weight of a term for each piece that already has it.

@@ -19,6 +19,7 @@ mod passage;
 mod pattern;
 mod piece;
 mod plan;
+mod question;
 mod scan;
 mod scored;
 mod window;

@@ -12,7 +12,7 @@ use super::candidates::RankedCandidate;
 use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
-use super::passage::{Pieces, SectionText, WeightedTerms};
+use super::question::{BELOW_BYTES, Pieces, SectionText, WeightedTerms};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::decoding;
 use crate::error::Result;
@@ -30,9 +30,6 @@ const COVERAGE: f32 = 2.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.6;
-/// The beginning of the subsections, in bytes, by which two sections without own text are compared, and that a passage
-/// may show.
-pub(super) const BELOW_BYTES: usize = 4 << 10;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
