@@ -1,4 +1,4 @@
-//! `--max-chars`: an answer never exceeds it, is always valid, says exactly what was left out, and
+//! `--max-chars` and `--max-bytes`: an answer never exceeds them, is always valid, says exactly what was left out, and
 //! is complete when every page is read.
 
 use mdsel::error::{ErrorKind, Result};
@@ -25,6 +25,7 @@ use crate::server::Schema;
 pub(crate) struct Call {
     pub(crate) format: Format,
     pub(crate) max_chars: Option<usize>,
+    pub(crate) max_bytes: Option<usize>,
     pub(crate) after: Option<Cursor>,
 }
 
@@ -40,6 +41,7 @@ fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<S
         is_compact: false,
         has_color: false,
         max_chars: call.max_chars,
+        max_bytes: call.max_bytes,
         store: ".mdsel.db",
         caller: Caller::CommandLine,
     };
@@ -429,7 +431,7 @@ fn answers_fit_any_budget_in_every_format() {
     with_store(&place, None, |opened| {
         for (name, ask) in COMMANDS {
             for format in FORMATS {
-                let call = Call { format, max_chars: None, after: None };
+                let call = Call { format, max_chars: None, max_bytes: None, after: None };
                 let whole = match ask(opened, call) {
                     Err(error) if error.kind() == ErrorKind::Usage => continue,
                     whole => whole.unwrap(),
@@ -462,12 +464,101 @@ fn answers_fit_any_budget_in_every_format() {
 }
 
 #[test]
+fn answers_fit_any_budget_in_bytes_and_in_both_units() {
+    let place = Place::with_fixtures();
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    let mut opened = Opened { session: Session::new(&*reader) };
+    for (name, ask) in COMMANDS {
+        for format in FORMATS {
+            let call = Call { format, max_chars: None, max_bytes: None, after: None };
+            let whole = match ask(&mut opened, call) {
+                Err(error) if error.kind() == ErrorKind::Usage => continue,
+                whole => whole.unwrap(),
+            };
+            let (length, chars) = (whole.len(), whole.chars().count());
+            let fifths = (0..5).map(|part| length * part / 5);
+            for most in fifths.chain([length.saturating_sub(1), length]) {
+                for max_chars in [None, Some(most), Some(most * 9 / 10), Some(chars)] {
+                    let what = format!("{name} {format:?} --max-bytes {most} {max_chars:?}");
+                    let call = Call { max_chars, max_bytes: Some(most), ..call };
+                    let text = ask(&mut opened, call).unwrap_or_else(|error| {
+                        assert_eq!(error.kind(), ErrorKind::BudgetTooSmall, "{what}: {error}");
+                        let hint = error.hint();
+                        let enough = |option: &str| -> Option<usize> {
+                            let number = hint.split(option).nth(1)?.trim_start().split(' ').next();
+                            number.unwrap().parse().ok()
+                        };
+                        let (bytes, chars) = (enough("--max-bytes"), enough("--max-chars"));
+                        assert!(bytes.is_none_or(|enough| enough > most), "{what}: {hint}");
+                        assert!(
+                            chars.is_none_or(|enough| enough > max_chars.unwrap()),
+                            "{what}: {hint}"
+                        );
+                        let max_bytes = bytes.or(call.max_bytes);
+                        let call = Call { max_chars: chars.or(max_chars), max_bytes, ..call };
+                        let text = ask(&mut opened, call);
+                        assert!(text.is_ok(), "{what}: {hint}: {text:?}");
+                        assert!(
+                            max_bytes.is_some_and(|most| text.unwrap().len() <= most),
+                            "{what}"
+                        );
+                        String::new()
+                    });
+                    assert!(text.len() <= most, "{what}: {text}");
+                    assert!(max_chars.is_none_or(|most| text.chars().count() <= most), "{what}");
+                    if !text.is_empty() {
+                        assert_valid(&text, format, &what);
+                    }
+                    if most == length && max_chars.is_none_or(|most| most >= chars) {
+                        assert_eq!(text, whole, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_in_bytes_counts_bytes_and_both_limits_hold() {
+    let sections: String =
+        (0..20).map(|at| format!("## 日本語の文書 {at}\n\n本文。\n\n")).collect();
+    let place = Place::ingested(&[("a.md", &sections)]);
+    let find = |options: &[&str]| {
+        let call = [&["find", "文書", "-f", "text"][..], options].concat();
+        let answer = place.run(&call).success();
+        (answer.stdout.len(), answer.text().chars().count(), answer.text())
+    };
+    let (bytes, chars, whole) = find(&[]);
+    assert!(bytes > chars);
+    assert_eq!(find(&["--max-bytes", &bytes.to_string()]).2, whole);
+    let (in_bytes, fewer, part) = find(&["--max-bytes", "600"]);
+    assert!((500..=600).contains(&in_bytes) && part.contains("more: --after"), "{part}");
+    let (_, in_chars, longer) = find(&["--max-chars", "600"]);
+    assert!(in_chars > fewer && longer.len() > 600, "{longer}");
+    assert_eq!(find(&["--max-chars", "600", "--max-bytes", "600"]).2, part);
+    let chars = fewer.to_string();
+    let (least, most, _) = find(&["--max-chars", &chars, "--max-bytes", "100000"]);
+    assert!(least <= in_bytes && most <= fewer);
+    let read = ["read", "a.md::heading:h2[0]", "-f", "text", "--max-bytes"];
+    let error = place.run(&[&read[..], &["5"]].concat()).ends(2);
+    assert!(error.stdout.is_empty() && error.stderr.contains("BUDGET_TOO_SMALL"));
+    let enough = error.stderr.split("use --max-bytes ").nth(1).unwrap();
+    let enough = enough.split(' ').next().unwrap();
+    let answer = place.run(&[&read[..], &[enough]].concat()).success();
+    assert!(answer.stdout.len() <= enough.parse().unwrap());
+    for command in [&["help", "search"][..], &["schema", "search"], &["ingest"]] {
+        let refused = place.run(&[command, &["--max-bytes", "200"]].concat()).ends(2);
+        assert!(refused.stdout.is_empty() && refused.stderr.contains("use --max-bytes"));
+    }
+}
+
+#[test]
 fn continuing_returns_every_item_once() {
     let place = Place::with_fixtures();
     let schema = Schema::new();
     with_store(&place, schema.as_ref(), |opened| {
         for (name, ask) in COMMANDS {
-            let call = Call { format: Format::Json, max_chars: None, after: None };
+            let call = Call { format: Format::Json, max_chars: None, max_bytes: None, after: None };
             let whole = items(&serde_json::from_str(&ask(opened, call).unwrap()).unwrap());
             for budget in [700, 1200, 2500, 6000] {
                 let mut given: Vec<String> = Vec::new();

@@ -48,6 +48,9 @@ pub(super) struct GlobalArgs {
     /// Limit the answer to N characters; it stays valid in its format
     #[arg(long, global = true, value_name = "N")]
     pub(super) max_chars: Option<usize>,
+    /// Limit the answer to N bytes, in the same way
+    #[arg(long, global = true, value_name = "N")]
+    pub(super) max_bytes: Option<usize>,
     /// Indent JSON
     #[arg(long, global = true)]
     pub(super) pretty: bool,

@@ -167,13 +167,13 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     let request = ContextRequest {
         sources: arguments.sources.sources.iter().map(source).collect::<Result<_>>()?,
         queries: arguments.query.iter().chain(&arguments.also).cloned().collect(),
-        passage: PassageChars::new(arguments.passage, global.max_chars),
+        passage: PassageChars::new(arguments.passage, global.most_chars()),
         filter: arguments.filter.request(),
         hops: arguments.hops,
         with_body: arguments.with_body,
         shows_content: global.format() == Format::Markdown,
-        limit: fitting(arguments.sources.limit(arguments.list.limit), global.max_chars),
-        max_chars: global.max_chars,
+        limit: fitting(arguments.sources.limit(arguments.list.limit), global.most_chars()),
+        max_chars: global.most_chars(),
         after: arguments.list.after.cursor()?,
     };
     let mut answer = if arguments.query.is_some() {

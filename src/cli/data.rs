@@ -129,7 +129,7 @@ impl QueryArguments for CodeArgs {
         let mut answer = found(self.list.limit)?;
         name_files(folder, &mut answer.code)?;
         // The report names every file, so no file is written if it does not fit.
-        if global.max_chars.is_some() {
+        if global.most_chars().is_some() {
             write(&answer, global.options(&shown(global)), &mut std::io::sink())?;
         }
         write_files(folder, &answer.code)?;

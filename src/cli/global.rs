@@ -25,6 +25,11 @@ impl Global {
         Self { options, recovered: Rc::default(), given: Rc::default() }
     }
 
+    /// Returns the number of Unicode scalars that the answer cannot exceed, if it is limited. Each takes a byte or more.
+    pub(super) fn most_chars(&self) -> Option<usize> {
+        self.max_chars.into_iter().chain(self.max_bytes).min()
+    }
+
     /// Returns the same run, which prints in `format`.
     pub(super) fn in_format(&self, format: Option<Format>) -> Self {
         Self { options: GlobalArgs { format, ..self.options.clone() }, ..self.clone() }

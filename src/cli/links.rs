@@ -177,7 +177,7 @@ impl QueryArguments for LinksListArgs {
             filter: filter(&self.filter),
             documents: FilterRequest { sort: self.sort.clone(), ..self.ends.request() },
             max_nodes: self.filter.max_nodes,
-            limit: fitting(self.list.limit, global.max_chars),
+            limit: fitting(self.list.limit, global.most_chars()),
             after: self.list.after.cursor()?,
         };
         list::list(session, &request)
@@ -201,7 +201,7 @@ fn walk_request(
         filter: filter(arguments),
         documents: ends.request(),
         max_hops,
-        max_nodes: fitting(arguments.max_nodes, global.max_chars),
+        max_nodes: fitting(arguments.max_nodes, global.most_chars()),
         after: after.cursor()?,
     })
 }

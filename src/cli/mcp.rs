@@ -32,6 +32,11 @@ impl AnyCommand for McpArgs {
                 hint: "run `mdsel ingest --watch` at the same time",
             },
             RefusedOptions {
+                options: &["max_bytes"],
+                reason: "the limits of its replies count characters",
+                hint: "limit them with --max-chars",
+            },
+            RefusedOptions {
                 options: &["pretty", "compact", "color"],
                 reason: "its replies are messages of the protocol",
                 hint: "",

@@ -143,7 +143,7 @@ impl AnyCommand for MetaArgs {
         let reader = open_fresh(global, Purpose::Read, |_| Ok(None))?;
         let session = Session::new(&*reader);
         if self.key_types {
-            let common = common(fitting(self.list.limit, global.max_chars))?;
+            let common = common(fitting(self.list.limit, global.most_chars()))?;
             let answer = kept(meta::types(&session, &common.filter, common.limit, common.after)?);
             global.print_list(answer)?;
             return Ok(answer.outcome().into());

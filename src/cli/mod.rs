@@ -59,7 +59,7 @@ use clap::error::ErrorKind as ClapErrorKind;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::Message;
-use crate::output::{Format, json, names, sanitize};
+use crate::output::{Format, OutputLength, json, names, sanitize};
 use crate::query::Outcome;
 use crate::query::finding::Findings;
 use command::AnyCommand as _;
@@ -159,7 +159,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Some(in_store) => error.map_hints(in_store),
                 None => error,
             };
-            report_error(&error, is_json, global.max_chars).into()
+            report_error(&error, is_json, global.options("").limit()).into()
         }
     }
 }
@@ -216,13 +216,13 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
 }
 
 /// Prints an error as one line on standard error. If the format is JSON, prints it as an object on
-/// standard output, too, unless it exceeds `max_chars` Unicode scalars.
-fn report_error(error: &Error, is_json: bool, max_chars: Option<usize>) -> Status {
+/// standard output, too, unless it exceeds the limit `most`.
+fn report_error(error: &Error, is_json: bool, most: Option<OutputLength>) -> Status {
     if is_json && error.kind() != ErrorKind::BudgetTooSmall {
         let object = serde_json::json!({ "error": error.to_json() });
-        let line = json::compact(&object);
-        if max_chars.is_none_or(|most| line.chars().count() < most) {
-            drop(writeln!(io::stdout().lock(), "{line}"));
+        let line = json::compact(&object) + "\n";
+        if most.is_none_or(|most| OutputLength::of(line.as_bytes()).fits(most)) {
+            drop(io::stdout().lock().write_all(line.as_bytes()));
         }
     }
     let hints = error.hints().iter().map(Message::to_string).filter(|hint| !hint.is_empty());

@@ -67,8 +67,8 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
     }
     let group = match argument.get_id().as_str() {
         "db" | "root" | "refresh" | "wait" => STORE,
-        "format" | "max_chars" | "pretty" | "compact" | "color" | "limit" | "after"
-        | "limit_bytes" | "max_nodes" | "max_words" | "passage" | "keep_duplicates"
+        "format" | "max_chars" | "max_bytes" | "pretty" | "compact" | "color" | "limit"
+        | "after" | "limit_bytes" | "max_nodes" | "max_words" | "passage" | "keep_duplicates"
         | "no_heading" | "_heading" | "line_number" | "count" | "files" | "only_matching"
         | "quiet" | "explain" | "after_context" | "before_context" | "context" | "blocks"
         | "depth" | "max_level" | "line_numbers" | "strip_markers" | "with_body" | "lang"

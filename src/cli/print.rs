@@ -8,14 +8,13 @@ use super::args::Color;
 use super::global::Global;
 use super::{Status, format, store};
 use crate::address::AddressError;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ingest::IngestReport;
 use crate::limits;
-use crate::markdown::words::measure;
 use crate::message::{self, Message, Wording, shell_word};
 use crate::output::{
-    Answer, Caller, Format, OutputOptions, fits, sanitize, too_small, write, write_list,
-    write_worded,
+    Answer, Caller, Format, OutputLength, OutputOptions, fits, sanitize, too_small, write,
+    write_list, write_worded,
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
@@ -43,6 +42,7 @@ impl Global {
                 Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             },
             max_chars: self.max_chars,
+            max_bytes: self.max_bytes,
             caller: Caller::CommandLine,
         }
     }
@@ -84,7 +84,7 @@ impl Global {
         limit: usize,
         make: impl Fn(usize) -> Result<L>,
     ) -> Result<L> {
-        let Some(most) = self.max_chars else { return make(limit) };
+        let Some(most) = self.most_chars() else { return make(limit) };
         let greatest = if limit == 0 { usize::MAX } else { limit };
         let usual_chars = match self.format() {
             Format::Json | Format::Jsonl => 240,
@@ -112,35 +112,35 @@ impl Global {
     /// Returns an error if the budget may be too small for the report of a change. Called before
     /// the change is made.
     pub(super) fn has_room_for_report(&self) -> Result<()> {
-        let Some(most) = self.max_chars else { return Ok(()) };
         let store = store::shown(self);
+        let Some(most) = self.options(&store).limit() else { return Ok(()) };
         let mut longest = Vec::new();
         write(
             &IngestReport::longest(),
-            OutputOptions { max_chars: None, ..self.options(&store) },
+            OutputOptions { max_chars: None, max_bytes: None, ..self.options(&store) },
             &mut longest,
         )?;
-        let enough = measure(&longest).chars.max(limits::REPORT_CHARS);
-        if most >= enough {
-            return Ok(());
-        }
-        let message = format!("the report does not fit in {most} characters");
-        Err(Error::new(ErrorKind::BudgetTooSmall, message)
-            .with_hint(format!("use --max-chars {enough} or more")))
+        let longest = OutputLength::of(&longest);
+        let enough = OutputLength {
+            chars: longest.chars.max(limits::REPORT_CHARS),
+            // A path in the report may have characters of four bytes.
+            bytes: longest.bytes.max(4 * limits::REPORT_CHARS),
+        };
+        if enough.fits(most) { Ok(()) } else { Err(too_small(most, enough, Caller::CommandLine)) }
     }
 
     /// Prints an answer that is not cut: help and schemas. Fails if it does not fit into the budget.
     pub(super) fn print_whole(&self, bytes: &[u8]) -> Result<Status> {
-        let chars = String::from_utf8_lossy(bytes).chars().count();
-        match self.max_chars {
-            Some(most) if most < chars => Err(too_small(most, chars, Caller::CommandLine)),
+        let length = OutputLength::of(bytes);
+        match self.options("").limit() {
+            Some(most) if !length.fits(most) => Err(too_small(most, length, Caller::CommandLine)),
             _ => generated(bytes),
         }
     }
 
     /// Returns an error if an answer does not fit into the budget. Prints nothing.
     pub(super) fn check_fits(&self, answer: &(impl Answer + List)) -> Result<()> {
-        match self.max_chars {
+        match self.most_chars() {
             None => Ok(()),
             Some(_) => {
                 let store = store::shown(self);

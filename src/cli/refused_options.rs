@@ -9,7 +9,8 @@ use super::commands;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The options that say how an answer is printed.
-pub(super) const OUTPUT: [&str; 5] = ["format", "max_chars", "pretty", "compact", "color"];
+pub(super) const OUTPUT: [&str; 6] =
+    ["format", "max_chars", "max_bytes", "pretty", "compact", "color"];
 /// The options that say which store is read.
 pub(super) const STORE: [&str; 3] = ["db", "root", "refresh"];
 

@@ -116,7 +116,7 @@ impl AnyCommand for SearchArgs {
         };
         let mut request = request(self, detail)?;
         SearchAnswer::check_context(&request, global.format())?;
-        request.keep_to(self.passage, global.max_chars);
+        request.keep_to(self.passage, global.most_chars());
         let reader = kept(store::open_for_search(global)?);
         let session = Session::new(&**reader);
         let answer = kept(search(&session, &request)?);

@@ -48,7 +48,7 @@ impl QueryArguments for SelectArgs {
                 max_words: self.max_words,
                 limit,
                 after,
-                room: global.max_chars,
+                room: global.most_chars(),
             };
             select::select(session, &request)
         };

@@ -49,7 +49,7 @@ impl QueryArguments for TocArgs {
             depth: self.depth,
             max_level: self.max_level,
             with_addresses: toc::TocAnswer::has_addresses(global.format()),
-            limit: fitting(self.list.limit, global.max_chars),
+            limit: fitting(self.list.limit, global.most_chars()),
             after: self.list.after.cursor()?,
         };
         toc::toc(session, &request)

@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::limits;
 use crate::message::Message;
 use crate::output::{
-    Answer, Caller, Format, OutputOptions, sanitize, too_small, unprintable, write_worded,
+    Answer, Caller, Format, OutputLength, OutputOptions, sanitize, too_small, unprintable,
+    write_worded,
 };
 use crate::query::{List, Outcome};
 
@@ -72,6 +73,7 @@ impl ReplyOptions<'_> {
             is_compact: true,
             has_color: false,
             max_chars: Some(most),
+            max_bytes: None,
             store: self.store,
             caller: Caller::Mcp { frame: self.max_chars - most },
         };
@@ -89,8 +91,13 @@ impl ReplyOptions<'_> {
     /// Returns the answer between marks, followed by the notes that its format has no place for.
     /// The reply is an error if every address failed.
     pub(super) fn reply(&self, mut answer: impl Answer + List) -> Result<Reply> {
-        let too_small =
-            || too_small(self.max_chars, limits::LEAST_REPLY_CHARS, Caller::Mcp { frame: 0 });
+        let too_small = || {
+            too_small(
+                OutputLength::of_chars(self.max_chars),
+                OutputLength::of_chars(limits::LEAST_REPLY_CHARS),
+                Caller::Mcp { frame: 0 },
+            )
+        };
         let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
         let frame = framed("", &[], is_error).chars().count();
         let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;

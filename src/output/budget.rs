@@ -1,4 +1,4 @@
-//! Applies `--max-chars`: one mechanism for every answer and every format.
+//! Applies `--max-chars` and `--max-bytes`: one mechanism for every answer and every format.
 //!
 //! Invariant: the output never exceeds the limit. The items printed are complete, and they are the first
 //! items of the answer without a limit. If the first item does not fit, a part of it is printed with the
@@ -18,18 +18,71 @@ use crate::query::List;
 const SMALLEST_SIZES: usize = 16;
 
 /// An answer and its item both say whether they are truncated. `true` is one character shorter than `false`,
-/// so both together are shorter by this many characters.
+/// so both together are shorter by this many characters, which are as many bytes.
 const TRUNCATED_CHARS: usize = 2;
 
-/// Returns the error for a limit of `most` characters; a limit of `enough` suffices.
-pub(crate) fn too_small(most: usize, enough: usize, caller: super::Caller) -> Error {
+/// The length of an output, or a limit of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutputLength {
+    /// The number of Unicode scalars; the greatest number for no limit.
+    pub(crate) chars: usize,
+    /// The number of bytes; the greatest number for no limit.
+    pub(crate) bytes: usize,
+}
+
+impl OutputLength {
+    /// No limit.
+    pub(super) const UNLIMITED: Self = Self { chars: usize::MAX, bytes: usize::MAX };
+
+    /// Returns the length of `bytes`.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { chars: measure(bytes).chars, bytes: bytes.len() }
+    }
+
+    /// Returns a limit of `most` Unicode scalars.
+    pub(crate) fn of_chars(most: usize) -> Self {
+        Self { chars: most, ..Self::UNLIMITED }
+    }
+
+    /// Returns whether an output of this length respects the limit `most`.
+    pub(crate) fn fits(self, most: Self) -> bool {
+        self.chars <= most.chars && self.bytes <= most.bytes
+    }
+
+    /// Returns a limit that is larger by this many characters of ASCII.
+    fn and(self, ascii: usize) -> Self {
+        self.with(self, |length, _| length.saturating_add(ascii))
+    }
+
+    /// Returns what `combine` returns for the number of Unicode scalars of both, and for the number of bytes of both.
+    fn with(self, other: Self, combine: impl Fn(usize, usize) -> usize) -> Self {
+        Self { chars: combine(self.chars, other.chars), bytes: combine(self.bytes, other.bytes) }
+    }
+
+    /// Returns the number by which outputs are compared under the limit `most`.
+    fn decisive(self, most: Self) -> usize {
+        if most.bytes == usize::MAX { self.chars } else { self.bytes }
+    }
+}
+
+/// Returns the error for the limit `most`; the limit `enough` suffices.
+pub(crate) fn too_small(most: OutputLength, enough: OutputLength, caller: super::Caller) -> Error {
     let (option, frame) = match caller {
         super::Caller::CommandLine => ("--max-chars", 0),
         super::Caller::Mcp { frame } => ("max_chars", frame),
     };
-    let (most, enough) = (most.saturating_add(frame), enough.saturating_add(frame));
-    Error::new(ErrorKind::BudgetTooSmall, format!("the answer does not fit in {most} characters"))
-        .with_hint(format!("use {option} {enough} or more"))
+    let (mut limits, mut options) = (Vec::new(), Vec::new());
+    if enough.chars > most.chars || most.bytes == usize::MAX {
+        limits.push(format!("{} characters", most.chars.saturating_add(frame)));
+        options.push(format!("{option} {}", enough.chars.saturating_add(frame)));
+    }
+    if enough.bytes > most.bytes {
+        limits.push(format!("{} bytes", most.bytes));
+        options.push(format!("--max-bytes {}", enough.bytes));
+    }
+    let message = format!("the answer does not fit in {}", limits.join(" and "));
+    Error::new(ErrorKind::BudgetTooSmall, message)
+        .with_hint(format!("use {} or more", options.join(" and ")))
 }
 
 /// A buffer with a maximum length. A write that exceeds the maximum fails at once, so an answer that is
@@ -45,7 +98,7 @@ impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.is_full |= self.bytes.len() + bytes.len() > self.most_bytes;
         if self.is_full {
-            return Err(io::Error::other("the character limit is exceeded"));
+            return Err(io::Error::other("the limit is exceeded"));
         }
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -56,32 +109,32 @@ impl io::Write for Bounded {
     }
 }
 
-/// Returns what `write` writes and returns, or `None` if that is more than `most` characters.
+/// Returns what `write` writes and returns, or `None` if that is longer than `most`.
 pub(super) fn within(
-    most: usize,
+    most: OutputLength,
     write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>,
 ) -> Result<Option<Rendered>> {
     // A scalar has at most four bytes in UTF-8.
-    let most_bytes = most.saturating_mul(4);
+    let most_bytes = most.chars.saturating_mul(4).min(most.bytes);
     let mut bounded = Bounded { bytes: Vec::new(), most_bytes, is_full: false };
     match write(&mut bounded) {
         Err(_) if bounded.is_full => Ok(None),
         Err(error) => Err(error),
         Ok(messages) => {
             let bytes = bounded.bytes;
-            let chars = measure(&bytes).chars;
-            Ok((chars <= most).then_some(Rendered { bytes, chars, messages }))
+            let length = OutputLength::of(&bytes);
+            Ok(length.fits(most).then_some(Rendered { bytes, length, messages }))
         }
     }
 }
 
-/// An answer that is to be cut to a limit of characters.
+/// An answer that is to be cut to a limit.
 pub(super) struct Fitting<'a, Answer> {
     pub(super) answer: &'a Answer,
-    /// The maximum length of the output, in Unicode scalars.
-    pub(super) most: usize,
-    /// Renders an answer; returns `None` if it is longer than the given number of characters.
-    pub(super) render: &'a dyn Fn(&Answer, usize) -> Result<Option<Rendered>>,
+    /// The maximum length of the output.
+    pub(super) most: OutputLength,
+    /// Renders an answer; returns `None` if it is longer than the given limit.
+    pub(super) render: &'a dyn Fn(&Answer, OutputLength) -> Result<Option<Rendered>>,
     /// Puts the messages of an answer into the words of the caller.
     pub(super) reword: &'a dyn Fn(&mut Answer),
     pub(super) caller: super::Caller,
@@ -101,12 +154,13 @@ impl<Answer: List> Fitting<'_, Answer> {
         }
         // A part of the last item that is all of it is shorter by these characters, so it may fit although nothing
         // is left out.
-        let most_of_parts =
-            match (self.render)(self.answer, self.most.saturating_add(TRUNCATED_CHARS))? {
-                Some(whole) if whole.chars <= self.most => return Ok(whole),
-                Some(whole) => whole.chars.saturating_sub(TRUNCATED_CHARS + 1),
-                None => self.most,
-            };
+        let most_of_parts = match (self.render)(self.answer, self.most.and(TRUNCATED_CHARS))? {
+            Some(whole) if whole.length.fits(self.most) => return Ok(whole),
+            Some(whole) => self.most.with(whole.length, |most, whole| {
+                if whole > most { whole.saturating_sub(TRUNCATED_CHARS + 1) } else { most }
+            }),
+            None => self.most,
+        };
         let first = self.answer.first(self.answer.least());
         let mut brief = first.clone();
         if let Some(page) = brief.page_mut() {
@@ -119,12 +173,12 @@ impl<Answer: List> Fitting<'_, Answer> {
     }
 
     /// Renders as much of the answer as fits; the whole does not. `first` has only the first item, and
-    /// `brief` also has shorter messages. An answer whose last item is cut has at most `most_of_parts` characters.
+    /// `brief` also has shorter messages. An answer whose last item is cut is at most as long as `most_of_parts`.
     fn shortened(
         &self,
         first: &Answer,
         brief: &Answer,
-        most_of_parts: usize,
+        most_of_parts: OutputLength,
     ) -> Result<Option<Rendered>> {
         let parts = Self { most: most_of_parts, ..*self };
         if let Some((count, items)) = self.most_items()? {
@@ -156,18 +210,20 @@ impl<Answer: List> Fitting<'_, Answer> {
             return Ok(None);
         }
         let Some(mut best) = self.try_render(&self.answer.first(low))? else { return Ok(None) };
-        let mut chars_each = (best.chars / low.max(1)).max(1);
+        let mut each = best.length.with(best.length, |length, _| (length / low.max(1)).max(1));
         let mut is_too_high = false;
         while high - low > 1 {
             let guess = if is_too_high {
                 low.midpoint(high)
             } else {
-                low.saturating_add((self.most - best.chars) / chars_each).clamp(low + 1, high - 1)
+                let room = self.most.with(best.length, usize::saturating_sub);
+                let more = room.with(each, |room, each| room / each);
+                low.saturating_add(more.chars.min(more.bytes)).clamp(low + 1, high - 1)
             };
             match self.try_render(&self.answer.first(guess))? {
                 Some(rendered) => {
-                    let added = rendered.chars.saturating_sub(best.chars);
-                    chars_each = (added / (guess - low)).max(1);
+                    let added = rendered.length.with(best.length, usize::saturating_sub);
+                    each = added.with(added, |added, _| (added / (guess - low)).max(1));
                     is_too_high = false;
                     (low, best) = (guess, rendered);
                 }
@@ -233,18 +289,21 @@ impl<Answer: List> Fitting<'_, Answer> {
         Ok(best)
     }
 
-    /// Returns the number of characters of the smallest rendering; `brief` has only the first item. The part of
+    /// Returns the length of the smallest rendering; `brief` has only the first item. The part of
     /// an item may be longer than the item, because it has the address of the remainder.
-    fn smallest(&self, brief: &Answer) -> Result<usize> {
+    fn smallest(&self, brief: &Answer) -> Result<OutputLength> {
         let sizes = brief.sizes_of_first().min(SMALLEST_SIZES);
-        let mut smallest = usize::MAX;
+        let mut smallest = OutputLength::UNLIMITED;
         let parts = (1..=sizes).filter_map(|size| self.part(brief, size));
         for form in parts.chain([brief.clone()]) {
-            let rendered = (self.render)(&form, usize::MAX)?;
-            smallest = smallest.min(rendered.map_or(usize::MAX, |rendered| rendered.chars));
+            let rendered = (self.render)(&form, OutputLength::UNLIMITED)?;
+            let lengths = rendered.map(|rendered| rendered.length).into_iter().chain([smallest]);
+            smallest = lengths.min_by_key(|it| it.decisive(self.most)).unwrap_or(smallest);
         }
-        let whole = (self.render)(self.answer, smallest.saturating_add(TRUNCATED_CHARS))?;
-        Ok(whole.map_or(smallest, |whole| whole.chars))
+        // The length in a unit without a limit does not matter.
+        let limit = self.most.with(smallest, usize::max);
+        let whole = (self.render)(self.answer, limit.and(TRUNCATED_CHARS))?;
+        Ok(whole.map_or(smallest, |whole| whole.length))
     }
 
     /// Returns `first` with its only item cut to `size`, or `None` if it cannot be cut.

@@ -1,4 +1,4 @@
-//! Writes answers in a format, within a limit of characters, with unsafe characters escaped. Never reads
+//! Writes answers in a format, within a limit of characters and bytes, with unsafe characters escaped. Never reads
 //! the store.
 //!
 //! Every answer implements [`Answer`]. Only [`write()`] and [`write_list`] turn an answer into bytes.
@@ -18,7 +18,7 @@ mod records;
 pub mod sanitize;
 mod text_writer;
 
-pub(crate) use budget::too_small;
+pub(crate) use budget::{OutputLength, too_small};
 pub use footer::Footer;
 pub use forms::NamedValues;
 pub use graph::Graph;
@@ -108,10 +108,21 @@ pub struct OutputOptions<'a> {
     pub has_color: bool,
     /// The maximum length of the output in Unicode scalars, if limited.
     pub max_chars: Option<usize>,
+    /// The maximum length of the output in bytes, if limited.
+    pub max_bytes: Option<usize>,
     /// The path of the store, as printed in records.
     pub store: &'a str,
     /// The interface that the request came from.
     pub caller: Caller,
+}
+
+impl OutputOptions<'_> {
+    /// Returns the maximum length of the output, if limited.
+    pub(crate) fn limit(&self) -> Option<OutputLength> {
+        self.max_chars.or(self.max_bytes)?;
+        let or_all = |most: Option<usize>| most.unwrap_or(usize::MAX);
+        Some(OutputLength { chars: or_all(self.max_chars), bytes: or_all(self.max_bytes) })
+    }
 }
 
 /// The interface that a request came from. It determines how an answer names the option that continues
@@ -197,8 +208,8 @@ pub(crate) fn edit_has(format: Format, is_dry_run: bool) -> bool {
 #[derive(Debug)]
 struct Rendered {
     bytes: Vec<u8>,
-    /// The length of `bytes` in Unicode scalars.
-    chars: usize,
+    /// The length of `bytes`.
+    length: OutputLength,
     /// Lines for standard error: what the format cannot express.
     messages: Vec<String>,
 }
@@ -209,12 +220,13 @@ pub fn write(
     options: OutputOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    let Some(most) = options.max_chars else { return written(answer, options, out) };
+    let Some(most) = options.limit() else { return written(answer, options, out) };
     let render = |most| budget::within(most, |out| written(answer, options, out));
     match render(most)? {
         Some(rendered) => put(rendered, out),
         None => {
-            let enough = render(usize::MAX)?.map_or(usize::MAX, |rendered| rendered.chars);
+            let whole = render(OutputLength::UNLIMITED)?;
+            let enough = whole.map_or(OutputLength::UNLIMITED, |whole| whole.length);
             Err(budget::too_small(most, enough, options.caller))
         }
     }
@@ -242,16 +254,15 @@ pub(crate) fn write_worded<Listed: Answer + List>(
         answer.messages_mut().into_iter().for_each(|message| *message = word(message));
     };
     reword(answer);
-    let Some(most) = options.max_chars else { return written(answer, options, out) };
-    let render =
-        |answer: &Listed, most: usize| budget::within(most, |out| written(answer, options, out));
+    let Some(most) = options.limit() else { return written(answer, options, out) };
+    let render = |answer: &Listed, most| budget::within(most, |out| written(answer, options, out));
     let caller = options.caller;
     put(budget::Fitting { answer, most, render: &render, reword: &reword, caller }.run()?, out)
 }
 
 /// Returns whether the whole answer fits into the limit.
 pub fn fits(answer: &impl Answer, options: OutputOptions<'_>) -> Result<bool> {
-    let Some(most) = options.max_chars else { return Ok(true) };
+    let Some(most) = options.limit() else { return Ok(true) };
     let rendered = budget::within(most, |out| written(answer, options, out))?;
     Ok(rendered.is_some())
 }

@@ -26,6 +26,7 @@ fn options(format: Format, max_chars: Option<usize>) -> OutputOptions<'static> {
         is_compact: false,
         has_color: false,
         max_chars,
+        max_bytes: None,
         store: ".mdsel.db",
         caller: Caller::CommandLine,
     }
