@@ -96,6 +96,54 @@ fn a_section_is_read_in_full_to_a_depth_as_a_preview_or_by_its_summary() {
 }
 
 #[test]
+fn a_stub_names_each_section_below_the_depth_and_its_bytes() {
+    let place = answer();
+    let own = get(&place, &["key_findings", "--depth", "0", "--stubs"]);
+    let stubs: Vec<&str> = own.lines().filter(|line| line.contains("LDMD:REF")).collect();
+    assert_eq!(stubs.len(), 2, "{own}");
+    for (stub, id) in stubs.iter().zip(["key_findings_tldr", "key_findings_body"]) {
+        let bytes = get(&place, &[id]).len();
+        assert_eq!(*stub, format!("<!--LDMD:REF id=\"{id}\" bytes=\"{bytes}\"-->"));
+    }
+    let without: String =
+        own.split_inclusive('\n').filter(|line| !line.contains("LDMD:REF")).collect();
+    assert_eq!(without, get(&place, &["key_findings", "--depth", "0"]));
+    let full = get(&place, &["key_findings"]);
+    assert_eq!(get(&place, &["key_findings", "--stubs"]), full, "nothing is left out");
+    let stripped = get(&place, &["key_findings", "--depth", "0", "--stubs", "--strip-markers"]);
+    assert_eq!(stripped, format!("## Key Findings (6)\n{}\n", stubs.join("\n")));
+    let call = ["ldmd", "get", "answer.ldmd.md", "--id", "key_findings", "--depth", "0", "--stubs"];
+    let json = place.run(&call).success().json();
+    assert_eq!((&json["content"], &json["omitted_sections"]), (&json!(own), &json!(3)));
+    place.write("part.ldmd.md", &own);
+    place.run(&["ingest"]).success();
+    place.run(&["ldmd", "check", "part.ldmd.md"]).success();
+}
+
+#[test]
+fn a_stub_has_the_id_of_a_repeated_section_and_the_line_end_of_the_document() {
+    let lines = ["(a", "(b", "one", ")b", "(b", "two words", ")b", ")a"];
+    let marker = |line: &str| match (line.strip_prefix('('), line.strip_prefix(')')) {
+        (Some(id), _) => format!("<!--LDMD:BEGIN id=\"{id}\"-->\r\n"),
+        (_, Some(id)) => format!("<!--LDMD:END id=\"{id}\"-->\r\n"),
+        _ => format!("{line}\r\n"),
+    };
+    let text: String = lines.into_iter().map(marker).collect();
+    let place = Place::ingested(&[("a.md", &text)]);
+    let get = |arguments: &[&str]| {
+        let call = [&["ldmd", "get", "a.md", "-f", "raw", "--id"], arguments].concat();
+        place.run(&call).success().text()
+    };
+    let (first, second) = (get(&["b"]).len(), get(&["b@5"]).len());
+    assert_eq!(
+        get(&["a", "--depth", "0", "--stubs", "--strip-markers"]),
+        format!(
+            "<!--LDMD:REF id=\"b\" bytes=\"{first}\"-->\r\n<!--LDMD:REF id=\"b@5\" bytes=\"{second}\"-->\r\n"
+        )
+    );
+}
+
+#[test]
 fn any_limit_returns_whole_characters_and_continuing_returns_the_rest() {
     let place = answer();
     let full = get(&place, &["key_findings"]);

@@ -76,6 +76,9 @@ pub(super) struct LdmdGetArgs {
     /// Omit the markers of sections
     #[arg(long)]
     pub(super) strip_markers: bool,
+    /// Print one REF marker with its id and its bytes in place of each nested section below the depth
+    #[arg(long)]
+    pub(super) stubs: bool,
     #[command(flatten)]
     pub(super) after: AfterArgs,
 }
@@ -193,7 +196,9 @@ impl QueryArguments for LdmdGetArgs {
                 depth: self.depth,
                 limit_bytes: self.limit_bytes,
                 strip_markers: self.strip_markers,
+                stub_end: None,
             },
+            stubs: self.stubs,
             after: self.after.cursor()?,
         };
         get::get(session, &request)

@@ -57,6 +57,8 @@ pub(super) enum Marker {
     End(String),
     /// REF: the document, and the section if any.
     Reference(String, Option<String>),
+    /// REF in place of a section that is left out.
+    Stub,
     /// VERSION: the version.
     Version(String),
     /// A malformed marker: an error message.
@@ -103,6 +105,9 @@ impl Marker {
                 .ok_or_else(|| "VERSION has no version".to_owned());
         }
         let mut attributes = Attributes::read(rest)?;
+        if keyword == "REF" && attributes.is_of_stub() {
+            return Ok(Self::Stub);
+        }
         let mut required = |name: &str| {
             let value = attributes.take(name).filter(|value| !value.trim().is_empty());
             value.ok_or_else(|| format!("{keyword} has no {name}"))
@@ -129,6 +134,13 @@ impl Attributes {
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let at = self.pairs.iter().position(|(known, _)| known == name)?;
         Some(self.pairs.remove(at).1)
+    }
+
+    /// Returns whether they are those of a REF in place of a section that is left out.
+    fn is_of_stub(&self) -> bool {
+        let [(id, name), (bytes, number)] = self.pairs.as_slice() else { return false };
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        (id.as_str(), bytes.as_str()) == ("id", "bytes") && !name.trim().is_empty() && is_number
     }
 
     fn read(text: &str) -> Result<Self, String> {
@@ -265,6 +277,7 @@ mod tests {
             read("<!--LDMD:REF doc=\"other.ldmd.md\" section=\"summary\"-->"),
             Some(Marker::Reference("other.ldmd.md".to_owned(), Some("summary".to_owned())))
         );
+        assert_eq!(read(&super::super::stub("a--\"b@7", 12)), Some(Marker::Stub));
     }
 
     #[test]
@@ -312,6 +325,8 @@ mod tests {
             "<!--LDMD:VERSION1.0-->",
             "<!--LDMD:VERSION 1 0-->",
             "<!--LDMD:REF section=\"a\"-->",
+            "<!--LDMD:REF id=\"a\"-->",
+            "<!--LDMD:REF id=\"a\" bytes=\"x\"-->",
             "<!--LDMD:BEGIN id=\"a\"--><!--LDMD:END id=\"a\"-->",
             "<!--LDMD:END id=\"a\"-->  <!-- ERROR: Expected 'b', got 'a' -->",
             &format!("<!--LDMD:BEGIN id=\"a\"{many}-->"),

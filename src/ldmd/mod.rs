@@ -24,8 +24,8 @@ pub use marker::is_marker_line;
 pub use navigation::SectionNeighbors;
 pub use parse::parse;
 pub use search::{LineMatch, search};
-pub use slice::{Mode, Slice, SliceRequest, whole_scalars};
-pub use writer::{MarkerWriter, Opening, closing, opening};
+pub use slice::{Mode, Piece, Slice, SliceRequest, whole_scalars};
+pub use writer::{MarkerWriter, Opening, closing, opening, stub};
 
 use crate::position::{ByteSpan, LineSpan};
 
@@ -41,7 +41,7 @@ pub struct Markup {
     /// The REF markers, in document order.
     pub references: Vec<Reference>,
     /// The whole lines of all markers that do not belong to a section, in document order: VERSION,
-    /// REF, and markers with problems.
+    /// REF, stubs, and markers with problems.
     pub strays: Vec<ByteSpan>,
 }
 

@@ -78,6 +78,7 @@ impl MarkerParser {
             Marker::Reference(document, section) => {
                 self.markup.references.push(Reference { document, section, span, line });
             }
+            Marker::Stub => {}
             Marker::Malformed(message) => {
                 self.faults.add(FaultKind::MalformedMarker, line, message);
             }

@@ -1,9 +1,9 @@
 //! Slices of a section: how deep, how many bytes, with or without markers.
 //!
-//! Invariant: a slice consists of whole lines of the file, and sections are left out completely,
+//! Invariant: a slice consists of whole lines of the file and of stubs, and sections are left out completely,
 //! with their markers. So a slice without a byte limit parses without new problems.
 
-use super::{LdmdSection, Markup};
+use super::{LdmdSection, Markup, stub};
 use crate::limits;
 use crate::position::ByteSpan;
 
@@ -30,6 +30,35 @@ pub struct SliceRequest {
     pub limit_bytes: usize,
     /// Whether to leave out the marker lines of the sections.
     pub strip_markers: bool,
+    /// The line end of the stubs that stand for sections left out; `None` for no stubs.
+    pub stub_end: Option<&'static str>,
+}
+
+/// A part of a slice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes of the file.
+    File(ByteSpan),
+    /// Bytes of a stub: the line that stands for a section left out.
+    Stub(Vec<u8>),
+}
+
+impl Piece {
+    /// Returns its length in bytes.
+    fn length(&self) -> usize {
+        match self {
+            Self::File(span) => span.len(),
+            Self::Stub(line) => line.len(),
+        }
+    }
+
+    /// Returns its bytes from `start` to `end`, which must be in it.
+    fn part(&self, start: usize, end: usize) -> Self {
+        match self {
+            Self::File(span) => Self::File(ByteSpan::new(span.start + start, span.start + end)),
+            Self::Stub(line) => Self::Stub(line.get(start..end).unwrap_or_default().to_vec()),
+        }
+    }
 }
 
 /// The part of a section that is printed.
@@ -43,8 +72,8 @@ pub struct Slice {
     pub depth: Option<usize>,
     /// Size limit in bytes, 0 for no limit.
     pub limit_bytes: usize,
-    /// Spans of the file, in order, that make up the answer before the limit.
-    pub spans: Vec<ByteSpan>,
+    /// What makes up the answer before the limit, in order.
+    pub pieces: Vec<Piece>,
     /// The number of sections left out because of their depth.
     pub omitted: usize,
 }
@@ -73,8 +102,8 @@ impl Markup {
             }
         }
         if let Some(root) = self.sections.get(section) {
-            let cuts = self.cuts(section, root, &mut slice, request.strip_markers);
-            slice.spans = without(root.span, cuts);
+            let cuts = self.cuts(section, root, &mut slice, request);
+            slice.pieces = without(root.span, cuts);
         }
         slice
     }
@@ -94,66 +123,73 @@ impl Markup {
         found.map(|(index, _)| index)
     }
 
-    /// Returns the spans to leave out of `root`, in document order. Counts the sections left out.
+    /// Returns the spans to leave out of `root`, in document order, each with its stub if it has one. Counts the
+    /// sections left out.
     fn cuts(
         &self,
         section: usize,
         root: &LdmdSection,
         slice: &mut Slice,
-        strip: bool,
-    ) -> Vec<ByteSpan> {
+        request: &SliceRequest,
+    ) -> Vec<(ByteSpan, Option<Vec<u8>>)> {
         let deepest = slice.depth.map_or(usize::MAX, |depth| root.depth.saturating_add(depth));
         let mut cuts = Vec::new();
-        for shown in std::iter::once(root).chain(self.nested(section).map(|(_, nested)| nested)) {
+        for (index, shown) in std::iter::once((section, root)).chain(self.nested(section)) {
             let LdmdSection { span, content, .. } = shown;
             if shown.depth > deepest {
                 slice.omitted += 1;
                 // Deeper sections are inside of a span that is already left out.
                 if shown.depth - 1 == deepest {
-                    cuts.push(*span);
+                    let line = |end| (stub(&self.name(index), span.len()) + end).into_bytes();
+                    cuts.push((*span, request.stub_end.map(line)));
                 }
-            } else if strip {
-                cuts.push(ByteSpan::new(span.start, content.start));
-                cuts.push(ByteSpan::new(content.end, span.end));
+            } else if request.strip_markers {
+                cuts.push((ByteSpan::new(span.start, content.start), None));
+                cuts.push((ByteSpan::new(content.end, span.end), None));
             }
         }
-        cuts.sort_unstable_by_key(|cut| cut.start);
+        cuts.sort_unstable_by_key(|(cut, _)| cut.start);
         cuts
     }
 }
 
-/// Returns the parts of `whole` that are not in `cuts`, which are sorted and disjoint.
-fn without(whole: ByteSpan, cuts: Vec<ByteSpan>) -> Vec<ByteSpan> {
+/// Returns the parts of `whole` that are not in `cuts`, which are sorted and disjoint, and the stubs of these.
+fn without(whole: ByteSpan, cuts: Vec<(ByteSpan, Option<Vec<u8>>)>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
     let mut start = whole.start;
-    let end = ByteSpan::new(whole.end, whole.end);
-    let gaps = cuts.into_iter().chain([end]).map(|cut| {
-        let gap = ByteSpan::new(start, cut.start);
+    for (cut, stub) in cuts {
+        if start < cut.start {
+            pieces.push(Piece::File(ByteSpan::new(start, cut.start)));
+        }
+        pieces.extend(stub.map(Piece::Stub));
         start = cut.end;
-        gap
-    });
-    gaps.filter(|gap| !gap.is_empty()).collect()
+    }
+    if start < whole.end {
+        pieces.push(Piece::File(ByteSpan::new(start, whole.end)));
+    }
+    pieces
 }
 
 impl Slice {
     /// Returns the length in bytes before the limit.
     pub fn bytes(&self) -> usize {
-        self.spans.iter().map(|span| span.len()).sum()
+        self.pieces.iter().map(Piece::length).sum()
     }
 
-    /// Returns the spans after the first `from` bytes, up to the limit, and whether the limit cut
+    /// Returns the pieces after the first `from` bytes, up to the limit, and whether the limit cut
     /// something. A cut may split a scalar; [`whole_scalars`] removes the incomplete one.
-    pub fn limited(&self, from: usize) -> (Vec<ByteSpan>, bool) {
+    pub fn limited(&self, from: usize) -> (Vec<Piece>, bool) {
         let limit = if self.limit_bytes == 0 { usize::MAX } else { self.limit_bytes };
         let (mut passed, mut room) = (from, limit);
-        let limited = self.spans.iter().map(|span| {
-            let start = span.start + passed.min(span.len());
-            passed -= start - span.start;
-            let length = (span.end - start).min(room);
+        let limited = self.pieces.iter().map(|piece| {
+            let start = passed.min(piece.length());
+            passed -= start;
+            let length = (piece.length() - start).min(room);
             room -= length;
-            ByteSpan::new(start, start + length)
+            piece.part(start, start + length)
         });
-        let spans = limited.filter(|span| !span.is_empty()).collect();
-        (spans, self.bytes().saturating_sub(from) > limit)
+        let pieces = limited.filter(|piece| piece.length() > 0).collect();
+        (pieces, self.bytes().saturating_sub(from) > limit)
     }
 }
 
@@ -201,20 +237,27 @@ Apart
 ";
     const MODES: [Mode; 3] = [Mode::Full, Mode::Preview, Mode::Tldr];
 
-    fn bytes(spans: &[ByteSpan]) -> Vec<u8> {
-        spans.iter().flat_map(|span| &DOCUMENT.as_bytes()[span.start..span.end]).copied().collect()
+    fn bytes(pieces: &[Piece]) -> Vec<u8> {
+        let bytes = |piece: &Piece| match piece {
+            Piece::File(span) => span.of(DOCUMENT.as_bytes()).to_vec(),
+            Piece::Stub(line) => line.clone(),
+        };
+        pieces.iter().flat_map(bytes).collect()
     }
 
     fn requests() -> impl Iterator<Item = SliceRequest> {
         let depths = [None, Some(0), Some(1), Some(2), Some(3)];
         MODES.into_iter().flat_map(move |mode| {
             depths.into_iter().flat_map(move |depth| {
-                [false, true].map(|strip_markers| SliceRequest {
-                    mode,
-                    depth,
-                    limit_bytes: 0,
-                    strip_markers,
-                })
+                [(false, None), (true, None), (false, Some("\n")), (true, Some("\r\n"))].map(
+                    |(strip_markers, stub_end)| SliceRequest {
+                        mode,
+                        depth,
+                        limit_bytes: 0,
+                        strip_markers,
+                        stub_end,
+                    },
+                )
             })
         })
     }
@@ -225,7 +268,7 @@ Apart
         let shown = |depth, strip_markers| {
             let request = SliceRequest { depth, strip_markers, ..SliceRequest::default() };
             let slice = markup.slice(0, &request);
-            (String::from_utf8(bytes(&slice.spans)).unwrap(), slice.omitted)
+            (String::from_utf8(bytes(&slice.pieces)).unwrap(), slice.omitted)
         };
         let end = DOCUMENT.find("<!--LDMD:BEGIN id=\"inner_tldr").unwrap();
         assert_eq!(shown(None, false), (DOCUMENT[..end].to_owned(), 0));
@@ -250,6 +293,29 @@ Apart
     }
 
     #[test]
+    fn a_stub_stands_for_a_section_below_the_depth() {
+        let markup = parse(DOCUMENT.as_bytes(), &[]);
+        let shown = |depth| {
+            let (depth, stub_end) = (Some(depth), Some("\n"));
+            let request = SliceRequest { depth, stub_end, ..SliceRequest::default() };
+            String::from_utf8(bytes(&markup.slice(0, &request).pieces)).unwrap()
+        };
+        let length = |id| markup.sections[markup.named(id).unwrap()].span.len();
+        let stub = |id| format!("<!--LDMD:REF id=\"{id}\" bytes=\"{}\"-->\n", length(id));
+        assert_eq!(
+            shown(0),
+            format!(
+                "\u{feff}<!--LDMD:BEGIN id=\"outer\"-->\nOuter \u{e9} content\n{}\
+                 <!--LDMD:REF doc=\"x.md\"-->\nMore outer content\n<!--LDMD:END id=\"outer\"-->\n",
+                stub("inner")
+            )
+        );
+        assert!(shown(1).contains(&stub("deep")) && !shown(1).contains(&stub("outer_tldr")));
+        assert!(shown(2).contains(&stub("outer_tldr")));
+        assert!(!shown(3).contains("bytes="));
+    }
+
+    #[test]
     fn the_depth_filter_of_the_ldmd_paper() {
         let text = "<!--LDMD:BEGIN id=\"outer\"-->\nOuter content\n<!--LDMD:BEGIN id=\"inner\"-->\n\
                     Inner content\n<!--LDMD:END id=\"inner\"-->\nMore outer content\n<!--LDMD:END id=\"outer\"-->\n";
@@ -257,8 +323,12 @@ Apart
         let shown = |depth| {
             let request =
                 SliceRequest { depth: Some(depth), strip_markers: true, ..SliceRequest::default() };
-            let spans = markup.slice(0, &request).spans;
-            spans.iter().map(|span| &text[span.start..span.end]).collect::<String>()
+            let pieces = markup.slice(0, &request).pieces;
+            let part = |piece: &Piece| match piece {
+                Piece::File(span) => &text[span.start..span.end],
+                Piece::Stub(_) => panic!("{piece:?}"),
+            };
+            pieces.iter().map(part).collect::<String>()
         };
         assert_eq!(shown(0), "Outer content\nMore outer content\n");
         assert_eq!(shown(1), "Outer content\nInner content\nMore outer content\n");
@@ -295,11 +365,11 @@ Apart
             (Some(3), 9000, (Some(1), 9000)),
         ] {
             let request =
-                SliceRequest { mode: Mode::Preview, depth, limit_bytes, strip_markers: false };
+                SliceRequest { mode: Mode::Preview, depth, limit_bytes, ..SliceRequest::default() };
             let slice = markup.slice(0, &request);
             assert_eq!((slice.depth, slice.limit_bytes), expected);
         }
-        assert_eq!(markup.slice(99, &SliceRequest::default()).spans, []);
+        assert_eq!(markup.slice(99, &SliceRequest::default()).pieces, []);
     }
 
     #[test]
@@ -310,8 +380,8 @@ Apart
                 let whole = markup.slice(section, &request);
                 for limit_bytes in 1..=whole.bytes() + 1 {
                     let slice = markup.slice(section, &SliceRequest { limit_bytes, ..request });
-                    let (spans, is_cut) = slice.limited(0);
-                    let cut = bytes(&spans);
+                    let (pieces, is_cut) = slice.limited(0);
+                    let cut = bytes(&pieces);
                     let shown = if is_cut { whole_scalars(&cut) } else { &cut };
                     assert!(std::str::from_utf8(shown).is_ok(), "{request:?} {limit_bytes}");
                     assert!(shown.len() <= limit_bytes && cut.len() < shown.len() + 4);
@@ -329,7 +399,7 @@ Apart
         for request in requests() {
             for section in 0..markup.sections.len() {
                 let slice = markup.slice(section, &request);
-                let again = parse(&bytes(&slice.spans), &[]);
+                let again = parse(&bytes(&slice.pieces), &[]);
                 assert_eq!(again.faults, [], "{request:?} of {section}");
                 let shown = markup.nested(slice.section).count() + 1 - slice.omitted;
                 assert_eq!(again.sections.len(), if request.strip_markers { 0 } else { shown });
@@ -363,9 +433,11 @@ Apart
         ] {
             let markup = parse(text.as_bytes(), &[]);
             let started = std::time::Instant::now();
-            for request in requests() {
+            let stubs =
+                SliceRequest { depth: Some(0), stub_end: Some("\n"), ..SliceRequest::default() };
+            for request in requests().filter(|it| it.stub_end.is_none()).chain([stubs]) {
                 let slice = markup.slice(0, &request);
-                assert!(slice.spans.len() <= 2 * FLAT + 1);
+                assert!(slice.pieces.len() <= 2 * FLAT + 1);
             }
             assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
         }

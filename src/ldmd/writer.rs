@@ -49,6 +49,16 @@ pub fn closing(id: &str) -> String {
     format!("<!--LDMD:END{}-->", attribute("id", id, '"'))
 }
 
+/// Returns the stub of the section `id`, without a line end. It stands for the section where that is left out, with all
+/// of its `bytes` bytes.
+pub fn stub(id: &str, bytes: usize) -> String {
+    format!(
+        "<!--LDMD:REF{}{}-->",
+        attribute("id", id, '"'),
+        attribute("bytes", &bytes.to_string(), '"')
+    )
+}
+
 /// Returns an attribute with a blank before it. The value is encoded so that it ends neither the
 /// comment nor the line.
 fn attribute(name: &str, value: &str, quote: char) -> String {

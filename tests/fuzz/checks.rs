@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use mdsel::address::{Interpretation, Locator, Selector, Tree, interpretations, parse_params};
 use mdsel::edit::plan::{Allow, ContentChange, EditScope, EditTarget, Position, Version, plan};
-use mdsel::ldmd::{Mode, whole_scalars};
+use mdsel::ldmd::{Mode, Piece, whole_scalars};
 use mdsel::markdown::{self, tiling};
 use mdsel::output::sanitize;
 use mdsel::position::ByteSpan;
@@ -192,11 +192,20 @@ pub(crate) fn ldmd(bytes: &[u8]) {
             (Mode::Preview, Some(1), 100, false),
             (Mode::Tldr, None, 3, true),
         ] {
-            let request = mdsel::ldmd::SliceRequest { mode, depth, limit_bytes, strip_markers };
+            let request = mdsel::ldmd::SliceRequest {
+                mode,
+                depth,
+                limit_bytes,
+                strip_markers,
+                stub_end: strip_markers.then_some("\n"),
+            };
             let slice = markup.slice(index, &request);
-            let (spans, is_cut) = slice.limited(0);
-            let content: Vec<u8> =
-                spans.iter().flat_map(|span| &bytes[span.start..span.end]).copied().collect();
+            let (pieces, is_cut) = slice.limited(0);
+            let part = |piece: Piece| match piece {
+                Piece::File(span) => bytes[span.start..span.end].to_vec(),
+                Piece::Stub(line) => line,
+            };
+            let content: Vec<u8> = pieces.into_iter().flat_map(part).collect();
             assert!(limit_bytes == 0 || content.len() <= slice.limit_bytes.max(1));
             assert_eq!(is_cut, content.len() < slice.bytes());
             if std::str::from_utf8(bytes).is_ok() && is_cut {

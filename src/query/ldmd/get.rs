@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::{Items, LdmdAnswer, in_document, section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ldmd::{Mode, Slice, SliceRequest, whole_scalars};
+use crate::ldmd::{Mode, Piece, Slice, SliceRequest, whole_scalars};
 use crate::markdown::words::{measure, page};
+use crate::position::ByteSpan;
 use crate::query::freshness::Freshness;
 use crate::query::node::Content;
 use crate::query::open_document::OpenDocument;
@@ -21,6 +22,8 @@ pub struct LdmdGetRequest {
     pub id: String,
     /// The part of the section to return.
     pub slice: SliceRequest,
+    /// Whether a line stands for each nested section that is left out. Sets the stubs of the part.
+    pub stubs: bool,
     /// The cursor of the previous answer, if any; it counts bytes of the requested part.
     pub after: Option<Cursor>,
 }
@@ -91,7 +94,9 @@ pub fn get(session: &Session<'_>, request: &LdmdGetRequest) -> Result<LdmdAnswer
             Ok(index) => index,
             Err(fault) => return Ok(Err(fault)),
         };
-        let slice = document.markup.slice(index, &request.slice);
+        let stub_end = if request.stubs { Some(line_end(session, document, index)?) } else { None };
+        let request = SliceRequest { stub_end, ..request.slice };
+        let slice = document.markup.slice(index, &request);
         let (bytes, is_cut) = read(session, document, &slice, part.start())?;
         if is_cut && bytes.is_empty() {
             let limit = slice.limit_bytes;
@@ -121,6 +126,21 @@ pub fn get(session: &Session<'_>, request: &LdmdGetRequest) -> Result<LdmdAnswer
     Ok(answer)
 }
 
+/// Returns the line end of the BEGIN marker of a section.
+fn line_end(
+    session: &Session<'_>,
+    document: &OpenDocument,
+    section: usize,
+) -> Result<&'static str> {
+    let begin = document.markup.sections.get(section).map_or(0, |section| section.content.start);
+    let last = session.content(document, ByteSpan::new(begin.saturating_sub(2), begin))?;
+    Ok(match &*last {
+        b"\r\n" => "\r\n",
+        [_, b'\r'] => "\r",
+        _ => "\n",
+    })
+}
+
 fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Full => "full",
@@ -137,10 +157,13 @@ fn read(
     slice: &Slice,
     from: usize,
 ) -> Result<(Vec<u8>, bool)> {
-    let (spans, is_cut) = slice.limited(from);
+    let (pieces, is_cut) = slice.limited(from);
     let mut bytes = Vec::new();
-    for span in spans {
-        bytes.extend(session.content(document, span)?);
+    for piece in pieces {
+        match piece {
+            Piece::File(span) => bytes.extend(session.content(document, span)?),
+            Piece::Stub(line) => bytes.extend(line),
+        }
     }
     if is_cut {
         bytes.truncate(whole_scalars(&bytes).len());
