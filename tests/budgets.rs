@@ -85,6 +85,7 @@ fn selected(
         addresses: addresses.iter().map(ToString::to_string).collect(),
         max_words,
         limit: Some(call.max_chars.map_or(0, |most| most + 1)),
+        unique: false,
         after: call.after,
         room: call.max_chars,
     };

@@ -221,6 +221,7 @@ fn emitted_selectors_select_exactly_their_node() {
                 addresses: addresses.clone(),
                 max_words: 0,
                 limit: None,
+                unique: false,
                 after: None,
                 room: None,
             };

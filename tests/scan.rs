@@ -136,6 +136,7 @@ impl Searched {
                 addresses: vec![hit.selector.clone()],
                 max_words: 500,
                 limit: None,
+                unique: false,
                 after: None,
                 room: None,
             };

@@ -589,3 +589,55 @@ fn no_address_on_standard_input_is_no_answer() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     place.run_in("", &["select", "-"], "\n").ends(1);
 }
+
+#[test]
+fn a_place_that_several_addresses_name_is_printed_once_only_if_asked() {
+    let place = doc();
+    place.write("other.md", "# Other\n\n```sh\nls\n```\n");
+    place.run(&["ingest"]).success();
+    let beta = "doc.md::heading:h2[1]";
+    // The section by its anchor, by its selector, by one of its lines, and among others.
+    let addresses = [
+        "doc.md#beta",
+        "doc.md::block:code[1]",
+        beta,
+        "doc.md:13",
+        "doc.md::heading:h2",
+        "block:code",
+    ];
+    let select = |options: &[&str]| {
+        let answer = place.run(&[&["select"][..], &addresses, options].concat()).success().json();
+        let selectors = selectors(&answer["results"]);
+        let selectors: Vec<String> = selectors.into_iter().map(str::to_owned).collect();
+        (selectors, answer["next"].as_str().map(str::to_owned))
+    };
+    let (all, _) = select(&[]);
+    assert_eq!(all.iter().filter(|selector| **selector == beta).count(), 4, "{all:?}");
+    let (once, next) = select(&["--unique"]);
+    let mut known = std::collections::HashSet::new();
+    let first: Vec<String> = all.into_iter().filter(|it| known.insert(it.clone())).collect();
+    assert_eq!((&once, next), (&first, None));
+    assert!(once.len() == 6 && once[5].starts_with("other.md::"), "{once:?}");
+    for limit in 1..=once.len() {
+        let limit = limit.to_string();
+        let (mut given, mut after) = (Vec::new(), None);
+        loop {
+            let mut options = vec!["--unique", "--limit", &limit];
+            options.extend(after.iter().flat_map(|after: &String| ["--after", after]));
+            let (part, next) = select(&options);
+            assert!(!part.is_empty(), "limit {limit}: a cursor leads to a result");
+            given.extend(part);
+            let Some(next) = next else { break };
+            after = Some(next);
+        }
+        assert_eq!(given, once, "limit {limit}");
+    }
+    let twice = ["select", "doc.md#beta", "doc.md#beta", "--unique", "--limit", "1"];
+    assert_eq!(place.run(&twice).success().json()["truncated"], false);
+    let parts = ["select", "doc.md#beta", "doc.md#beta?part=own", "--unique"];
+    let parts = place.run(&parts).success().json();
+    assert_eq!(parts["results"].as_array().unwrap().len(), 2, "two parts of a place differ");
+    let unknown = ["select", "doc.md#beta", "doc.md#none", "doc.md#beta", "--unique"];
+    let unknown = place.run(&unknown).ends(3).json();
+    assert_eq!(unknown["results"].as_array().unwrap().len(), 1);
+}

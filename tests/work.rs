@@ -263,6 +263,7 @@ fn selected(session: &Session<'_>, address: &str) -> usize {
         addresses: vec![address.to_owned()],
         max_words: 500,
         limit: None,
+        unique: false,
         after: None,
         room: None,
     };

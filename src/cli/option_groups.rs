@@ -71,8 +71,8 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         | "after" | "limit_bytes" | "max_nodes" | "max_words" | "passage" | "keep_duplicates"
         | "no_heading" | "_heading" | "line_number" | "count" | "files" | "only_matching"
         | "quiet" | "explain" | "after_context" | "before_context" | "context" | "blocks"
-        | "depth" | "max_level" | "line_numbers" | "strip_markers" | "stubs" | "with_body"
-        | "lang" | "skill" | "stale" | "limits" => OUTPUT,
+        | "depth" | "max_level" | "line_numbers" | "strip_markers" | "stubs" | "unique"
+        | "with_body" | "lang" | "skill" | "stale" | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
         "collections" if name == "status" => OUTPUT,
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"

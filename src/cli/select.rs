@@ -24,6 +24,9 @@ pub(super) struct SelectArgs {
     /// Print at most N results; 0 for all [default: 50, or the number of addresses]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
+    /// Print a place once, where it is named first, even if several addresses name it
+    #[arg(long)]
+    pub(super) unique: bool,
     #[command(flatten)]
     pub(super) after: AfterArgs,
 }
@@ -47,6 +50,7 @@ impl QueryArguments for SelectArgs {
                 addresses: self.addresses.clone(),
                 max_words: self.max_words,
                 limit,
+                unique: self.unique,
                 after,
                 room: global.most_chars(),
             };

@@ -98,6 +98,7 @@ pub(super) fn read(
             addresses: vec![address],
             max_words: 0,
             limit: Some(1),
+            unique: false,
             after: None,
             room: None,
         };

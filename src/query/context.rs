@@ -15,10 +15,10 @@ use super::links::{self, Direction, EdgeFilter, LinkNode};
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::longest;
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
-use super::resolved_node::{ResolvedNode, Target};
+use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents};
-use crate::address::{AddressError, AddressResult, Params};
+use crate::address::{AddressError, AddressResult};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -309,8 +309,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
     for (index, bundled) in items.into_iter().enumerate().take(to).skip(from) {
         match bundled {
             BundleItem::Place(place, hop) => {
-                let key = (place.document.stored.id, place.target, place.params);
-                let found = passages.remove(&key).filter(|_| !request.with_body);
+                let found = passages.remove(&place.key()).filter(|_| !request.with_body);
                 match item(session, &mut codes, &place, hop, found.is_some(), request)? {
                     Ok(mut item) => {
                         // The passage often begins with the same text.
@@ -412,9 +411,6 @@ fn item(
     Ok(Ok(PlaceItem { answer, node, word: place.word(), code, found: None }))
 }
 
-/// The identity of a node: document, target and parameters.
-type PlaceKey = (i64, Target, Params);
-
 /// An item of a bundle that is being assembled.
 enum BundleItem {
     /// A node. For one that was reached by links, the number of links.
@@ -444,7 +440,7 @@ struct Bundle<'a> {
 
 impl Bundle<'_> {
     fn add(&mut self, place: ResolvedNode, hop: Option<usize>) {
-        if self.seen.insert((place.document.stored.id, place.target, place.params)) {
+        if self.seen.insert(place.key()) {
             self.items.push(BundleItem::Place(place, hop));
         }
     }
@@ -498,8 +494,7 @@ impl Bundle<'_> {
         self.has_more = found.page.next.is_some() && hits.len() < self.enough;
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.session, &hit.section)? {
-                let key = (place.document.stored.id, place.target, place.params);
-                self.passages.insert(key, hit);
+                self.passages.insert(place.key(), hit);
                 self.add(place, None);
             }
         }

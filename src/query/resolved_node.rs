@@ -67,6 +67,9 @@ pub struct ResolvedNode {
     pub resolved: Option<ResolvedAs>,
 }
 
+/// The identity of a place: document, target and parameters.
+pub(crate) type PlaceKey = (i64, Target, Params);
+
 /// How a place differs from the one that an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -78,6 +81,11 @@ pub enum ResolvedAs {
 }
 
 impl ResolvedNode {
+    /// Returns what no other place has.
+    pub(crate) fn key(&self) -> PlaceKey {
+        (self.document.stored.id, self.target, self.params)
+    }
+
     pub(crate) fn new(document: Rc<OpenDocument>, target: Target, params: Params) -> Self {
         Self { document, target, params, resolved: None }
     }

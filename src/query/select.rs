@@ -1,9 +1,11 @@
 //! `select`: returns content by address, for many addresses in one request.
 
+use std::collections::HashSet;
+
 use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{NodeRange, resolve};
-use super::resolved_node::ResolvedNode;
+use super::resolved_node::{PlaceKey, ResolvedNode};
 use super::{Cursor, List, Outcome, Page, Session};
 use crate::address::{AddressError, Params};
 use crate::error::Result;
@@ -18,6 +20,8 @@ pub struct SelectRequest {
     pub max_words: usize,
     /// The maximum number of results; `None` for the default, 0 for all.
     pub limit: Option<usize>,
+    /// Whether a node that several addresses name has one result, where it is named first.
+    pub unique: bool,
     /// The cursor of the previous answer, if any.
     pub after: Option<Cursor>,
     /// The length of content, in Unicode scalars, after which to stop because no more would fit.
@@ -116,8 +120,9 @@ pub fn select(session: &Session<'_>, request: &SelectRequest) -> Result<SelectAn
         SelectAnswer { results: Vec::new(), partial_results: Vec::new(), page, items: Vec::new() };
     let skip = result.page.part.start();
     let room = request.room.unwrap_or(usize::MAX);
+    let seen = request.unique.then(HashSet::new);
     let mut selection =
-        Selection { session, request, limit, skip, room, end: 0, answer: &mut result };
+        Selection { session, request, limit, skip, room, end: 0, seen, answer: &mut result };
     let mut is_done = true;
     for address in &request.addresses {
         is_done = selection.add(address)?;
@@ -145,6 +150,8 @@ struct Selection<'a> {
     room: usize,
     /// Number of nodes and faults processed.
     end: usize,
+    /// The nodes so far, also those of former answers, if each is answered once.
+    seen: Option<HashSet<PlaceKey>>,
     answer: &'a mut SelectAnswer,
 }
 
@@ -158,7 +165,14 @@ impl Selection<'_> {
         let mut has_result = false;
         loop {
             let take = self.limit - self.answer.results.len();
-            let window = NodeRange { skip: self.skip + taken, take };
+            let window = match self.seen {
+                None => NodeRange { skip: self.skip + taken, take },
+                // Former answers have some of them. At the limit, only a node that is new ends the answer.
+                Some(_) => {
+                    let take = take.saturating_add(self.skip).max(limits::LIST_LIMIT);
+                    NodeRange { skip: taken, take }
+                }
+            };
             let resolution = resolve(self.session, address, window)?;
             for warning in resolution.warnings {
                 if !self.answer.page.warnings.contains(&warning) {
@@ -170,6 +184,21 @@ impl Selection<'_> {
                 return Ok(true);
             }
             for place in &resolution.places {
+                if let Some(seen) = &mut self.seen {
+                    let is_new = seen.insert(place.key());
+                    if self.skip > 0 || !is_new {
+                        if self.skip > 0 {
+                            self.skip -= 1;
+                        } else {
+                            self.end += 1;
+                        }
+                        has_result = true;
+                        continue;
+                    }
+                    if self.answer.results.len() == self.limit {
+                        return Ok(false);
+                    }
+                }
                 if self.room == 0 && !self.answer.results.is_empty() {
                     return Ok(false);
                 }
@@ -200,7 +229,7 @@ impl Selection<'_> {
                 return Ok(true);
             }
             taken += resolution.places.len();
-            if self.answer.results.len() == self.limit {
+            if self.seen.is_none() && self.answer.results.len() == self.limit {
                 return Ok(false);
             }
         }

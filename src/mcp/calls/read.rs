@@ -28,6 +28,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         addresses: arguments.addresses.0,
         max_words: arguments.max_words,
         limit: None,
+        unique: false,
         after: Cursor::given(arguments.after.as_ref())?,
         room: Some(form.max_chars),
     };
