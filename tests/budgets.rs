@@ -151,6 +151,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
         let request = find::FindRequest {
             pattern: "a".to_owned(),
             content: None,
+            subtree: false,
             filter: FilterRequest::default(),
             limit: fitting(0, call.max_chars),
             after: call.after,

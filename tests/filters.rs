@@ -465,3 +465,29 @@ fn a_glob_that_takes_nothing_has_the_one_that_takes_something() {
         }
     }
 }
+
+#[test]
+fn find_looks_for_content_in_own_text_or_in_the_subtree() {
+    let place = Place::ingested(&[
+        ("a.md", "before\n\n# A\n\nintro\n\n## B\n\n### C\n\nthe needle\n\n## D\n\nother\n"),
+        ("b.md", "# E\n\nnothing\n"),
+    ]);
+    let titles = |arguments: &[&str], status: i32| -> Vec<String> {
+        let answer = place.run(&[&["find"], arguments].concat()).ends(status).json();
+        let found = answer["matches"].as_array().unwrap();
+        found.iter().map(|found| found["title"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(titles(&["*", "--content", "NEEDLE"], 0), ["C"]);
+    assert_eq!(titles(&["*", "--content", "NEEDLE", "--subtree"], 0), ["A", "B", "C"]);
+    assert_eq!(titles(&["*", "--content", "needle", "--subtree", "--level", "2"], 0), ["B"]);
+    assert!(titles(&["D", "--content", "needle", "--subtree"], 1).is_empty());
+    let around = ["*", "--content", "intro\n\n## B", "--subtree"];
+    assert_eq!(titles(&around, 0), ["A"], "a text may continue in a subsection");
+    assert!(titles(&["*", "--content", "before", "--subtree"], 1).is_empty());
+    let alone = place.run(&["find", "*", "--subtree"]).ends(2);
+    assert!(
+        alone.stderr.contains("USAGE") && alone.stderr.contains("--content"),
+        "{}",
+        alone.stderr
+    );
+}

@@ -215,6 +215,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             let request = find::FindRequest {
                 pattern: "part3x".to_owned(),
                 content: None,
+                subtree: false,
                 filter: FilterRequest::default(),
                 limit: 1,
                 after: None,
@@ -232,6 +233,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             let request = find::FindRequest {
                 pattern: "Options".to_owned(),
                 content: Some("Rare3x".to_owned()),
+                subtree: false,
                 filter: FilterRequest::default(),
                 limit: 0,
                 after: None,

@@ -19,6 +19,9 @@ pub(super) struct FindArgs {
     /// Take only sections whose own text contains TEXT, ignoring case; text before the first heading is in none
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) content: Option<String>,
+    /// Let --content also find TEXT in subsections, so that the sections around them are listed, too
+    #[arg(long, requires = "content")]
+    pub(super) subtree: bool,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
     #[command(flatten)]
@@ -42,6 +45,7 @@ impl QueryArguments for FindArgs {
             let request = find::FindRequest {
                 pattern: self.pattern.clone(),
                 content: self.content.clone(),
+                subtree: self.subtree,
                 filter: self.filter.request(),
                 limit,
                 after,

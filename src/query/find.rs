@@ -25,8 +25,10 @@ use crate::store::{FrontMatterData, Lookup, StoredDocument};
 pub struct FindRequest {
     /// A glob that must match the whole title, or a part of the title as it is.
     pub pattern: String,
-    /// A text that the section's own text must contain, if given.
+    /// A text that the text of the section must contain, if given.
     pub content: Option<String>,
+    /// Whether the text of subsections counts as the text of a section.
+    pub subtree: bool,
     /// The documents and sections to consider.
     pub filter: FilterRequest,
     /// The maximum number of sections; 0 for all.
@@ -193,7 +195,11 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
                     Some(bytes) => bytes,
                     None => bytes.insert(session.content(&document, document.span())?),
                 };
-                if !content.is_in(outline.own_text(section).of(bytes)) {
+                let text = match outline.nodes.get(section.node).filter(|_| request.subtree) {
+                    Some(whole) => whole.bytes,
+                    None => outline.own_text(section),
+                };
+                if !content.is_in(text.of(bytes)) {
                     continue;
                 }
             }

@@ -36,6 +36,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let request = find::FindRequest {
         pattern: arguments.pattern,
         content: arguments.content,
+        subtree: false,
         filter: FilterRequest {
             level: arguments.level,
             condition: arguments.condition,
