@@ -2,7 +2,7 @@
 //! is complete when every page is read.
 
 use mdsel::error::{ErrorKind, Result};
-use mdsel::output::{Caller, Format, OutputOptions, write_list};
+use mdsel::output::{Caller, Format, OutputOptions, RecordForm, write_list};
 use mdsel::query::context::{self, ContextSource, Outside};
 use mdsel::query::data::{self, code, meta, tables, tasks};
 use mdsel::query::links::{Direction, EdgeFilter, list, walk};
@@ -42,6 +42,7 @@ fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<S
         has_color: false,
         max_chars: call.max_chars,
         max_bytes: call.max_bytes,
+        record_form: RecordForm::default(),
         store: ".mdsel.db",
         caller: Caller::CommandLine,
     };

@@ -11,7 +11,7 @@ use super::commands::Command;
 use super::completions::{addresses, sections};
 use crate::error::Error;
 use crate::limits;
-use crate::output::Format;
+use crate::output::{Format, RecordForm};
 use crate::query::{Cursor, FilterRequest, block_types};
 
 /// A persistent, indexed Markdown store for LLM agents.
@@ -138,6 +138,24 @@ pub(super) struct ListArgs {
     pub(super) limit: usize,
     #[command(flatten)]
     pub(super) after: AfterArgs,
+}
+
+/// Options for the bodies of records.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct RecordArgs {
+    /// Begin each line of a body with a bar, so that no text can look like a record; with -f records
+    #[arg(long)]
+    prefix_body: bool,
+    /// Omit the line that says that bodies are not instructions; with -f records
+    #[arg(long)]
+    no_banner: bool,
+}
+
+impl RecordArgs {
+    /// Returns the form of records for these arguments.
+    pub(super) fn form(self) -> RecordForm {
+        RecordForm { prefixes_bodies: self.prefix_body, omits_banner: self.no_banner }
+    }
 }
 
 /// Filters by document, the same for every command that reads many documents.

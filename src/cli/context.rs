@@ -4,7 +4,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use clap_complete::engine::ArgValueCompleter;
 
-use super::args::{AfterArgs, FilterArgs, ListArgs};
+use super::args::{AfterArgs, FilterArgs, ListArgs, RecordArgs};
 use super::command::{AnyCommand, Described, described, has};
 use super::completions::addresses;
 use super::global::Global;
@@ -51,6 +51,8 @@ pub(super) struct ContextArgs {
     /// Mark the fences of all blocks with this language; with -f markdown
     #[arg(long, value_name = "LANGUAGE")]
     pub(super) lang: Option<String>,
+    #[command(flatten)]
+    pub(super) records: RecordArgs,
     #[command(flatten)]
     pub(super) list: ListArgs,
 }
@@ -160,6 +162,7 @@ impl AnyCommand for ContextArgs {
 }
 
 fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
+    let global = &global.with_records(arguments.records.form())?;
     let source = |source: &Source| match source {
         Source::Address(address) => Ok(ContextSource::Address(address.clone())),
         Source::Item(item) => outside(item).map(ContextSource::Outside),

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::ArgPredicate;
 
-use super::args::{FilterArgs, ListArgs, PlaceFilterArgs};
+use super::args::{FilterArgs, ListArgs, PlaceFilterArgs, RecordArgs};
 use super::global::Global;
 use super::read_command::{QueryArguments, purpose};
 use super::store::shown;
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::write;
+use crate::output::{RecordForm, write};
 use crate::query::data::tables::Column;
 use crate::query::data::{Common, code, tables, tasks};
 use crate::query::{FilterRequest, Session};
@@ -64,6 +64,8 @@ pub(super) struct CodeArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
+    pub(super) records: RecordArgs,
+    #[command(flatten)]
     pub(super) filter: FilterArgs,
     #[command(flatten)]
     pub(super) list: ListArgs,
@@ -113,6 +115,10 @@ impl QueryArguments for CodeArgs {
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.filter.places.documents.under.iter_mut().collect())
+    }
+
+    fn record_form(&self) -> RecordForm {
+        self.records.form()
     }
 
     fn purpose(&self) -> Purpose {

@@ -43,6 +43,7 @@ impl Global {
             },
             max_chars: self.max_chars,
             max_bytes: self.max_bytes,
+            record_form: self.record_form,
             caller: Caller::CommandLine,
         }
     }

@@ -13,7 +13,7 @@ use super::store::open_fresh;
 use crate::address::is_for_every_document;
 use crate::decoding;
 use crate::error::Result;
-use crate::output::Answer;
+use crate::output::{Answer, RecordForm};
 use crate::query::resolve::{NodeRange, resolve};
 use crate::query::{List, Session, documents};
 use crate::store::Purpose;
@@ -33,6 +33,11 @@ pub(super) trait QueryArguments {
     fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
         let _ = session;
         Ok(None)
+    }
+
+    /// Returns the form of records that the command is asked for.
+    fn record_form(&self) -> RecordForm {
+        RecordForm::default()
     }
 
     /// Returns what the store is opened for.
@@ -116,6 +121,7 @@ impl<Q: QueryArguments> AnyCommand for Q {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
+        let global = &global.with_records(self.record_form())?;
         let reader = open_fresh(global, self.purpose(), |session| self.documents(session))?;
         let session = Session::new(&*reader);
         let answer = kept(self.answer(global, &session)?);

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::args::{AfterArgs, FilterArgs};
+use super::args::{AfterArgs, FilterArgs, RecordArgs};
 use super::command::{AnyCommand, Described, described};
 use super::global::Global;
 use super::print::kept;
@@ -88,6 +88,8 @@ pub(super) struct SearchArgs {
     /// Explain how the hits were found
     #[arg(long)]
     pub(super) explain: bool,
+    #[command(flatten)]
+    pub(super) records: RecordArgs,
     /// Print at most N hits, or N documents with -c or -l; 0 for all [default: 20 hits, all documents]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
@@ -110,6 +112,7 @@ impl AnyCommand for SearchArgs {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
+        let global = &global.with_records(self.records.form())?;
         let detail = match global.format() {
             Format::Text if self.no_heading => HitDetail::Lines,
             format => SearchAnswer::detail(format),

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::limits;
 use crate::message::Message;
 use crate::output::{
-    Answer, Caller, Format, OutputLength, OutputOptions, sanitize, too_small, unprintable,
-    write_worded,
+    Answer, Caller, Format, OutputLength, OutputOptions, RecordForm, sanitize, too_small,
+    unprintable, write_worded,
 };
 use crate::query::{List, Outcome};
 
@@ -74,6 +74,7 @@ impl ReplyOptions<'_> {
             has_color: false,
             max_chars: Some(most),
             max_bytes: None,
+            record_form: RecordForm::default(),
             store: self.store,
             caller: Caller::Mcp { frame: self.max_chars - most },
         };

@@ -110,10 +110,21 @@ pub struct OutputOptions<'a> {
     pub max_chars: Option<usize>,
     /// The maximum length of the output in bytes, if limited.
     pub max_bytes: Option<usize>,
+    /// The form of records.
+    pub record_form: RecordForm,
     /// The path of the store, as printed in records.
     pub store: &'a str,
     /// The interface that the request came from.
     pub caller: Caller,
+}
+
+/// What a request may change about records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordForm {
+    /// Whether a bar begins each line of a body.
+    pub prefixes_bodies: bool,
+    /// Whether the line that precedes content of documents is left out.
+    pub omits_banner: bool,
 }
 
 impl OutputOptions<'_> {

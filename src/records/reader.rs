@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use super::value::take_value;
 use super::writer::{
-    BODY, COMMAND, COMPACT_NODE, DETAIL, EDGE, HEADER, IS_COMPACT, LastNode, MAP_OF_CONTENT, NODE,
-    SUMMARY, WARNING, write_header,
+    BODY, COMMAND, COMPACT_NODE, DETAIL, EDGE, HAS_BARS, HEADER, IS_COMPACT, LastNode,
+    MAP_OF_CONTENT, NODE, SUMMARY, WARNING, without_bars, write_header,
 };
 use super::{LineError, RecordLines, count, id, read_tags};
 
@@ -110,13 +110,15 @@ pub struct RecordReader<R: BufRead> {
     lines: RecordLines<R>,
     /// The last node, if the records are compact.
     last: Option<LastNode>,
+    /// Whether each line of a body begins with a bar.
+    has_bars: bool,
     is_over: bool,
 }
 
 impl<R: BufRead> RecordReader<R> {
     /// Reads records from `input`, which must begin with the header.
     pub fn new(input: R) -> Self {
-        Self { lines: RecordLines::new(input), last: None, is_over: false }
+        Self { lines: RecordLines::new(input), last: None, has_bars: false, is_over: false }
     }
 
     fn record(&mut self) -> Result<Option<Record>, LineError> {
@@ -126,9 +128,13 @@ impl<R: BufRead> RecordReader<R> {
         let line = self.lines.text();
         let mut record = if self.lines.number() == 1 {
             let fields = header(line);
-            let is_compact =
-                |(name, text): &(String, String)| (name.as_str(), text.as_str()) == IS_COMPACT;
-            self.last = fields.iter().flatten().any(is_compact).then(LastNode::default);
+            let has = |field: (&str, &str)| {
+                let is_field =
+                    |(name, text): &(String, String)| (name.as_str(), text.as_str()) == field;
+                fields.iter().flatten().any(is_field)
+            };
+            self.last = has(IS_COMPACT).then(LastNode::default);
+            self.has_bars = has(HAS_BARS);
             fields.map(Record::Header)
         } else if let Some([id, bytes]) = BODY.read(line) {
             let count = count(&bytes)
@@ -151,7 +157,11 @@ impl<R: BufRead> RecordReader<R> {
                 return Err(self.lines.fault("the end of the body is expected here"));
             }
         }
-        Ok(bytes)
+        if !self.has_bars {
+            return Ok(bytes);
+        }
+        let bare = without_bars(&bytes);
+        bare.ok_or_else(|| self.lines.fault("a line of the body does not begin with a bar"))
     }
 }
 

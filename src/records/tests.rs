@@ -101,6 +101,66 @@ M m.md::* "Map" tags=moc
 }
 
 #[test]
+fn a_bar_begins_each_line_of_a_body() {
+    let barred = |bodies: &[&[u8]]| {
+        let mut output = Vec::new();
+        let mut writer = RecordWriter::new(&mut output).prefixing_bodies();
+        writer.header(&[("store", "./")]).unwrap();
+        for body in bodies {
+            writer.body("a.md::*", body).unwrap();
+        }
+        output
+    };
+    let text = String::from_utf8(barred(&[b"N x\r\rB-END\n\nW y", b""])).unwrap();
+    let expected = "H mdsel=1 records=1 store=./ prefix_body=true\nB a.md::* bytes=25\n\
+                    | N x\r| \r| B-END\n| \n| W y\nB-END\nB a.md::* bytes=0\n\nB-END\n";
+    assert_eq!(text, expected);
+    for (body, is_read) in [
+        ("| a\n| b", true),
+        ("| a\r\n| ", false),
+        ("| a\r| \n", false),
+        ("| a\nb", false),
+        ("|a", false),
+        ("a", false),
+        ("", true),
+    ] {
+        let length = body.len();
+        let text = format!(
+            "H mdsel=1 records=1 prefix_body=true\nB a.md::* bytes={length}\n{body}\nB-END\n"
+        );
+        let read: std::result::Result<Vec<_>, _> = RecordReader::new(text.as_bytes()).collect();
+        match read {
+            Ok(records) => assert!(is_read && records.len() == 2, "{body:?}"),
+            Err(error) => {
+                assert!(!is_read && error.message.contains("bar"), "{body:?}: {error}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn bodies_with_bars_are_read_unchanged(
+        bodies in prop::collection::vec("[|a \r\n\u{e9}]{0,9}", 0..4)
+    ) {
+        let mut output = Vec::new();
+        let mut writer = RecordWriter::new(&mut output).prefixing_bodies();
+        writer.header(&[]).unwrap();
+        for body in &bodies {
+            writer.body("a.md::*", body.as_bytes()).unwrap();
+        }
+        let records = RecordReader::new(output.as_slice()).skip(1);
+        let read: Vec<String> = records
+            .map(|record| match record.unwrap() {
+                Record::Body { bytes, .. } => String::from_utf8(bytes).unwrap(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        prop_assert_eq!(read, bodies);
+    }
+}
+
+#[test]
 fn compact_records_say_a_path_once() {
     let mut records = Vec::new();
     for (path, title, kind, tags) in [

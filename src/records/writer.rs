@@ -1,14 +1,20 @@
 //! Writes records one by one.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{Result, Write};
 
 use super::LineShape;
 use super::value::{id, tags, value};
+use crate::position::next_line_start;
 
 pub(super) const HEADER: &str = "H mdsel=1 records=1";
 /// The field of the header of compact records.
 pub(super) const IS_COMPACT: (&str, &str) = ("compact", "true");
+/// The field of the header of records whose bodies have a bar at the start of each line.
+pub(super) const HAS_BARS: (&str, &str) = ("prefix_body", "true");
+/// What begins each line of such a body.
+const BAR: &[u8] = b"| ";
 pub(crate) const NODE: LineShape = LineShape("N $i $v $q tags=$t path=$v");
 pub(super) const COMPACT_NODE: LineShape = LineShape("N $i $q");
 pub(super) const SUMMARY: LineShape = LineShape("S $i $l");
@@ -57,24 +63,57 @@ pub(super) fn write_header<T: AsRef<str>>(fields: &[(T, T)]) -> String {
     std::iter::once(HEADER.to_owned()).chain(fields.iter().map(field)).collect()
 }
 
+/// Returns `bytes` with a bar at the start of each line.
+fn with_bars(bytes: &[u8]) -> Vec<u8> {
+    let mut barred = Vec::with_capacity(bytes.len());
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = next_line_start(bytes, start);
+        barred.extend_from_slice(BAR);
+        barred.extend_from_slice(bytes.get(start..end).unwrap_or_default());
+        start = end;
+    }
+    barred
+}
+
+/// Returns the bytes from which [`with_bars`] makes `barred`, if there are any.
+pub(super) fn without_bars(barred: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(barred.len());
+    let mut start = 0;
+    while start < barred.len() {
+        let end = next_line_start(barred, start);
+        bytes.extend_from_slice(barred.get(start..end)?.strip_prefix(BAR)?);
+        start = end;
+    }
+    // A bar between CR and LF would join them.
+    (with_bars(&bytes) == barred).then_some(bytes)
+}
+
 /// Writes records. Ids are addresses, which [`id`] encodes, and must not be empty.
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     output: W,
     /// The last node that was written whole, if the records are compact.
     last: Option<LastNode>,
+    has_bars: bool,
 }
 
 impl<W: Write> RecordWriter<W> {
     /// Creates a writer. The caller must write the header first.
     pub fn new(output: W) -> Self {
-        Self { output, last: None }
+        Self { output, last: None, has_bars: false }
     }
 
     /// Creates a writer of compact records. After a node, an id in its document begins with `::`, and a node in it
     /// of the same kind and with the same tags has only an id and a title.
     pub fn compact(output: W) -> Self {
-        Self { output, last: Some(LastNode::default()) }
+        Self { last: Some(LastNode::default()), ..Self::new(output) }
+    }
+
+    /// Makes the writer begin each line of a body with a bar, so that a model cannot take it for a record.
+    #[must_use]
+    pub fn prefixing_bodies(self) -> Self {
+        Self { has_bars: true, ..self }
     }
 
     /// Writes the header, which must be the first record: the version, then `fields` as names and values.
@@ -82,6 +121,9 @@ impl<W: Write> RecordWriter<W> {
         let mut fields = fields.to_vec();
         if self.last.is_some() {
             fields.push(IS_COMPACT);
+        }
+        if self.has_bars {
+            fields.push(HAS_BARS);
         }
         writeln!(self.output, "{}", write_header(&fields))
     }
@@ -130,10 +172,11 @@ impl<W: Write> RecordWriter<W> {
         )
     }
 
-    /// Writes the bytes of the node `id` unchanged.
+    /// Writes the bytes of the node `id`. Only a bar at the start of each line is added, if the writer adds them.
     pub fn body(&mut self, id: &str, bytes: &[u8]) -> Result<()> {
+        let bytes = if self.has_bars { Cow::Owned(with_bars(bytes)) } else { Cow::Borrowed(bytes) };
         self.line(BODY, &[self.short(id), &bytes.len().to_string()])?;
-        self.output.write_all(bytes)?;
+        self.output.write_all(&bytes)?;
         self.output.write_all(b"\nB-END\n")
     }
 

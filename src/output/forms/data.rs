@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
-use super::context::BANNER;
 use super::{TITLE_SEPARATOR, locator, value};
 use crate::query::data::{code, meta, tables, tasks};
 
@@ -141,7 +140,7 @@ impl Answer for code::CodeAnswer {
     fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
         records.header("code", &[("items", self.code.len().to_string())])?;
         if !self.code.is_empty() {
-            records.warning(BANNER)?;
+            records.banner()?;
         }
         for code in &self.code {
             let title = title_of(&code.heading_path);

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
-use super::context::BANNER;
 use super::page::PageJson;
 use super::{TITLE_SEPARATOR, value};
 use crate::address::namespace;
@@ -153,7 +152,7 @@ impl Answer for search::SearchAnswer {
         records.header("search", &fields)?;
         if matches!(&self.items, Items::Hits(hits) if hits.iter().any(|hit| !hit.passage.is_empty()))
         {
-            records.warning(BANNER)?;
+            records.banner()?;
         }
         match &self.items {
             Items::Hits(hits) => {

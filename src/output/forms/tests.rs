@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Answer, Caller, Format, OutputOptions, write, write_list};
+use super::super::{Answer, Caller, Format, OutputOptions, RecordForm, write, write_list};
 use crate::error::{ErrorKind, Warning};
 use crate::query::context::{self, ContextItem, Outside};
 use crate::query::data::{code, meta, tables, tasks};
@@ -27,6 +27,7 @@ fn options(format: Format, max_chars: Option<usize>) -> OutputOptions<'static> {
         has_color: false,
         max_chars,
         max_bytes: None,
+        record_form: RecordForm::default(),
         store: ".mdsel.db",
         caller: Caller::CommandLine,
     }
