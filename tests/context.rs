@@ -586,3 +586,34 @@ fn a_bar_keeps_the_lines_of_a_body_from_looking_like_records() {
     let part = place.run(&[&bundle[..], &["--max-chars", &most]].concat()).success().text();
     assert!(part.chars().count() < whole.chars().count() && bodies(&part).len() == 1, "{part}");
 }
+
+#[test]
+fn a_strict_block_has_a_line_end_after_its_content() {
+    let place = Place::ingested(&[("a.md", "# A\n\ntext\n"), ("b.md", "# B\n\nno end")]);
+    let blocks = |arguments: &[&str]| {
+        let call = [&["context", "-f", "markdown"], arguments].concat();
+        place.run(&call).success().text()
+    };
+    // The form of a block in agent-q: "~%```lisp~%~A~%```~%~%".
+    let block = |head: &str, content: &str| format!("### {head}\n```lisp\n{content}\n```\n\n");
+    let items = ["--item", "code=(+ 1 2)", "--item", "text=one\n", "--item", "text="];
+    let call = [&["a.md", "b.md", "--with-body", "--lang", "lisp"][..], &items].concat();
+    let strict = blocks(&[&call[..], &["--strict"]].concat());
+    let expected = [
+        "## Context\n\n".to_owned(),
+        block("Document (from a.md:1-3)", "# A\n\ntext\n"),
+        block("Document (from b.md:1-3)", "# B\n\nno end"),
+        block("Code", "(+ 1 2)"),
+        block("Text", "one\n"),
+        block("Text", ""),
+    ];
+    assert_eq!(strict, expected.concat());
+    let usual = expected.concat().replace("text\n\n```", "text\n```");
+    let usual = usual.replace("one\n\n```", "one\n```").replace("lisp\n\n```", "lisp\n```");
+    assert_eq!(blocks(&call), usual);
+    let most = strict.chars().count().to_string();
+    let fitting = [&call[..], &["--strict", "--max-chars", &most]].concat();
+    assert_eq!(blocks(&fitting), strict);
+    let refused = place.run(&["context", "a.md", "--strict", "-f", "json"]).ends(2);
+    assert!(refused.stderr.contains("add -f markdown"), "{}", refused.stderr);
+}

@@ -51,6 +51,9 @@ pub(super) struct ContextArgs {
     /// Mark the fences of all blocks with this language; with -f markdown
     #[arg(long, value_name = "LANGUAGE")]
     pub(super) lang: Option<String>,
+    /// End the content of every block with a line end, even if it has one; with -f markdown
+    #[arg(long)]
+    pub(super) strict: bool,
     #[command(flatten)]
     pub(super) records: RecordArgs,
     #[command(flatten)]
@@ -163,6 +166,10 @@ impl AnyCommand for ContextArgs {
 
 fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     let global = &global.with_records(arguments.records.form())?;
+    if arguments.strict && global.format() != Format::Markdown {
+        let message = "--strict applies to blocks of Markdown only";
+        return Err(Error::new(ErrorKind::Usage, message).with_hint("add -f markdown"));
+    }
     let source = |source: &Source| match source {
         Source::Address(address) => Ok(ContextSource::Address(address.clone())),
         Source::Item(item) => outside(item).map(ContextSource::Outside),
@@ -187,6 +194,7 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
         context(&Session::new(&*reader), &request)?
     };
     answer.language.clone_from(&arguments.lang);
+    answer.is_strict = arguments.strict;
     global.print_list(&mut answer)?;
     Ok(answer.outcome().into())
 }

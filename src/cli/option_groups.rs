@@ -72,9 +72,8 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         | "no_heading" | "_heading" | "line_number" | "count" | "files" | "only_matching"
         | "quiet" | "explain" | "after_context" | "before_context" | "context" | "blocks"
         | "depth" | "max_level" | "line_numbers" | "strip_markers" | "stubs" | "unique"
-        | "prefix_body" | "no_banner" | "with_body" | "lang" | "skill" | "stale" | "limits" => {
-            OUTPUT
-        }
+        | "prefix_body" | "no_banner" | "strict" | "with_body" | "lang" | "skill" | "stale"
+        | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
         "collections" if name == "status" => OUTPUT,
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"

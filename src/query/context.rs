@@ -177,6 +177,8 @@ pub struct ContextAnswer {
     pub advice: Option<Message>,
     /// The info string for the fences of all items; `None` to choose one per item.
     pub language: Option<String>,
+    /// Whether a line end follows the content of every block, also content that ends with one.
+    pub is_strict: bool,
     /// The items with longer passages, if they may fit into the limit of characters.
     pub(crate) longer: Option<Vec<ContextItem>>,
 }
@@ -206,6 +208,7 @@ impl List for ContextAnswer {
                 with_body: self.with_body,
                 advice: None,
                 language: self.language.clone(),
+                is_strict: self.is_strict,
                 longer: None,
             },
             _ => self.clone(),
@@ -300,6 +303,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         with_body: request.with_body,
         advice: advice.filter(|_| !has_place),
         language: None,
+        is_strict: false,
         longer: None,
     };
     let mut codes = DocumentCode { session, last: None };

@@ -160,7 +160,7 @@ impl Answer for context::ContextAnswer {
                 ContextItem::Place(place) => ContextBlock::of_place(place),
                 ContextItem::Outside(outside) => ContextBlock::of_outside(outside),
             };
-            block.write(out, self.language.as_deref())?;
+            block.write(out, self.language.as_deref(), self.is_strict)?;
             if matches!(item, ContextItem::Outside(outside) if outside.truncated) {
                 write!(out, "{CUT}\n\n")?;
             }
@@ -244,7 +244,12 @@ impl<'a> ContextBlock<'a> {
         }
     }
 
-    fn write(&self, out: &mut dyn Write, language: Option<&str>) -> io::Result<()> {
+    fn write(
+        &self,
+        out: &mut dyn Write,
+        language: Option<&str>,
+        is_strict: bool,
+    ) -> io::Result<()> {
         let mut longest = 0;
         let mut run = 0;
         for &byte in self.content.iter() {
@@ -255,7 +260,7 @@ impl<'a> ContextBlock<'a> {
         let language = language.unwrap_or(&self.language);
         write!(out, "### {}\n{fence}{language}\n", sanitize::line(&self.heading))?;
         out.write_all(&self.content)?;
-        if !matches!(self.content.last(), None | Some(b'\n' | b'\r')) {
+        if is_strict || !matches!(self.content.last(), None | Some(b'\n' | b'\r')) {
             writeln!(out)?;
         }
         write!(out, "{fence}\n\n")

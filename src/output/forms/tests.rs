@@ -286,6 +286,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
         with_body: true,
         advice: None,
         language: None,
+        is_strict: false,
         longer: None,
     }
 }
