@@ -684,3 +684,38 @@ fn a_search_ignores_case_and_composition_like_other_commands() {
         place.run(&["find", "*", "--content", query]).success();
     }
 }
+
+#[test]
+fn a_strict_check_lists_the_markers_that_other_readers_read_differently() {
+    let marked = "<!--LDMD:BEGIN id=\"a\" title=\"A\" level=\"1\" tags=\"x\"-->\n\
+                  \x20 <!--LDMD:BEGIN id=\"b\"-->\ntext\n  <!--LDMD:END id=\"b\"-->\n\
+                  <!--LDMD:BEGIN level=\"2\" id=\"c\"-->\n<!--LDMD:END id=\"c\"-->\n\
+                  <!--LDMD:END id=\"a\"-->\n<!--LDMD:END id=\"d\"-->\n";
+    let place = Place::ingested(&[
+        ("code.md", "# How to mark\n\n```html\n<!--LDMD:BEGIN id=\"x\"-->\n```\n"),
+        ("marked.md", marked),
+        ("plain.md", "# Nothing about it\n"),
+    ]);
+    let check = |arguments: &[&str]| {
+        let answer = place.run(&[&["ldmd", "check"], arguments].concat()).ends(1).json();
+        let finding = |it: &Value| {
+            let text = |name: &str| it[name].as_str().unwrap().to_owned();
+            format!("{}:{} {}", text("file"), it["line"], text("code"))
+        };
+        answer["findings"].as_array().unwrap().iter().map(finding).collect::<Vec<_>>()
+    };
+    assert_eq!(check(&[]), ["marked.md:8 UNEXPECTED_END"]);
+    assert_eq!(
+        check(&["--strict-markers"]),
+        [
+            "code.md:4 MARKER_IN_CODE",
+            "marked.md:2 BLANKS_AROUND_MARKER",
+            "marked.md:4 BLANKS_AROUND_MARKER",
+            "marked.md:5 ATTRIBUTE_ORDER",
+            "marked.md:8 UNEXPECTED_END"
+        ]
+    );
+    assert_eq!(check(&["--strict-markers", "code.md"]), ["code.md:4 MARKER_IN_CODE"]);
+    place.run(&["ldmd", "check", "code.md"]).success();
+    place.run(&["ldmd", "check", "--strict-markers", "plain.md"]).success();
+}

@@ -133,6 +133,10 @@ pub(super) struct LdmdCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
+    /// Also list markers that a strict reader reads differently: those with blanks beside them, with other
+    /// attributes or another order than id, title, level, parent, tags, and those in code
+    #[arg(long)]
+    pub(super) strict_markers: bool,
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) limit: usize,
@@ -246,6 +250,10 @@ impl QueryArguments for LdmdNeighborsArgs {
 impl QueryArguments for LdmdCheckArgs {
     type Answer = Findings;
 
+    fn purpose(&self) -> Purpose {
+        if self.strict_markers { Purpose::Search } else { Purpose::Read }
+    }
+
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(self.documents.iter_mut().collect())
     }
@@ -255,7 +263,8 @@ impl QueryArguments for LdmdCheckArgs {
     }
 
     fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Findings> {
-        let findings = check::check(session, &self.documents, self.after.cursor()?)?;
+        let after = self.after.cursor()?;
+        let findings = check::check(session, &self.documents, self.strict_markers, after)?;
         Ok(findings.at_most(self.limit))
     }
 

@@ -79,8 +79,10 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"
         | "collections" | "link_types" | "sort" | "typed_only" | "inline_only" => FILTERS,
         "content" | "subtree" if name == "find" => FILTERS,
-        "also" | "patterns" | "fixed_strings" | "ignore_case" | "word_regexp" | "multiline"
-        | "query" | "id" | "mode" | "max_hops" | "hops" | "items" => QUERY,
+        "also" | "strict_markers" | "patterns" | "fixed_strings" | "ignore_case"
+        | "word_regexp" | "multiline" | "query" | "id" | "mode" | "max_hops" | "hops" | "items" => {
+            QUERY
+        }
         _ => return None,
     };
     Some(group)

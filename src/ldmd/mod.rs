@@ -14,6 +14,7 @@ mod navigation;
 mod parse;
 mod search;
 mod slice;
+mod strict;
 mod tree;
 mod writer;
 
@@ -25,6 +26,7 @@ pub use navigation::SectionNeighbors;
 pub use parse::parse;
 pub use search::{LineMatch, search};
 pub use slice::{Mode, Piece, Slice, SliceRequest, whole_scalars};
+pub use strict::{StrictProblem, strict_problems};
 pub use writer::{MarkerWriter, Opening, closing, opening, stub};
 
 use crate::position::{ByteSpan, LineSpan};
