@@ -1057,3 +1057,26 @@ fn an_answer_without_a_place_in_a_document_says_that_its_file_has_changed() {
     }
     assert!(!place.run(&["search", "newword"]).text().contains(change));
 }
+
+#[test]
+fn a_part_of_a_title_is_not_looked_for_in_the_destinations_of_its_links() {
+    let version = |new: &str, old: &str| {
+        let url = format!("https://example.org/compare/v{old}...v{new}");
+        format!("## [{new}]({url}) - 2024-01-02\n\nChanges of {new}.\n\n")
+    };
+    let text = format!("# Changelog\n\n{}{}", version("1.4.1", "1.4.0"), version("1.4.0", "1.3.0"));
+    let place = Place::ingested(&[("CHANGELOG.md", &text)]);
+    let read = place.run(&["read", "CHANGELOG.md", "1.4.0", "-f", "raw"]).success().text();
+    assert!(read.starts_with("## [1.4.0]"), "{read}");
+    let titles = |pattern: &str| {
+        let found = place.run(&["find", pattern]).success().json();
+        let matches = found["matches"].as_array().unwrap().clone();
+        matches.iter().map(|it| it["title"].as_str().unwrap()[..5].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(titles("1.4.0"), ["1.4.0"]);
+    assert_eq!(titles("*1.4.0*"), ["1.4.0"]);
+    assert_eq!(titles("[1.4.0] -"), ["1.4.0"], "the source without the destination");
+    let whole = "[1.4.0](https://example.org/compare/v1.3.0...v1.4.0)";
+    assert_eq!(titles(whole), ["1.4.0"], "the source as it is");
+    place.run(&["find", "example.org"]).ends(1);
+}

@@ -439,7 +439,7 @@ Apart
                 let slice = markup.slice(0, &request);
                 assert!(slice.pieces.len() <= 2 * FLAT + 1);
             }
-            assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+            assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
         }
     }
 }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 pub use super::block::BlockType;
 use super::block::{Block, BlockKind};
+use super::prose::without_destinations;
 use super::slug::{Slugger, numbered, slug};
 use super::words::{Measure, measure};
 use crate::position::{ByteSpan, LineIndex, LineSpan};
@@ -74,6 +75,12 @@ impl Section {
     pub fn titles(&self) -> impl Iterator<Item = &str> {
         let shown = split_attributes(&self.title).map(|(text, _)| text);
         std::iter::once(self.title.as_str()).chain(self.written.as_deref()).chain(shown)
+    }
+
+    /// Returns the texts in which a part of its title is looked for: those of [`Self::titles`], without the destinations
+    /// of links.
+    pub fn searched_titles(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.titles().map(without_destinations)
     }
 
     /// Replaces the title by one with the same slug.

@@ -2,6 +2,8 @@
 //!
 //! Invariant: time is linear in the length of the paragraph.
 
+use std::borrow::Cow;
+
 /// Returns whether the paragraph `text` shows a letter or a digit outside of images, tags and
 /// comments.
 pub fn shows_text(text: &str) -> bool {
@@ -46,6 +48,22 @@ fn is_of_generator(line: &str) -> bool {
 /// Returns the length of `text` up to the end of the first `end`, in bytes.
 fn end_of(text: &str, end: &str) -> Option<usize> {
     text.find(end).map(|at| at + end.len())
+}
+
+/// Returns the source text of a heading without the destinations and the labels of its links.
+pub(super) fn without_destinations(text: &str) -> Cow<'_, str> {
+    if !text.contains("](") && !text.contains("][") {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.find(']').and_then(|at| rest.split_at_checked(at)) {
+        shown.push_str(before);
+        shown.push(']');
+        rest = destination(after).and_then(|hidden| after.get(hidden..)).unwrap_or(&after[1..]);
+    }
+    shown.push_str(rest);
+    Cow::Owned(shown)
 }
 
 /// Returns the length in bytes of the image at the start of `text`.

@@ -136,6 +136,16 @@ impl TitlePattern {
             Self::Whole(glob, text) => glob.is_match(&title) || title.contains(text),
         }
     }
+
+    fn is_title_of(&self, section: &Section) -> bool {
+        // A whole title may be copied from its source.
+        let is_source = |title: &str| match self {
+            Self::Contains(_) => false,
+            Self::Whole(_, text) => comparable(title).contains(text),
+        };
+        section.searched_titles().any(|title| self.is_match(&title))
+            || section.titles().any(is_source)
+    }
 }
 
 /// Returns whether `title` begins with the name of the function `text`, which ends with `()`, and its parameters.
@@ -185,9 +195,7 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
         // The bytes of the document, once the text of a section is compared.
         let mut bytes = None;
         for section in &outline.sections {
-            if !section.titles().any(|text| title.is_match(text))
-                || !filter.takes_section(&document, section)
-            {
+            if !title.is_title_of(section) || !filter.takes_section(&document, section) {
                 continue;
             }
             if let Some(content) = &content {

@@ -189,7 +189,7 @@ impl SectionPath {
                     return functions;
                 }
                 let parts = nodes(&|section| {
-                    section.titles().any(|text| comparable(text).contains(&self.title))
+                    section.searched_titles().any(|text| comparable(&text).contains(&self.title))
                         || self
                             .slug
                             .as_ref()
@@ -206,9 +206,9 @@ impl SectionPath {
                     return slugs;
                 }
                 let has_part = |section: &Section, part: &PathPart| {
-                    let mut titles = section.titles();
+                    let mut titles = section.searched_titles();
                     !part.text.is_empty()
-                        && titles.any(|text| comparable(text).contains(&part.text))
+                        && titles.any(|text| comparable(&text).contains(&part.text))
                 };
                 let Some(last) = self.parts.last() else { return parts };
                 let titled = nodes(&|section| {
