@@ -69,13 +69,16 @@ pub struct Child {
 /// The page of a node that the content is.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Pagination {
-    /// The number of the page, 0-based.
+    /// The number of the page, 0-based; 0 if a limit of the answer cut the content, because no number selects it then.
     pub page: usize,
-    /// The number of pages.
+    /// The number of pages of this size that the rest of the node has.
     pub pages: usize,
     /// The address of the next page, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The number of words after the content, if a limit of the answer cut it.
+    #[serde(skip)]
+    pub words_left: Option<usize>,
 }
 
 /// Counts by name; a map that keeps its order.
@@ -269,7 +272,7 @@ fn with_content(
     if pages > 1 {
         result.truncated = params.page.is_none();
         let next = has_more.then(|| result.pager.address(number + 1, words));
-        result.pagination = Some(Pagination { page: number, pages, next });
+        result.pagination = Some(Pagination { page: number, pages, next, words_left: None });
     }
     result.pager.first_word = from.saturating_add(number.saturating_mul(words));
     if shown.len() < bytes.len() {
@@ -336,7 +339,8 @@ impl NodeAnswer {
         result.lossy = std::str::from_utf8(&shown).is_err();
         result.set_span(&content.bytes, ByteSpan::new(0, shown.len()));
         result.content = Some(Content { bytes: shown, ..content.clone() });
-        result.pagination = Some(Pagination { page: 0, pages, next });
+        let words_left = Some(self.words.saturating_sub(first + words));
+        result.pagination = Some(Pagination { page: 0, pages, next, words_left });
         Some(result)
     }
 }

@@ -16,7 +16,7 @@ use super::value;
 use crate::count::counted;
 use crate::decoding;
 use crate::query::freshness::Freshness;
-use crate::query::node::{Content, Counts, NodeAnswer};
+use crate::query::node::{Content, Counts, NodeAnswer, Pagination};
 use crate::query::{read, select};
 use crate::schema::{json_as, schema_as};
 
@@ -33,9 +33,15 @@ pub(super) fn changed(node: &NodeAnswer) -> (&str, Freshness) {
 impl NodeAnswer {
     fn heading_line(&self) -> String {
         let title = self.title.as_deref().map_or_else(String::new, |title| format!(" {title}"));
-        let pages = self.pagination.as_ref().map_or_else(String::new, |pagination| {
-            format!(", page {} of pages 0-{}", pagination.page, pagination.pages - 1)
-        });
+        let pages = match &self.pagination {
+            None => String::new(),
+            Some(Pagination { words_left: Some(left), .. }) => {
+                format!(", {} left", counted(ShortCount(*left), "word"))
+            }
+            Some(Pagination { page, pages, .. }) => {
+                format!(", page {page} of pages 0-{}", pages - 1)
+            }
+        };
         // An empty place has no lines.
         let lines = if self.line_start <= self.line_end {
             format!("lines {}-{}, ", self.line_start, self.line_end)
