@@ -192,6 +192,36 @@ fn numbers_are_sorted_as_they_compare() {
 }
 
 #[test]
+fn dates_and_long_numbers_are_sorted_as_they_compare() {
+    let sorted = [
+        ("d", "2026-01-30T01:00"),
+        ("c", "2026-01-31T01:00:00+09:00"),
+        ("b", "2026-01-30T20:00:00Z"),
+        ("a", "2026-01-30 23:00"),
+        ("e", "soon"),
+    ];
+    let numbers =
+        [("d", "1234567890123456787"), ("c", "1234567890123456788"), ("b", "1234567890123456789")];
+    let document = |key: &str, value: &str| format!("---\n{key}: {value}\n---\n");
+    let dates = sorted.map(|(name, date)| (format!("dates/{name}.md"), document("date", date)));
+    let numbers = numbers.map(|(name, id)| (format!("ids/{name}.md"), document("id", id)));
+    let files: Vec<(&str, &str)> =
+        dates.iter().chain(&numbers).map(|(name, text)| (&**name, &**text)).collect();
+    let place = Place::ingested(&files);
+    for (key, expected) in [
+        ("date", &["dates/d.md", "dates/c.md", "dates/b.md", "dates/a.md", "dates/e.md"][..]),
+        ("-date", &["dates/e.md", "dates/a.md", "dates/b.md", "dates/c.md", "dates/d.md"]),
+        ("id", &["ids/d.md", "ids/c.md", "ids/b.md"]),
+    ] {
+        let get = key.trim_start_matches('-');
+        let json = place.run(&["meta", "--sort", key, "--get", get]).success().json();
+        let documents = json["documents"].as_array().unwrap();
+        let files: Vec<&str> = documents.iter().map(|one| one["file"].as_str().unwrap()).collect();
+        assert_eq!(files, expected, "{key}");
+    }
+}
+
+#[test]
 fn a_list_is_no_sort_key_in_any_command() {
     let text = "# Title\n\n- [ ] needle\n\n```\ncode\n```\n\n| a |\n| - |\n| b |\n";
     let place = Place::ingested(&[

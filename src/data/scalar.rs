@@ -6,44 +6,56 @@
 
 use std::cmp::Ordering;
 
-/// A number, as precise as it is written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Number {
-    Integer(i128),
-    Float(f64),
+use crate::markdown::slug::comparable;
+
+/// A number, as precise as it is written: `0.` and the digits, times a power of ten. The digits neither begin nor end
+/// with a zero; zero has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Number {
+    is_negative: bool,
+    exponent: i64,
+    digits: String,
 }
 
 impl Number {
     fn of(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-        if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+            // The parser of integers accepts a sign, as that of floats does.
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = format!("{whole}{fraction}");
+        if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        if let Ok(integer) = text.parse() {
-            return Some(Self::Integer(integer));
-        }
-        text.parse().ok().filter(|float: &f64| float.is_finite()).map(Self::Float)
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a float on the other side is no more precise")]
-    fn float(self) -> f64 {
-        match self {
-            Self::Integer(integer) => integer as f64,
-            Self::Float(float) => float,
-        }
-    }
-
-    fn compare(self, other: Self) -> Option<Ordering> {
-        match (self, other) {
-            (Self::Integer(one), Self::Integer(other)) => Some(one.cmp(&other)),
-            (one, other) => one.float().partial_cmp(&other.float()),
-        }
+        let digits = all.trim_start_matches('0');
+        let point =
+            i64::try_from(whole.len()).ok()? - i64::try_from(all.len() - digits.len()).ok()?;
+        let digits = digits.trim_end_matches('0').to_owned();
+        let exponent = if digits.is_empty() { 0 } else { point + i64::from(exponent) };
+        Some(Self { is_negative: text.starts_with('-') && !digits.is_empty(), exponent, digits })
     }
 }
 
-/// Returns the number that a text is, if it is one.
-pub fn number(text: &str) -> Option<f64> {
-    Number::of(text).map(Number::float)
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let sign = |number: &Self| match number {
+            Self { digits, .. } if digits.is_empty() => 0,
+            Self { is_negative: true, .. } => -1,
+            Self { .. } => 1,
+        };
+        let size = (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits));
+        let size = if self.is_negative { size.reverse() } else { size };
+        sign(self).cmp(&sign(other)).then(size)
+    }
 }
 
 /// A date or a date with a time (ISO 8601).
@@ -203,12 +215,40 @@ pub fn compare(value: &str, other: &str, is_string: bool) -> Option<Ordering> {
         return Some(value.cmp(other));
     }
     match (Scalar::of(value), Scalar::of(other)) {
-        (Scalar::Number(one), Scalar::Number(two)) => one.compare(two),
+        (Scalar::Number(one), Scalar::Number(two)) => Some(one.cmp(&two)),
         (Scalar::Date(one), Scalar::Date(two)) => Some(one.compare(&two)),
         (Scalar::Date(one), Scalar::Number(_)) => Some(one.compare(&Moment::of_year(other)?)),
         (Scalar::Number(_), Scalar::Date(two)) => Some(Moment::of_year(value)?.compare(&two)),
         (Scalar::Text(one), Scalar::Text(two)) => Some(one.cmp(two)),
         _ => None,
+    }
+}
+
+/// A scalar as a key to sort by: numbers come first, then dates and times, then other texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SortKey(Sorted);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sorted {
+    Number(Number),
+    /// The first instant of a date, or a time, in seconds and nanoseconds. A time without a time zone is in UTC.
+    Instant(i64, u32),
+    Text(String),
+}
+
+impl SortKey {
+    /// Returns the key of a scalar.
+    pub fn of(text: &str) -> Self {
+        match Scalar::of(text.trim()) {
+            Scalar::Number(number) => Self(Sorted::Number(number)),
+            Scalar::Date(date) => Self(Sorted::Instant(date.seconds(), date.parts[6])),
+            Scalar::Text(text) => Self::of_text(comparable(text)),
+        }
+    }
+
+    /// Returns the key of a text, even if it looks like a number or a date.
+    pub fn of_text(text: String) -> Self {
+        Self(Sorted::Text(text))
     }
 }
 
@@ -238,12 +278,37 @@ mod tests {
             ("1.5", "1.25e1"),
             (".5", "1"),
             ("9007199254740992", "9007199254740993"),
+            ("9007199254740992.5", "9007199254740993"),
+            ("0.12345678901234567890", "0.12345678901234567891"),
+            ("-1e400", "1e-400"),
+            ("-10", "-9"),
+            ("0.09", "0.1"),
+            (&format!("{}1", "9".repeat(50)), &format!("{}2", "9".repeat(50))),
         ] {
             assert_eq!(compare(less, more, false), Some(Ordering::Less), "{less} {more}");
         }
         assert_eq!(compare("1.10", "1.1", false), Some(Ordering::Equal));
         assert_eq!(compare("1.10", "1.1", true), Some(Ordering::Greater));
-        for text in ["inf", "nan", "-", "", "1_000", "0x10", "infinity"] {
+        for (one, other) in
+            [("-0", "0"), ("0e9", ".0"), ("007", "7."), ("+12e-1", "1.20"), ("1e3", "1000")]
+        {
+            assert_eq!(compare(one, other, false), Some(Ordering::Equal), "{one} {other}");
+        }
+        for text in [
+            "inf",
+            "nan",
+            "-",
+            "",
+            "1_000",
+            "0x10",
+            "infinity",
+            ".",
+            "e5",
+            "1e",
+            "1e9999999999",
+            "--1",
+            "1.2.3",
+        ] {
             assert!(!is_number(text), "{text}");
         }
     }
@@ -275,6 +340,30 @@ mod tests {
             assert_ne!(type_name(text), "date", "{text}");
         }
         assert_eq!(type_name("2024-02-29"), "date");
+    }
+
+    #[test]
+    fn sort_keys_are_in_the_order_of_what_they_mean() {
+        let sorted = [
+            "-2",
+            "-1.5",
+            "0",
+            "9007199254740992",
+            "9007199254740993",
+            "2025-12-31",
+            "2026-01",
+            "2026-01-01T01:00",
+            "2026-01-02T01:00:00+09:00",
+            "2026-01-01T20:00:00Z",
+            "2026-01-01T20:00:00.5Z",
+            "2026-01-01 23:00",
+            "2026-W02",
+            "Alpha",
+            "beta",
+        ];
+        for pair in sorted.windows(2) {
+            assert!(SortKey::of(pair[0]) < SortKey::of(pair[1]), "{pair:?}");
+        }
     }
 
     #[test]

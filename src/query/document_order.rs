@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::session::Session;
-use crate::data::scalar;
+use crate::data::scalar::SortKey;
 use crate::error::Result;
 use crate::markdown::slug::comparable;
 use crate::store::StoredDocument;
@@ -42,18 +42,22 @@ impl<'a> DocumentOrder<'a> {
         documents: &mut Vec<StoredDocument>,
     ) -> Result<usize> {
         let keys: Vec<Option<SortKey>> = match self.key {
-            "path" => documents.iter().map(|one| Some(SortKey::Text(one.path.clone()))).collect(),
+            "path" => {
+                documents.iter().map(|one| Some(SortKey::of_text(one.path.clone()))).collect()
+            }
             "title" => {
                 let mut titles = Vec::with_capacity(documents.len());
                 for part in documents.chunks(TITLES_AT_ONCE) {
                     let links = session.reader.all_links(part)?.into_iter();
-                    titles.extend(links.map(|links| Some(SortKey::of_text(&links.title?))));
+                    titles.extend(
+                        links.map(|links| Some(SortKey::of_text(comparable(&links.title?)))),
+                    );
                 }
                 titles
             }
             key => {
                 let values = session.reader.values_of(key, documents)?.into_iter();
-                values.map(|value| SortKey::of(&value?)).collect()
+                values.map(|value| key_of(&value?)).collect()
             }
         };
         let mut keyed: Vec<_> = keys.into_iter().zip(documents.drain(..)).collect();
@@ -73,35 +77,12 @@ impl<'a> DocumentOrder<'a> {
     }
 }
 
-/// A value of the sort key; numbers come before strings.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SortKey {
-    /// The bits of a number, transformed so that they sort as the number does.
-    Number(u64),
-    Text(String),
-}
-
-impl SortKey {
-    fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::Number(number) => number.as_f64().map(Self::of_number),
-            // A number whose text JSON would change, such as 1.10, is stored as text.
-            Value::String(text) => {
-                Some(scalar::number(text).map_or_else(|| Self::of_text(text), Self::of_number))
-            }
-            Value::Bool(is_so) => Some(Self::Text(is_so.to_string())),
-            Value::Null | Value::Array(_) | Value::Object(_) => None,
-        }
-    }
-
-    fn of_number(number: f64) -> Self {
-        let bits = number.to_bits();
-        // The bits of positive numbers sort as the numbers do; those of negative numbers sort in reverse.
-        let is_negative = bits >> 63 == 1;
-        Self::Number(if is_negative { !bits } else { bits | 1 << 63 })
-    }
-
-    fn of_text(text: &str) -> Self {
-        Self::Text(comparable(text))
+/// Returns the key of a value; `None` for a list, a map or `null`.
+fn key_of(value: &Value) -> Option<SortKey> {
+    match value {
+        Value::Number(number) => Some(SortKey::of(&number.to_string())),
+        Value::String(text) => Some(SortKey::of(text)),
+        Value::Bool(is_so) => Some(SortKey::of_text(is_so.to_string())),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
