@@ -814,6 +814,16 @@ fn tasks_that_are_sorted_by_one_of_their_fields_say_that_documents_are() {
 }
 
 #[test]
+fn a_value_that_only_looks_like_a_number_has_no_order() {
+    let place = Place::ingested(&[("a.md", "| share |\n|---|\n| 5% |\n| 45% |\n")]);
+    let fault = place.run(&["tables", "--where", "share > 40%"]).ends(2).json();
+    let message = fault["error"]["message"].as_str().unwrap();
+    assert!(message.contains("column 9: \"40%\" is not a number or a date"), "{message}");
+    let equal = all(&place, &["tables", "--where", "share = 45%"], "rows", "row");
+    assert_eq!(equal, [json!({"share": "45%"})]);
+}
+
+#[test]
 fn code_is_printed_with_its_address() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let text = place.run(&["code", "-f", "text"]).success().text();

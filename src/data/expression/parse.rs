@@ -125,16 +125,21 @@ impl<'a> Parser<'a> {
             return Ok(inner);
         }
         if self.takes_keyword("exists") {
+            self.skip_blanks();
+            if self.rest().starts_with('(') {
+                return Err(self.fault("expected a key, found \"(\"", "write `exists key`"));
+            }
             return self.key().map(Expression::Exists);
         }
         let key = self.key()?;
         let operator = self.operator(&key)?;
         let value = self.value()?;
-        let is_no_date = is_relative_date(&value.text) || is_impossible_date(&value.text);
-        if operator.is_order() && !value.is_quoted && is_no_date {
+        if operator.is_order()
+            && !value.is_quoted
+            && let Some((wanted, hint)) = looks_like(&value.text)
+        {
             self.position -= value.text.len();
-            let hint = "write a date, as in due < 2026-06-01; a text is written in double quotes";
-            return Err(self.fault(&format!("{:?} is not a date", value.text), hint));
+            return Err(self.fault(&format!("{:?} is not {wanted}", value.text), hint));
         }
         let pattern = match operator {
             Operator::Matches => Some(pattern(&value.text)?),
@@ -321,20 +326,33 @@ fn is_relative_date(text: &str) -> bool {
     ["today", "now", "yesterday", "tomorrow"].contains(&text.as_str()) || text.starts_with("date(")
 }
 
-/// Whether `text` looks like a date but is not valid: the day does not exist, or a leading zero is missing.
-fn is_impossible_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let is_number = |part: &&str, lengths: &[usize]| {
-        lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let is_shaped = match parts.as_slice() {
-        [year, month] => is_number(year, &[4]) && is_number(month, &[1, 2]),
-        [year, month, day] => {
-            is_number(year, &[4]) && is_number(month, &[1, 2]) && is_number(day, &[1, 2])
+/// Returns what `text` looks like but is not, and a hint: a date that does not exist, or a number with a unit, a
+/// percentage, a price or a version. The order of its letters is not the order of what it means.
+fn looks_like(text: &str) -> Option<(&'static str, &'static str)> {
+    const DATE: (&str, &str) =
+        ("a date", "write a date, as in due < 2026-06-01; a text is written in double quotes");
+    const NUMBER: (&str, &str) = (
+        "a number or a date",
+        "write the number alone, as in size < 1200.5; a text is written in double quotes, and compared letter by letter",
+    );
+    if is_relative_date(text) {
+        return Some(DATE);
+    }
+    if scalar::type_name(text) != "string" {
+        return None;
+    }
+    let digits = text.trim_start_matches(|scalar| "+-−$€£¥#".contains(scalar));
+    let rest = digits.trim_start_matches(|scalar: char| scalar.is_ascii_digit());
+    match digits.len() - rest.len() {
+        0 => None,
+        4 if rest.starts_with('-') => {
+            rest[1..].starts_with(|first: char| first.is_ascii_digit()).then_some(DATE)
         }
-        _ => false,
-    };
-    is_shaped && scalar::type_name(text) != "date"
+        // The order of `2026-Q1`, `2026/05/20` and `09:30` is that of their letters.
+        4 if rest.starts_with('/') => None,
+        2 if rest.starts_with(':') => None,
+        _ => Some(NUMBER),
+    }
 }
 
 /// Returns the only part, or all of them if there are several.
@@ -374,6 +392,12 @@ mod tests {
             ("a == b", "a = b"),
             ("when = today", "when = today"),
             ("when < \"today\"", "when < \"today\""),
+            ("v = 1.10.2", "v = 1.10.2"),
+            ("v < \"1.10.2\"", "v < \"1.10.2\""),
+            ("v < v1.10.2", "v < v1.10.2"),
+            ("q < 2026-Q1", "q < 2026-Q1"),
+            ("q >= 2026/05/20", "q >= 2026/05/20"),
+            ("t > 09:30", "t > 09:30"),
             ("when < \"2026-06-31\"", "when < \"2026-06-31\""),
             ("exists `exists`", "exists `exists`"),
             ("ключ = значение", "ключ = значение"),
@@ -398,6 +422,13 @@ mod tests {
             ("a <= 2026-06-31", 6, "\"2026-06-31\" is not a date"),
             ("a <= 2026-6-30", 6, "is not a date"),
             ("a < 2026-13", 5, "is not a date"),
+            ("a < 2026-01-31T25:00", 5, "is not a date"),
+            ("ä < 31/01/2026", 5, "\"31/01/2026\" is not a number or a date"),
+            ("a < 1,000", 5, "is not a number or a date"),
+            ("a > 40%", 5, "is not a number or a date"),
+            ("a >= $5", 6, "is not a number or a date"),
+            ("a >= 1.10.2", 6, "is not a number or a date"),
+            ("exists(a)", 7, "expected a key"),
             ("(a = 1", 1, "not closed"),
             ("a = 1)", 6, "was not opened"),
             ("a = \"b", 5, "quote is not closed"),
@@ -447,14 +478,21 @@ mod tests {
         ]
     }
 
+    /// Whether an expression with these parts is accepted.
+    fn is_written((_, operator, value): &(String, Operator, Literal)) -> bool {
+        value.is_quoted || !operator.is_order() || looks_like(&value.text).is_none()
+    }
+
     fn expression() -> impl Strategy<Value = Expression> {
         let operator = (0..Operator::ALL.len()).prop_map(|index| Operator::ALL[index].0);
         let operator =
             operator.prop_filter("patterns are tested above", |o| *o != Operator::Matches);
         let leaf = prop_oneof![
-            (key(), operator, literal()).prop_map(|(key, operator, value)| {
-                Expression::Compare(Comparison { key, operator, value, pattern: None })
-            }),
+            (key(), operator, literal()).prop_filter("refused", is_written).prop_map(
+                |(key, operator, value)| {
+                    Expression::Compare(Comparison { key, operator, value, pattern: None })
+                }
+            ),
             key().prop_map(Expression::Exists),
         ];
         leaf.prop_recursive(4, 24, 3, |inner| {
