@@ -30,7 +30,13 @@ impl Expression {
         Err(if parser.rest().starts_with(')') {
             parser.fault("a parenthesis closes that was not opened", FORM)
         } else {
-            let hint = "join comparisons with and or or; put a value with blanks in double quotes";
+            let hint = match parser.rest() {
+                rest if rest.starts_with("&&") => "write and instead of &&",
+                rest if rest.starts_with("||") => "write or instead of ||",
+                _ => {
+                    "join comparisons with `and` or `or`; put a value with blanks in double quotes"
+                }
+            };
             parser.fault(&format!("{:?} is not expected here", parser.word()), hint)
         })
     }
@@ -210,6 +216,15 @@ impl<'a> Parser<'a> {
                     let (value, null) = (comparison("= value"), comparison("= null"));
                     format!("write {value}, or {null} for a key without a value").into()
                 }
+                "between" => {
+                    let range = form(&format!("{name} >= x and {name} <= y"));
+                    format!("write {range}").into()
+                }
+                "!" | "≠" | "≤" | "≥" => {
+                    let either = [comparison("!= x"), comparison("<= x"), comparison(">= x")];
+                    let not = form(&format!("not {name} ~ pattern"));
+                    format!("write {}, or {not}", either.join(", ")).into()
+                }
                 "in" => {
                     let either = form(&format!("{name} = x or {name} = y"));
                     format!("write {either} for a value that is one of several").into()
@@ -251,8 +266,14 @@ impl<'a> Parser<'a> {
         });
         let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         if text.is_empty() || text.starts_with(begins_no_value) {
-            let hint =
-                "put a value that is empty, has blanks or begins with a mark in double quotes";
+            let before = self.text.get(..self.position).unwrap_or_default();
+            let hint = match (before.chars().next_back(), text.chars().next()) {
+                (Some('<'), Some('>')) | (Some('='), Some('!')) => "write != for not equal",
+                (Some('='), Some('<')) => "write <= for less than or equal",
+                (Some('='), Some('>')) => "write >= for greater than or equal",
+                (_, Some('\'')) => "write the value in double quotes",
+                _ => "put a value that is empty, has blanks or begins with a mark in double quotes",
+            };
             return Err(self.fault("expected a value", hint));
         }
         self.position += text.len();
@@ -460,6 +481,17 @@ mod tests {
             ("`a b` c", "write exists `a b` for"),
             ("a is not null", "write `a = value`, or `a = null` for a key without a value"),
             ("a IN (1, 2)", "write `a = x or a = y` for"),
+            ("a between 1 and 2", "write `a >= x and a <= y`"),
+            ("a !~ x", "`not a ~ pattern`"),
+            ("a ≥ 1", "`a >= x`"),
+            ("a <> 1", "write != "),
+            ("a =! 1", "write != "),
+            ("a => 1", "write >= "),
+            ("a =< 1", "write <= "),
+            ("a = 'b'", "write the value in double quotes"),
+            ("a = 1 && b = 2", "write and instead of &&"),
+            ("a = 1 || b = 2", "write or instead of ||"),
+            ("exists (a)", "write `exists key`"),
         ] {
             let error = Expression::parse(text).unwrap_err();
             let hint = error.hint();
