@@ -814,6 +814,17 @@ fn tasks_that_are_sorted_by_one_of_their_fields_say_that_documents_are() {
 }
 
 #[test]
+fn rows_that_are_sorted_by_one_of_their_columns_say_that_documents_are() {
+    let place = Place::ingested(&[("a.md", "---\nrank: 2\n---\n| price |\n|---|\n| 1 |\n")]);
+    let json = place.run(&["tables", "--sort", "Price"]).success().json();
+    let codes: Vec<&Value> =
+        json["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]).collect();
+    assert!(codes.contains(&&json!("SORTS_DOCUMENTS")), "{json}");
+    let json = place.run(&["tables", "--sort", "rank"]).success().json();
+    assert!(json.get("warnings").is_none(), "{json}");
+}
+
+#[test]
 fn a_value_that_only_looks_like_a_number_has_no_order() {
     let place = Place::ingested(&[("a.md", "| share |\n|---|\n| 5% |\n| 45% |\n")]);
     let fault = place.run(&["tables", "--where", "share > 40%"]).ends(2).json();

@@ -331,6 +331,29 @@ fn known_names<S: Source>(
     Ok(shown)
 }
 
+/// Returns the warning that the sort key, which is also a name of items, orders documents. `what` is what has the name.
+fn sorts_documents(
+    session: &Session<'_>,
+    common: &Common,
+    key_of: fn(&str) -> Key<'_>,
+    what: &str,
+) -> Result<Option<Warning>> {
+    let Some(key) = common.filter.order().and_then(|order| order.front_matter_key()) else {
+        return Ok(None);
+    };
+    if !has_any(session, &DocumentFilter::default(), &[vec![key_of(key).hash()]])? {
+        return Ok(None);
+    }
+    let message = message!(
+        "{} is also a {}; --sort orders documents by their front matter, and --where '{} < VALUE' \
+         selects items by their own values",
+        key,
+        what,
+        key
+    );
+    Ok(Some(Warning::new("SORTS_DOCUMENTS", message)))
+}
+
 /// Returns whether a document that `filter` admits has a key of each set of `keys`.
 fn has_any(session: &Session<'_>, filter: &DocumentFilter, keys: &[Vec<i64>]) -> Result<bool> {
     Ok(!session.reader.documents(&Lookup::Data(filter, keys), None, 1)?.is_empty())

@@ -14,7 +14,9 @@ use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
-use super::{Common, Source, expression, heading_path, is_lossy, list, list_of_items};
+use super::{
+    Common, Source, expression, heading_path, is_lossy, list, list_of_items, sorts_documents,
+};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::{Result, Warning};
@@ -308,6 +310,12 @@ pub fn tables(session: &Session<'_>, request: &TableRequest) -> Result<TableAnsw
     }
     let (headers, is_all) = (&request.headers, request.columns.is_empty());
     let mut rows = Rows { session, headers, columns: &columns, is_all, condition };
-    let (rows, page) = list(session, &request.common, &keys, &mut rows)?;
+    let (rows, mut page) = list(session, &request.common, &keys, &mut rows)?;
+    page.warnings.extend(sorts_documents(
+        session,
+        &request.common,
+        |key| Key::Column(key),
+        "column of tables",
+    )?);
     Ok(TableAnswer { rows, asked: request.columns.clone(), page })
 }

@@ -12,14 +12,15 @@ use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
-use super::{Common, Source, expression, has_any, heading_path, is_lossy, list, list_of_items};
+use super::{
+    Common, Source, expression, heading_path, is_lossy, list, list_of_items, sorts_documents,
+};
 use crate::data::expression::{Reason, value_at};
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::markdown::FIELDS_CUT;
 use crate::markdown::slug::fold;
-use crate::message::message;
-use crate::store::{DocumentFilter, StoredDocument};
+use crate::store::StoredDocument;
 
 /// A request for tasks.
 #[derive(Clone, Debug)]
@@ -268,17 +269,11 @@ pub fn tasks(session: &Session<'_>, request: &TaskRequest) -> Result<TaskAnswer>
     keys.reverse();
     let mut tasks = Tasks { session, is_done: request.is_done, condition };
     let (tasks, mut page) = list(session, &request.common, &keys, &mut tasks)?;
-    let order = request.common.filter.order();
-    if let Some(key) = order.and_then(|order| order.front_matter_key())
-        && has_any(session, &DocumentFilter::default(), &[vec![Key::Field(key).hash()]])?
-    {
-        let message = message!(
-            "{} is also a field of tasks; --sort orders documents by their front matter, and \
-             --where '{} < VALUE' selects tasks by the field",
-            key,
-            key
-        );
-        page.warnings.push(Warning::new("SORTS_DOCUMENTS", message));
-    }
+    page.warnings.extend(sorts_documents(
+        session,
+        &request.common,
+        |key| Key::Field(key),
+        "field of tasks",
+    )?);
     Ok(TaskAnswer { tasks, page })
 }
