@@ -825,6 +825,27 @@ fn rows_that_are_sorted_by_one_of_their_columns_say_that_documents_are() {
 }
 
 #[test]
+fn the_keys_of_every_task_are_asked_for_in_any_case() {
+    let place =
+        Place::ingested(&[("a.md", "# Work\n\n- [ ] one\n  - [x] two line:: far depth:: x\n")]);
+    let texts = |condition: &str| all(&place, &["tasks", "--where", condition], "tasks", "text");
+    assert_eq!(
+        texts("State = open and SECTION = Work and Line = 3 and Text = one"),
+        [json!("one")]
+    );
+    assert_eq!(texts("DEPTH = 1"), [json!("two line:: far depth:: x")]);
+    for (condition, message) in [
+        ("depth = x", "\"depth\" has values of the type number such as \"0\""),
+        ("Line = far", "\"Line\" has values of the type number such as \"3\""),
+        ("section = work", "\"section\" has the value \"Work\", whose case is not that of work"),
+    ] {
+        let answer = place.run(&["tasks", "--where", condition]).ends(1).json();
+        let found = answer["warnings"][0]["message"].as_str().unwrap();
+        assert!(found.starts_with(message), "{found}");
+    }
+}
+
+#[test]
 fn a_value_that_only_looks_like_a_number_has_no_order() {
     let place = Place::ingested(&[("a.md", "| share |\n|---|\n| 5% |\n| 45% |\n")]);
     let fault = place.run(&["tables", "--where", "share > 40%"]).ends(2).json();

@@ -108,6 +108,11 @@ list_of_items!(
 /// The keys of a task that are not fields of its text.
 const OWN_KEYS: [&str; 5] = ["text", "state", "depth", "line", "section"];
 
+/// Returns the key of a task, in any case, that is not a field of its text.
+fn own_key(key: &str) -> Option<&'static str> {
+    OWN_KEYS.into_iter().find(|own| own.eq_ignore_ascii_case(key))
+}
+
 /// Returns the line of a task, 1-based.
 fn line_of(document: &OpenDocument, task: &TaskEntry) -> usize {
     document.tree.node(task.item.node).map_or(1, |node| node.lines.start)
@@ -139,23 +144,30 @@ fn state_of(task: &TaskEntry) -> State {
     if task.item.is_done { State::Done } else { State::Open }
 }
 
-/// Returns whether a task matches. `document` is given if the condition asks for the line or the section.
-fn is_match(condition: &Expression, task: &TaskEntry, document: Option<&OpenDocument>) -> bool {
-    let fields = fields_of(task);
-    let depth = task.item.depth.to_string();
-    let line = document.map_or(0, |document| line_of(document, task)).to_string();
-    condition.matches(&|key| match key {
-        "line" => Some(Datum::Text(&line)),
-        "section" => {
-            let titles = document.map(|document| heading_path(document, task.item.node));
-            Some(Datum::Json(Cow::Owned(titles.unwrap_or_default().into())))
-        }
-        "text" => Some(Datum::Text(&task.item.text)),
-        "state" => Some(Datum::Text(state_of(task).name())),
-        "depth" => Some(Datum::Text(&depth)),
+/// Returns the value of a task, which has `fields`, at a key of a condition. `document` is given if the condition asks
+/// for the line or the section.
+fn value_of<'a>(
+    task: &'a TaskEntry,
+    fields: &'a Map<String, Value>,
+    document: Option<&OpenDocument>,
+    key: &str,
+) -> Option<Datum<'a>> {
+    let number = |number: usize| Datum::Json(Cow::Owned(number.to_string().into()));
+    match own_key(key) {
+        Some("line") => document.map(|document| number(line_of(document, task))),
+        Some("section") => document
+            .map(|document| Datum::Json(Cow::Owned(heading_path(document, task.item.node).into()))),
+        Some("text") => Some(Datum::Text(&task.item.text)),
+        Some("state") => Some(Datum::Text(state_of(task).name())),
+        Some("depth") => Some(number(task.item.depth)),
         // A field whose name has dots is never a key of a map.
-        key => value_at(&fields, key).map(Datum::Json),
-    })
+        _ => value_at(fields, key).map(Datum::Json),
+    }
+}
+
+/// Whether a key of a condition is a value that only the opened document has.
+fn is_placed(key: &str) -> bool {
+    matches!(own_key(key), Some("line" | "section"))
 }
 
 struct Tasks<'a> {
@@ -171,11 +183,14 @@ impl Source for Tasks<'_> {
     fn find(&mut self, stored: &StoredDocument) -> Result<Vec<TaskEntry>> {
         let mut tasks = self.session.reader.tasks(stored)?;
         let keys = self.condition.iter().flat_map(Expression::keys);
-        let is_placed = keys.into_iter().any(|key| matches!(key, "line" | "section"));
+        let is_placed = keys.into_iter().any(is_placed);
         let document =
             if is_placed && !tasks.is_empty() { Some(self.session.open(stored)?) } else { None };
         tasks.retain(|task| {
-            let matches = |condition| is_match(condition, task, document.as_deref());
+            let fields = fields_of(task);
+            let matches = |condition: &Expression| {
+                condition.matches(&|key| value_of(task, &fields, document.as_deref(), key))
+            };
             self.is_done.is_none_or(|is_done| task.item.is_done == is_done)
                 && self.condition.as_ref().is_none_or(matches)
         });
@@ -192,7 +207,7 @@ impl Source for Tasks<'_> {
 
     fn names(&self) -> Vec<(&str, Key<'_>)> {
         let asked = self.condition.iter().flat_map(Expression::keys);
-        let of_text = asked.filter(|name| !OWN_KEYS.contains(name));
+        let of_text = asked.filter(|name| own_key(name).is_none());
         of_text.map(|name| (name, Key::Field(name))).collect()
     }
 
@@ -220,16 +235,12 @@ impl Source for Tasks<'_> {
     }
 
     fn add_values(&self, stored: &StoredDocument, reason: &mut Reason<'_>) -> Result<()> {
+        let document =
+            if is_placed(reason.key()) { Some(self.session.open(stored)?) } else { None };
         for task in self.session.reader.tasks(stored)? {
-            match reason.key() {
-                "text" => reason.add(&Datum::Text(&task.item.text)),
-                "state" => reason.add(&Datum::Text(state_of(&task).name())),
-                key => {
-                    let fields = fields_of(&task);
-                    if let Some(value) = value_at(&fields, key) {
-                        reason.add(&Datum::Json(value));
-                    }
-                }
+            let fields = fields_of(&task);
+            if let Some(value) = value_of(&task, &fields, document.as_deref(), reason.key()) {
+                reason.add(&value);
             }
         }
         Ok(())
@@ -261,7 +272,7 @@ pub fn tasks(session: &Session<'_>, request: &TaskRequest) -> Result<TaskAnswer>
     };
     let mut keys = vec![states.into_iter().map(|is_done| Key::Task { is_done }.hash()).collect()];
     for set in condition.iter().flat_map(Expression::required_keys) {
-        if !set.iter().any(|key| OWN_KEYS.contains(key)) {
+        if !set.iter().any(|key| own_key(key).is_some()) {
             keys.push(set.into_iter().map(|name| Key::Field(name).hash()).collect());
         }
     }
