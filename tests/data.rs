@@ -856,6 +856,14 @@ fn a_value_that_only_looks_like_a_number_has_no_order() {
 }
 
 #[test]
+fn the_language_of_code_may_follow_an_identifier() {
+    let place =
+        Place::ingested(&[("a.md", "```{#first .rs}\n1\n```\n\n```title=\"x.py\"\n2\n```\n")]);
+    assert_eq!(all(&place, &["code", "--lang", "rust"], "code", "info"), [json!("#first .rs")]);
+    assert_eq!(all(&place, &["code"], "code", "language"), [json!("rust"), json!("")]);
+}
+
+#[test]
 fn code_is_printed_with_its_address() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let text = place.run(&["code", "-f", "text"]).success().text();

@@ -77,20 +77,30 @@ const DIRECTIVES: [&str; 4] = ["code", "code-block", "code-cell", "sourcecode"];
 
 /// Returns the language of an info string, and the rest of it. The first word is the language,
 /// folded by [`LANGUAGES`]; braces, a leading dot and what follows a comma belong to the rest
-/// (`{.rust .numberLines}`, `rust,ignore`). After a directive, it is the second word (`{code-block} rust`).
+/// (`{.rust .numberLines}`, `rust,ignore`). After a directive, it is the second word (`{code-block} rust`). If the
+/// first word is an attribute or an identifier, the language is the first class in the braces
+/// (`{#example .rust}`), and the rest is the whole text.
 pub fn of(info: &str) -> (String, &str) {
-    if let Some((name, argument)) =
-        info.trim().strip_prefix('{').and_then(|info| info.split_once('}'))
+    let info = info.trim();
+    if let Some((name, argument)) = info.strip_prefix('{').and_then(|info| info.split_once('}'))
         && DIRECTIVES.contains(&name.trim())
     {
         return of(argument);
     }
-    let inner = info.trim().trim_start_matches(['{', '.', ' ']);
+    let is_braced = info.starts_with('{');
+    let inner = info.trim_start_matches(['{', '.', ' ']);
+    // `{=html}` is the format of a block that Pandoc copies.
+    let inner = if is_braced { inner.trim_start_matches('=') } else { inner };
     let end = inner.find(|scalar: char| scalar.is_whitespace() || ",{}:".contains(scalar));
     let (word, rest) = inner.split_at(end.unwrap_or(inner.len()));
-    let rest = rest.trim_start_matches([',', '}', ':']).trim();
+    let is_attribute = word.contains('=') || is_braced && word.starts_with('#');
+    let rest = if is_attribute { inner } else { rest.trim_start_matches([',', '}', ':']).trim() };
     // The brace that closes the attributes of Pandoc is no part of them.
-    let rest = if info.trim().starts_with('{') { rest.trim_end_matches(['}', ' ']) } else { rest };
+    let rest = if is_braced { rest.trim_end_matches(['}', ' ']) } else { rest };
+    if is_attribute {
+        let class = rest.split_whitespace().find_map(|word| word.strip_prefix('.'));
+        return (folded(class.filter(|_| is_braced).unwrap_or_default()), rest);
+    }
     (folded(word), rest)
 }
 
@@ -129,6 +139,10 @@ mod tests {
             ("{ .yaml .annotate }", "yaml", ".annotate"),
             ("{code-block} python", "python", ""),
             ("{code-cell} ipython3 x", "ipython3", "x"),
+            ("{#example .haskell .numberLines}", "haskell", "#example .haskell .numberLines"),
+            ("{start=\"2\" .rs}", "rust", "start=\"2\" .rs"),
+            ("{=html}", "html", ""),
+            ("title=\"a.py\" .x", "", "title=\"a.py\" .x"),
             ("sh", "bash", ""),
             ("Brainfuck", "brainfuck", ""),
             ("", "", ""),
