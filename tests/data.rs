@@ -864,6 +864,21 @@ fn the_language_of_code_may_follow_an_identifier() {
 }
 
 #[test]
+fn numbers_of_front_matter_keep_all_digits() {
+    let place = Place::ingested(&[
+        ("a.md", "+++\nlimit = inf\n+++\n# A\n"),
+        ("b.md", ";;;\n{\"limit\": 123456789012345678901234567890}\n;;;\n# B\n"),
+        ("c.md", "---\nlimit: 123456789012345678901234567891\n---\n# C\n"),
+    ]);
+    let files = |condition: &str| {
+        all(&place, &["meta", "--where", condition, "--get", "limit"], "documents", "file")
+    };
+    assert_eq!(files("limit = inf"), [json!("a.md")]);
+    assert_eq!(files("limit = 123456789012345678901234567890"), [json!("b.md")]);
+    assert_eq!(files("limit > 123456789012345678901234567890"), [json!("c.md")]);
+}
+
+#[test]
 fn code_is_printed_with_its_address() {
     let place = Place::ingested(&[("a.md", "# A\n\n```sh\nls\n```\n")]);
     let text = place.run(&["code", "-f", "text"]).success().text();

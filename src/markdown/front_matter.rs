@@ -118,13 +118,19 @@ pub fn parse(text: &[u8], format: Format) -> Result<Option<Map<String, Value>>, 
             // TOML does not accept a lone CR as a line end, but Markdown does.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
             let document = toml_edit::Document::parse(text.as_str())
-                .map_err(|error| one_line(error.message()))?;
+                .map_err(|error| one_line(error.message()))?
+                // A value then knows how it is written.
+                .into_mut();
             within_limit(Value::Object(map_of(document.as_table())))
         }
-        Format::Json => match serde_json::from_str(text).map(|UniqueKeys(value)| value) {
-            Ok(value) => within_limit(value),
-            Err(error) => Err(one_line(&error.to_string())),
-        },
+        Format::Json => {
+            let exact = serde_json::from_str(&with_quoted_numbers(text));
+            // The position in the reason is that in the file.
+            match exact.or_else(|_| serde_json::from_str(text)) {
+                Ok(UniqueKeys(value)) => within_limit(value),
+                Err(error) => Err(one_line(&error.to_string())),
+            }
+        }
         Format::Yaml => match read_yaml(text, |_| true)? {
             Value::Object(map) => Ok(Some(map)),
             Value::Null => Ok(Some(Map::new())),
@@ -211,17 +217,66 @@ fn json_of_item(item: &toml_edit::Item) -> Value {
     }
 }
 
-/// Converts a TOML value to JSON. Dates and times become texts.
+/// Converts a TOML value to JSON. Dates, times, `inf`, `nan` and floats with more digits than a number keeps become
+/// texts.
 fn json_of(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::String(text) => Value::String(text.value().clone()),
         toml_edit::Value::Integer(number) => Value::from(*number.value()),
-        toml_edit::Value::Float(number) => Value::from(*number.value()),
+        toml_edit::Value::Float(number) => {
+            let written = number.display_repr().replace('_', "");
+            let value = Value::from(*number.value());
+            // JSON has no infinity.
+            let is_kept = !value.is_null() && digits(&value.to_string()) == digits(&written);
+            if is_kept { value } else { Value::String(written) }
+        }
         toml_edit::Value::Boolean(truth) => Value::Bool(*truth.value()),
         toml_edit::Value::Datetime(time) => Value::String(time.value().to_string()),
         toml_edit::Value::Array(values) => values.iter().map(json_of).collect(),
         toml_edit::Value::InlineTable(table) => Value::Object(map_of(table)),
     }
+}
+
+/// Returns the digits of a number without its exponent and without zeros at both ends. A float that is read from it is
+/// the same number if it has the same digits.
+fn digits(number: &str) -> String {
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').to_owned()
+}
+
+/// Returns the JSON `text` with quotes around each number that has more digits than a float keeps.
+fn with_quoted_numbers(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => end_of_string(rest),
+            '-' | '0'..='9' => rest
+                .find(|scalar: char| !(scalar.is_ascii_digit() || "+-.eE".contains(scalar)))
+                .unwrap_or(rest.len()),
+            _ => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        let is_cut = first != '"'
+            && serde_json::from_str::<serde_json::Number>(token)
+                .is_ok_and(|number| digits(&number.to_string()) != digits(token));
+        let quote = if is_cut { "\"" } else { "" };
+        result.extend([quote, token, quote]);
+        rest = after;
+    }
+    result
+}
+
+/// Returns the length of the JSON string at the start of `text`.
+fn end_of_string(text: &str) -> usize {
+    let mut is_escaped = true;
+    let end = text.find(|scalar| {
+        let is_end = scalar == '"' && !is_escaped;
+        is_escaped = scalar == '\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 1)
 }
 
 fn one_line(text: &str) -> String {
@@ -430,6 +485,28 @@ mod tests {
             Some(json!({"a": ["b", "c", "d"], "e": {"f": 1, "g": 2}}))
         );
         assert_eq!(value("---\na: |\n  x\n  ---\n  y\n...\n"), Some(json!({"a": "x\n---\ny\n"})));
+    }
+
+    #[test]
+    fn a_number_that_a_float_does_not_keep_is_a_text() {
+        let toml = "+++\na = inf\nb = -nan\nc = 1.50\nd = 1_0.5e1\ne = 0.12345678901234567890\nf = [-0.0, +inf]\n+++\n";
+        assert_eq!(
+            value(toml),
+            Some(
+                json!({"a": "inf", "b": "-nan", "c": 1.5, "d": 105.0, "e": "0.12345678901234567890", "f": [-0.0, "+inf"]})
+            )
+        );
+        let json = r#"{"a": 18446744073709551616, "b": [1.50, -0.12345678901234567890], "c\\": "\\\" 18446744073709551616", "d": 1E3}"#;
+        assert_eq!(
+            value(&format!(";;;\n{json}\n;;;\n")),
+            Some(json!({
+                "a": "18446744073709551616", "b": [1.5, "-0.12345678901234567890"],
+                "c\\": "\\\" 18446744073709551616", "d": 1000.0,
+            }))
+        );
+        let fault =
+            detect(b";;;\n{\"a\": 18446744073709551616,}\n;;;\n", 0).unwrap().fault.unwrap();
+        assert!(fault.contains("line 1 column 28"), "{fault}");
     }
 
     #[test]

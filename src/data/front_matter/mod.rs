@@ -98,14 +98,13 @@ pub fn splice(
         None => Err("it is not a mapping".to_owned()),
     };
     let old = read(text)?;
-    // `inf` and `nan`, which JSON does not have, are read as null, so a null would change nothing.
     if format == Format::Toml
         && let KeyChange::Set(_, value) | KeyChange::Add(_, value) = change
         && has_null(value)
     {
         return Err("TOML has no null".to_owned());
     }
-    let Some(expected) = expected(&old, format, change)? else { return Ok(None) };
+    let Some(expected) = expected(&old, change)? else { return Ok(None) };
     let layout = match format {
         // JSON is read as YAML in braces.
         Format::Yaml | Format::Json => yaml::layout(text)?,
@@ -152,7 +151,6 @@ fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
 /// Returns the data after the change, or `None` if nothing changes.
 fn expected(
     old: &Map<String, Value>,
-    format: Format,
     change: &KeyChange,
 ) -> Result<Option<Map<String, Value>>, String> {
     let key = change.key();
@@ -188,19 +186,15 @@ fn expected(
                 return Err(format!("there is no key {key}"));
             }
         }
-        KeyChange::Add(_, value) => {
-            // TOML has no null: what is read as such is `inf` or `nan`.
-            let may_be_null = format != Format::Toml || !map.contains_key(last);
-            match map.entry(last.clone()).or_insert(Value::Null) {
-                Value::Array(values) => {
-                    if !values.contains(value) {
-                        values.push(value.clone());
-                    }
+        KeyChange::Add(_, value) => match map.entry(last.clone()).or_insert(Value::Null) {
+            Value::Array(values) => {
+                if !values.contains(value) {
+                    values.push(value.clone());
                 }
-                empty @ Value::Null if may_be_null => *empty = Value::Array(vec![value.clone()]),
-                _ => return Err(format!("the value of {key} is no list")),
             }
-        }
+            empty @ Value::Null => *empty = Value::Array(vec![value.clone()]),
+            _ => return Err(format!("the value of {key} is no list")),
+        },
     }
     Ok((new != *old).then_some(new))
 }
