@@ -856,6 +856,19 @@ fn a_value_that_only_looks_like_a_number_has_no_order() {
 }
 
 #[test]
+fn a_header_keeps_its_name_beside_equal_and_empty_ones() {
+    let place = Place::ingested(&[(
+        "a.md",
+        "| a | | a | column_2 | a_2 |\n|-|-|-|-|-|\n| 1 | 2 | 3 | 4 | 5 |\n",
+    )]);
+    let rows = all(&place, &["tables", "--where", "a_2 = 5 and column_2 = 4"], "rows", "row");
+    assert_eq!(
+        rows,
+        [json!({"a": "1", "column_2_2": "2", "a_3": "3", "column_2": "4", "a_2": "5"})]
+    );
+}
+
+#[test]
 fn the_language_of_code_may_follow_an_identifier() {
     let place =
         Place::ingested(&[("a.md", "```{#first .rs}\n1\n```\n\n```title=\"x.py\"\n2\n```\n")]);

@@ -8,23 +8,23 @@ use crate::markdown::contents::{Cell, Row, Table};
 use crate::markdown::slug::fold;
 
 /// Returns the names of the columns: the visible text of the header. An empty header is `column_1`
-/// by its position, 1-based, and a name that occurred before gets `_2`, `_3` and so on.
+/// by its position, 1-based, and a name that occurred before gets `_2`, `_3` and so on, whichever no header has.
 pub fn names(table: &Table) -> Vec<String> {
     let header = table.row(0).unwrap_or_default().cells();
+    let texts: Vec<&str> = header.map(|cell| cell.text().trim()).collect();
+    let written: HashSet<&str> = texts.iter().copied().collect();
     let mut used = HashSet::new();
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut names = Vec::with_capacity(header.len());
-    for (index, cell) in header.enumerate() {
-        let text = cell.text().trim();
-        let base = if text.is_empty() { format!("column_{}", index + 1) } else { text.to_owned() };
-        let number = numbers.entry(base.clone()).or_default();
-        let name = loop {
+    let mut names = Vec::with_capacity(texts.len());
+    for (index, text) in texts.iter().enumerate() {
+        let base =
+            if text.is_empty() { format!("column_{}", index + 1) } else { (*text).to_owned() };
+        let number = numbers.entry(base.clone()).or_insert(1);
+        let mut name = base.clone();
+        while name != *text && written.contains(name.as_str()) || !used.insert(name.clone()) {
             *number += 1;
-            let name = if *number == 1 { base.clone() } else { format!("{base}_{number}") };
-            if used.insert(name.clone()) {
-                break name;
-            }
-        };
+            name = format!("{base}_{number}");
+        }
         names.push(name);
     }
     names
@@ -53,8 +53,10 @@ mod tests {
 
     #[test]
     fn equal_and_empty_headers_get_names_of_their_own() {
+        let found = names(&table("| a | a | | column_3 |\n|-|-|-|-|\n"));
+        assert_eq!(found, ["a", "a_2", "column_3_2", "column_3"]);
         let names = names(&table("| a | a | | a_2 | **B** | a |\n|-|-|-|-|-|-|\n"));
-        assert_eq!(names, ["a", "a_2", "column_3", "a_2_2", "B", "a_3"]);
+        assert_eq!(names, ["a", "a_3", "column_3", "a_2", "B", "a_4"]);
         assert_eq!(index_of(&names, "b"), Some(4));
         assert_eq!(index_of(&names, "c"), None);
     }
