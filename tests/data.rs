@@ -856,6 +856,14 @@ fn a_value_that_only_looks_like_a_number_has_no_order() {
 }
 
 #[test]
+fn a_wikilink_is_added_to_a_list_as_a_text() {
+    let place = Place::ingested(&[("a.md", "---\nup: []\n---\n# A\n")]);
+    place.run(&["meta", "add", "a.md", "up", "[[Note|n]]"]).success();
+    let meta = all(&place, &["meta", "--get", "up"], "documents", "meta");
+    assert_eq!(meta, [json!({"up": ["[[Note|n]]"]})]);
+}
+
+#[test]
 fn a_header_keeps_its_name_beside_equal_and_empty_ones() {
     let place = Place::ingested(&[(
         "a.md",

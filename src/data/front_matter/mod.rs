@@ -66,8 +66,10 @@ pub fn value_of(text: &str) -> Value {
             return value;
         }
         let wrapped = format!("v: {trimmed}\n");
-        // `{{ a }}` is a template and not a mapping.
-        if let Ok(Value::Object(mut map)) = parse_value(&wrapped)
+        // `{{ a }}` is a template and not a mapping, and `[[a]]` is a wikilink.
+        let wikilink = trimmed.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+        if wikilink.is_none_or(|target| target.contains(['[', ']']))
+            && let Ok(Value::Object(mut map)) = parse_value(&wrapped)
             && map.len() == 1
             && let Some(value @ (Value::Array(_) | Value::Object(_))) = map.remove("v")
         {

@@ -52,6 +52,11 @@ fn values_are_read_as_they_are_written_on_a_command_line() {
         ("Title: with colon", json!("Title: with colon")),
         ("[not a list", json!("[not a list")),
         ("[a](b)", json!("[a](b)")),
+        ("[[Note]]", json!("[[Note]]")),
+        ("[[Note#Part|alias, x]]", json!("[[Note#Part|alias, x]]")),
+        ("[[1]]", json!([[1]])),
+        ("[[a], [b]]", json!([["a"], ["b"]])),
+        ("['[[a]]', b]", json!(["[[a]]", "b"])),
     ] {
         assert_eq!(value_of(text), value, "{text}");
     }
