@@ -16,16 +16,17 @@ use markdown_it::plugins::cmark::block::hr::HrScanner;
 use markdown_it::plugins::cmark::block::list::{BulletList, ListScanner, OrderedList};
 use markdown_it::plugins::cmark::block::reference::ReferenceScanner;
 use markdown_it::plugins::cmark::block::{code, fence, hr};
-use markdown_it::plugins::extra::tables::{TableBody, TableScanner};
+use markdown_it::plugins::extra::tables::TableBody;
 use markdown_it::plugins::html::html_block;
 use markdown_it::{MarkdownIt, Node, NodeValue};
 
 use super::Dialect;
-use super::cells::cells_with_links;
+use super::cells::{cells, cells_with_links};
 use super::footnote::FootnoteRule;
 use super::link_rules::AsWritten;
 use super::mdx::MdxBlock;
 use crate::limits;
+use crate::position::ByteSpan;
 
 /// A paragraph. Its only child is its text, if the text may contain a link.
 #[derive(Debug)]
@@ -289,17 +290,59 @@ impl BlockRule for BoundedDefinition {
     }
 }
 
-/// Tables. The stock rule adds cells to short rows, which is quadratic. This rule takes the same
-/// lines, keeps their offsets, and builds only cells that may contain a link.
+/// Tables. The stock rule adds cells to short rows, which is quadratic, and takes a pipe after an escaped one as
+/// escaped. This rule keeps the offsets of the lines, and builds only cells that may contain a link.
 struct TableRule;
+
+impl TableRule {
+    /// Returns whether the current line is the header of a table, and the next one the delimiter row.
+    fn is_header(state: &BlockState) -> bool {
+        let next = state.line + 1;
+        let is_indented_less = |line| (0..state.md.max_indent).contains(&state.line_indent(line));
+        if next >= state.line_max
+            || state.line_indent(state.line) >= state.md.max_indent
+            || !is_indented_less(next)
+        {
+            return false;
+        }
+        let delimiters = state.get_line(next);
+        // `- ` begins a list, and a line of hyphens alone is no row.
+        if delimiters.starts_with("- ") || !delimiters.contains(['|', ':']) {
+            return false;
+        }
+        let is_delimiter = |cell: &ByteSpan| {
+            let cell = delimiters.get(cell.start..cell.end).unwrap_or_default();
+            let cell = cell.strip_prefix(':').unwrap_or(cell);
+            let cell = cell.strip_suffix(':').unwrap_or(cell);
+            !cell.is_empty() && cell.bytes().all(|byte| byte == b'-')
+        };
+        if delimiters.contains(|scalar| !"|:- \t".contains(scalar)) {
+            return false;
+        }
+        let columns = cells(delimiters);
+        !columns.is_empty()
+            && columns.iter().all(is_delimiter)
+            && cells(state.get_line(state.line)).len() == columns.len()
+    }
+
+    /// Returns whether the current line begins a list that the stock rule takes for text, because it could not
+    /// interrupt a paragraph: an ordered one that does not begin with 1, or one whose item is empty.
+    fn begins_list(state: &BlockState) -> bool {
+        let line = state.get_line(state.line);
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let marks: &[char] = if digits == 0 { &['-', '+', '*'] } else { &['.', ')'] };
+        let after = line.get(digits..).and_then(|rest| rest.strip_prefix(marks));
+        digits < 10 && after.is_some_and(|after| after.is_empty() || after.starts_with([' ', '\t']))
+    }
+}
 
 impl BlockRule for TableRule {
     fn check(state: &mut BlockState) -> Option<()> {
-        TableScanner::check(state)
+        (!state.node.is::<TableBody>() && Self::is_header(state)).then_some(())
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
-        TableScanner::check(state)?;
+        Self::check(state)?;
         let outer = std::mem::replace(&mut state.node, Node::new(TableBody));
         let start_line = state.line;
         let mut table = Node::new(TableBlock { rows: Vec::new() });
@@ -310,7 +353,9 @@ impl BlockRule for TableRule {
             if indent < 0 || indent >= state.md.max_indent || state.is_empty(state.line) {
                 break;
             }
-            if state.test_rules_at_line() {
+            // A pipe alone is a line without cells.
+            let is_row = !cells(state.get_line(state.line)).is_empty();
+            if !is_row || state.test_rules_at_line() || Self::begins_list(state) {
                 break;
             }
             add_row(&mut table, state);
@@ -438,6 +483,41 @@ mod tests {
             parse(part.repeat(300_000 / part.len()).as_bytes());
             assert!(start.elapsed().as_secs() < 10, "{part}");
         }
+    }
+
+    #[test]
+    fn the_header_and_the_end_of_a_table_are_those_of_github() {
+        let rows = |text: &str| {
+            let tables = parse(text.as_bytes()).contents.tables;
+            tables.iter().map(|table| table.rows().len() - 1).collect::<Vec<_>>()
+        };
+        for (text, expected) in [
+            ("| \\|| x |\n|---|---|\n| 1 | 2 |\n", vec![1]),
+            ("| \\|| x |\n|---|\n| 1 | 2 |\n", vec![]),
+            ("a\n:-\n1\n", vec![1]),
+            ("|a|\n|-|\n|1|\n2. b\n|c|\n", vec![1]),
+            ("|a|\n|-|\n|1|\n2) b\n", vec![1]),
+            ("|a|\n|-|\n|1|\n-\n", vec![1]),
+            ("|a|\n|-|\n2.5\n2026. b\n1234567890. c\n-x\n", vec![1]),
+            ("|a|\n|-|\n2.5\n1234567890. c\n-x\n", vec![3]),
+            ("a | b\n- | -\n", vec![]),
+            ("a | b\n-- + --\n", vec![]),
+            ("a | b\n::-|-\n", vec![]),
+            ("a | b\n-|-|-\n", vec![]),
+            ("a | b\n-|\n", vec![]),
+            ("|\n|\n", vec![]),
+            ("|a|\n|-|\n||\n| |\n|\n|b|\n", vec![2]),
+        ] {
+            assert_eq!(rows(text), expected, "{text}");
+        }
+        let outline = parse(b"1. a\n\n|h|\n|-|\n|1|\n2. b\n").outline;
+        let lists = outline.nodes.iter().filter(|node| {
+            node.kind
+                == crate::markdown::outline::NodeKind::Block(
+                    crate::markdown::outline::BlockType::List,
+                )
+        });
+        assert_eq!(lists.count(), 2);
     }
 
     #[test]
