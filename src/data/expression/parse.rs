@@ -55,10 +55,14 @@ impl<'a> Parser<'a> {
         self.text.get(self.position..).unwrap_or_default()
     }
 
-    fn fault(&self, message: &str, hint: impl Into<Message>) -> Error {
+    /// Returns `message` with the column of the next scalar.
+    fn placed(&self, message: &str) -> String {
         let column = self.text.get(..self.position).map_or(0, |text| text.chars().count()) + 1;
-        let message = format!("expression {:?}, column {column}: {message}", self.text);
-        Error::new(ErrorKind::InvalidExpression, message).with_hint(hint)
+        format!("expression {:?}, column {column}: {message}", self.text)
+    }
+
+    fn fault(&self, message: &str, hint: impl Into<Message>) -> Error {
+        Error::new(ErrorKind::InvalidExpression, self.placed(message)).with_hint(hint)
     }
 
     fn skip_blanks(&mut self) {
@@ -139,16 +143,21 @@ impl<'a> Parser<'a> {
         }
         let key = self.key()?;
         let operator = self.operator(&key)?;
+        self.skip_blanks();
+        let start = self.position;
         let value = self.value()?;
         if operator.is_order()
             && !value.is_quoted
             && let Some((wanted, hint)) = looks_like(&value.text)
         {
-            self.position -= value.text.len();
+            self.position = start;
             return Err(self.fault(&format!("{:?} is not {wanted}", value.text), hint));
         }
         let pattern = match operator {
-            Operator::Matches => Some(pattern(&value.text)?),
+            Operator::Matches => Some(pattern(&value.text, |message| {
+                self.position = start;
+                self.placed(message)
+            })?),
             _ => None,
         };
         Ok(Expression::Compare(Comparison { key, operator, value, pattern }))
@@ -310,9 +319,10 @@ pub(super) fn form(text: &str) -> String {
     if text.contains('`') { text.to_owned() } else { format!("`{text}`") }
 }
 
-fn pattern(text: &str) -> Result<regex::Regex> {
+/// Returns the pattern `text`. `placed` returns the message of an error with the column of the pattern.
+fn pattern(text: &str, placed: impl FnOnce(&str) -> String) -> Result<regex::Regex> {
     let fault = |message: String| {
-        Error::new(ErrorKind::InvalidPattern, message)
+        Error::new(ErrorKind::InvalidPattern, placed(&message))
             .with_hint("escape the characters of plain text with \\{; see mdsel help search|}")
     };
     if text.len() > limits::MAX_PATTERN_BYTES {
@@ -463,6 +473,8 @@ mod tests {
         }
         let pattern = Expression::parse("a ~ (b").unwrap_err();
         assert_eq!(pattern.kind(), ErrorKind::InvalidPattern);
+        let pattern = Expression::parse("é = 1 and b ~ \"x (\"").unwrap_err().to_string();
+        assert!(pattern.contains("column 15: \"x (\" is not a regular expression"), "{pattern}");
         assert!(Expression::parse(&"not ".repeat(500)).unwrap_err().to_string().contains("limit"));
         assert!(
             Expression::parse("a ~ (((x{99}){99}){99}){99}")
