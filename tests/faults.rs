@@ -487,6 +487,25 @@ fn too_few_open_files_never_make_an_incomplete_store() {
 }
 
 #[test]
+fn too_few_open_files_are_not_taken_for_a_log_that_cannot_be_read() {
+    let place = Place::new();
+    copy(&crate::harness::fixtures(), place.path());
+    place.run(&["ingest"]).success();
+    // A connection that is not closed leaves its log.
+    let connection = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    connection.execute_batch("CREATE TABLE extra (x); DROP TABLE extra;").unwrap();
+    let mut ends = Vec::new();
+    for limit in 4..20 {
+        let answer = place.run_limited(&format!("-n {limit}"), &["read", "guide.md", "Install"]);
+        ends.push(answer.status);
+        if answer.status != 0 {
+            assert_eq!(answer.code(), "IO", "{limit}: {}", answer.text());
+        }
+    }
+    assert!(ends.contains(&0) && ends.iter().any(|end| *end != 0), "{ends:?}");
+}
+
+#[test]
 fn without_threads_every_reader_answers_and_the_next_ingest_completes_the_index() {
     let place = Place::new();
     copy(&crate::harness::fixtures(), place.path());

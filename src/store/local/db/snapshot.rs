@@ -407,6 +407,9 @@ impl Snapshot {
     }
 }
 
+/// The number of files that SQLite opens beside the store to read its log.
+const LOG_FILES: usize = 2;
+
 /// Connects for reading. On a read-only file system or a full disk, SQLite cannot create the shared
 /// memory of its log. The file is then opened as immutable, which is correct only if there is no
 /// log. A full disk may get room again at any time, so a lock excludes writers in that case:
@@ -416,6 +419,12 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
     let connection = connect(path, path, flags)?;
     let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
     let Err(error) = probe else { return Ok((connection, None)) };
+    // SQLite reports a limit of open files as it does a log that it cannot open.
+    (0..LOG_FILES).map(|_| File::open(path)).collect::<std::io::Result<Vec<_>>>().map_err(
+        |exhausted| {
+            Error::io(path, exhausted).with_hint("raise the limit of open files: `ulimit -n`")
+        },
+    )?;
     let is_unwritable = matches!(
         error.sqlite_error_code(),
         Some(rusqlite::ffi::ErrorCode::CannotOpen | rusqlite::ffi::ErrorCode::ReadOnly)
