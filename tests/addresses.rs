@@ -1080,3 +1080,50 @@ fn a_part_of_a_title_is_not_looked_for_in_the_destinations_of_its_links() {
     assert_eq!(titles(whole), ["1.4.0"], "the source as it is");
     place.run(&["find", "example.org"]).ends(1);
 }
+
+/// Returns the unresolved address of a command that finds nothing.
+fn unresolved(place: &Place, command: &[&str]) -> Value {
+    let mut json = place.run(command).ends(1).json();
+    match json["unresolved_selectors"].get_mut(0) {
+        Some(fault) => fault.take(),
+        None => panic!("{command:?}: {json}"),
+    }
+}
+
+#[test]
+fn the_documents_with_the_section_are_the_first_candidates_for_a_name_that_many_have() {
+    let mut files: Vec<(String, String)> = (0..40)
+        .map(|number| (format!("{number:02}/README.md"), "# A\n\n## Use\n".to_owned()))
+        .collect();
+    for (number, title) in [(21, "Supported targets"), (33, "Supported targets of it")] {
+        files[number].1 = format!("# A\n\n## Use\n\n## {title}\n");
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let place = Place::ingested(&files);
+    let candidates = |command: &[&str]| {
+        let fault = unresolved(&place, command);
+        assert_eq!((&fault["code"], &fault["total"]), (&json!("AMBIGUOUS"), &json!(40)));
+        selectors(&fault["candidates"]).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let section = |number: usize| format!("{number}/README.md::heading:h2[1]");
+    let commands: [(&[&str], usize); 5] = [
+        (&["read", "README.md", "Supported targets"], 2),
+        (&["read", "README.md", "A/Supported targets"], 2),
+        (&["select", "README.md::Supported targets"], 2),
+        (&["select", "README.md#supported-targets"], 1),
+        (&["delete", "README.md", "Supported targets"], 2),
+    ];
+    for (command, count) in commands {
+        let found = candidates(command);
+        assert_eq!(found.len(), 10, "{command:?}");
+        assert_eq!(found[..count], [section(21), section(33)][..count], "{command:?}");
+        assert_eq!(found[count], "00/README.md::*", "{command:?}");
+    }
+    // If all have it, the first ones are listed.
+    let found = candidates(&["read", "README.md", "Use"]);
+    assert_eq!(
+        (&*found[0], &*found[9]),
+        ("00/README.md::heading:h2[0]", "09/README.md::heading:h2[0]")
+    );
+    assert_eq!(candidates(&["select", "README.md:3"])[9], "09/README.md::heading:h2[0]");
+}

@@ -372,7 +372,7 @@ fn every_name(root: &Path, most: usize) {
         *(if meant.len() == 1 { &mut unique } else { &mut ambiguous }) += 1;
         match document_named(&*reader, name).unwrap() {
             NameMatch::One(stored) => assert_eq!(meant, BTreeSet::from([stored.path]), "{name}"),
-            NameMatch::Many(_, total) => assert_eq!(meant.len(), total, "{name}"),
+            NameMatch::Many(many) => assert_eq!(meant.len(), many.len(), "{name}"),
             NameMatch::None => panic!("{name} names nothing"),
         }
         if number % step != 0 {

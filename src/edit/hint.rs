@@ -45,7 +45,7 @@ pub(super) fn of_whole_document(
     if error.reason() != Some("WHOLE_DOCUMENT") {
         return Ok(error);
     }
-    let Ok(stored) = documents::one(session, text)? else { return Ok(error) };
+    let Ok(stored) = documents::one(session, text, &[])? else { return Ok(error) };
     let hint = hint(&*session.open(&stored)?);
     Ok(error.map_hints(|other| hint.clone().unwrap_or_else(|| other.clone())))
 }

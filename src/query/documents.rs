@@ -9,7 +9,7 @@ use super::filter::Filter;
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::warning::no_document;
 use super::{FilterRequest, Session};
-use crate::address::{AddressError, AddressResult, FaultCode, namespace};
+use crate::address::{AddressError, AddressResult, FaultCode, ParsedPlace, namespace};
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning};
 use crate::glob::Glob;
@@ -158,7 +158,7 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
     }
     let mut seen = HashSet::new();
     for name in names {
-        let found = match meant(session, name)? {
+        let found = match meant(session, name, &[])? {
             Ok(found) => found,
             Err(fault) => {
                 result.faults.push(fault.of(name));
@@ -166,26 +166,32 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
             }
         };
         if found.is_empty() {
-            let plain = without_selector(name);
-            let folders = || folders_beginning(session, plain);
-            result.faults.push(not_found_among(session, plain, folders)?.of(name));
+            result.faults.push(nothing_named(session, name)?);
         }
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
 }
 
-/// Returns the documents that a name refers to, if any. The inner error lists what it may mean if that is ambiguous.
+/// Returns the fault for a name that means no documents.
+fn nothing_named(session: &Session<'_>, name: &str) -> Result<AddressError> {
+    let plain = without_selector(name);
+    let fault = not_found_among(session, plain, || folders_beginning(session, plain))?;
+    Ok(fault.of(name))
+}
+
+/// Returns the documents that a name refers to, if any. The inner error lists what it may mean if that is ambiguous: one
+/// of `places` in a document, or the document.
 pub(super) fn meant(
     session: &Session<'_>,
     name: &str,
+    places: &[ParsedPlace],
 ) -> Result<AddressResult<Vec<StoredDocument>>> {
     let plain = without_selector(name);
     match by_whole_name(session, plain)? {
         NameMatch::One(document) => return Ok(Ok(vec![document])),
-        NameMatch::Many(paths, total) => {
-            let resolver = Resolver { session };
-            return Ok(Err(resolver.ambiguous_document(name, &[], &paths, total)?));
+        NameMatch::Many(many) => {
+            return Ok(Err(Resolver { session }.ambiguous_document(name, places, &many)?));
         }
         NameMatch::None => {}
     }
@@ -312,19 +318,22 @@ fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<M
 }
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
-/// explains why there is not exactly one.
-pub fn one(session: &Session<'_>, name: &str) -> Result<AddressResult<StoredDocument>> {
-    let mut named = named(session, std::slice::from_ref(&name.to_owned()))?;
-    if let Some(fault) = named.faults.pop() {
-        return Ok(Err(fault));
-    }
-    Ok(match named.documents.as_slice() {
+/// explains why there is not exactly one. Its candidates are the first of `places` in each document that has one.
+pub fn one(
+    session: &Session<'_>,
+    name: &str,
+    places: &[ParsedPlace],
+) -> Result<AddressResult<StoredDocument>> {
+    let resolver = Resolver { session };
+    let documents = match meant(session, name, places)? {
+        Ok(documents) => documents,
+        Err(fault) => return Ok(Err(fault.of(name))),
+    };
+    Ok(match documents.as_slice() {
         [document] => Ok(document.clone()),
+        [] => Err(nothing_named(session, name)?),
         documents => {
-            let paths = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
-            let paths: Vec<String> = paths.map(|stored| stored.path.clone()).collect();
-            let resolver = Resolver { session };
-            let mut fault = resolver.ambiguous_document(name, &[], &paths, documents.len())?;
+            let mut fault = resolver.ambiguous_document(name, places, documents)?;
             if name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some() {
                 // It names no document, but a folder or a pattern.
                 fault.message =
@@ -340,8 +349,9 @@ pub fn one(session: &Session<'_>, name: &str) -> Result<AddressResult<StoredDocu
 pub(crate) fn one_to_edit(
     session: &Session<'_>,
     name: &str,
+    places: &[ParsedPlace],
 ) -> Result<AddressResult<StoredDocument>> {
-    let found = one(session, name)?;
+    let found = one(session, name, places)?;
     let Ok(document) = &found else { return Ok(found) };
     let is_several = name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some();
     if !is_several || !matches!(by_name(session, name)?, NameMatch::None) {

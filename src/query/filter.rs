@@ -286,7 +286,7 @@ impl Filter {
             self.warnings.extend(resolution.warnings);
             return Ok(());
         };
-        let found = documents::meant(session, address)?.unwrap_or_default();
+        let found = documents::meant(session, address, &[])?.unwrap_or_default();
         if found.is_empty() {
             let folders = documents::folders_beginning(session, address)?;
             self.faults.push(fault.suggest_first(folders));

@@ -1,7 +1,7 @@
 //! `read`: returns one node in full.
 
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::{Located, Resolver, resolve_one, with_its_part};
+use super::resolve::{Located, resolve_one, with_its_part};
 use super::{List, Outcome, Page, Session, documents};
 use crate::address::{
     AddressError, AddressResult, FaultCode, SectionPart, namespace, parse_places,
@@ -67,18 +67,12 @@ impl List for ReadAnswer {
 /// Returns the address of a place in the document with that name. The inner error says why the name is
 /// not one document.
 fn address_in(session: &Session<'_>, document: &str, place: &str) -> Result<AddressResult<String>> {
-    Ok(match documents::one(session, document)? {
-        // Answers leave out the document before `::` where they have named it.
-        Ok(stored) => {
-            let place = place.strip_prefix("::").unwrap_or(place);
-            Ok(format!("{}::{place}", namespace::encode(&stored.path)))
-        }
+    // Answers leave out the document before `::` where they have named it.
+    let in_document = place.strip_prefix("::").unwrap_or(place);
+    let places = parse_places(in_document, 0).unwrap_or_default();
+    Ok(match documents::one(session, document, &places)? {
+        Ok(stored) => Ok(format!("{}::{in_document}", namespace::encode(&stored.path))),
         Err(mut fault) => {
-            // Each candidate names the place in one of the documents.
-            let paths: Vec<String> =
-                fault.candidates.iter().map(|candidate| candidate.file.clone()).collect();
-            let places = parse_places(place, 0).unwrap_or_default();
-            fault.candidates = Resolver { session }.candidates(&paths, &places)?.into();
             if fault.code == FaultCode::NamespaceNotFound
                 && resolve_one(session, document)?.is_ok()
                 && resolve_one(session, place)?.is_ok()

@@ -264,20 +264,22 @@ fn planned(
                 }
             }
         }
-        Relocation::Move { document, path } => match documents::one_to_edit(session, document)? {
-            Ok(stored) => moved(request.store, session, &stored, path).map(Ok)?,
-            Err(fault) if names_document(session, document)? => {
-                let is_place = names_document(session, path)?;
-                let to = if is_place { path } else { "ADDRESS" };
-                let message = message!(
-                    "a section has no path; `mdsel move {path} --to {path}` moves it next to a place",
-                    document,
-                    to
-                );
-                Err(AddressError::new(fault.code, message).of(document))
+        Relocation::Move { document, path } => {
+            match documents::one_to_edit(session, document, &[])? {
+                Ok(stored) => moved(request.store, session, &stored, path).map(Ok)?,
+                Err(fault) if names_document(session, document)? => {
+                    let is_place = names_document(session, path)?;
+                    let to = if is_place { path } else { "ADDRESS" };
+                    let message = message!(
+                        "a section has no path; `mdsel move {path} --to {path}` moves it next to a place",
+                        document,
+                        to
+                    );
+                    Err(AddressError::new(fault.code, message).of(document))
+                }
+                Err(fault) => Err(fault),
             }
-            Err(fault) => Err(fault),
-        },
+        }
         Relocation::MoveSection(section) => moved_section(session, section)?,
     })
 }

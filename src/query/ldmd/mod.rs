@@ -117,7 +117,7 @@ fn in_document<Body>(
     answer: impl FnOnce(&Rc<OpenDocument>, ListPart) -> Result<AddressResult<Body>>,
 ) -> Result<LdmdAnswer<Body>> {
     let mut page = Page::beginning(after, session.reader.generation());
-    let named = documents::one(session, name)?;
+    let named = documents::one(session, name, &[])?;
     let result = match named {
         Ok(stored) => {
             let document = session.open(&stored)?;

@@ -8,7 +8,6 @@ use super::locate::locate_first;
 use super::located::Located;
 use crate::address::{Interpretation, ParsedPlace, namespace};
 use crate::error::{Result, Warning};
-use crate::limits;
 use crate::links::{NameKind, name_key};
 use crate::store::{Lookup, StoredDocument};
 
@@ -44,9 +43,7 @@ impl Resolver<'_> {
                 if documents.is_empty() {
                     continue;
                 }
-                let shown = documents.iter().take(limits::MAX_CANDIDATES_SHOWN);
-                let paths: Vec<String> = shown.map(|stored| stored.path.clone()).collect();
-                let fault = self.ambiguous_document(name, places, &paths, documents.len())?;
+                let fault = self.ambiguous_document(name, places, &documents)?;
                 return Ok(Some(Located::fault(fault)));
             };
             let located = locate_first(&self.session.open(stored)?, places);

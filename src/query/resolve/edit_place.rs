@@ -84,10 +84,13 @@ pub(crate) fn named(
     let text = split.as_ref().map_or(text, |(table, _)| table);
     let answer = match document {
         None => over_store(session, text, is_fuzzy)?,
-        Some(document) => match documents::one_to_edit(session, document)? {
-            Ok(stored) => in_document(session, stored, text)?,
-            Err(fault) => Err(fault),
-        },
+        Some(document) => {
+            let places = parse_places(text, 0).unwrap_or_default();
+            match documents::one_to_edit(session, document, &places)? {
+                Ok(stored) => in_document(session, stored, text)?,
+                Err(fault) => Err(fault),
+            }
+        }
     };
     Ok(answer.map(|named| NamedNode { cells: split.map(|(_, steps)| steps), ..named }))
 }
@@ -157,7 +160,7 @@ fn in_document(session: &Session<'_>, stored: StoredDocument, text: &str) -> Res
             NameMatch::One(other) if other.id == stored.id => {
                 return named(stored, places, true);
             }
-            NameMatch::Many(paths, _) if paths.contains(&stored.path) => {
+            NameMatch::Many(many) if many.iter().any(|other| other.id == stored.id) => {
                 return named(stored, places, true);
             }
             NameMatch::One(other)
@@ -231,9 +234,9 @@ fn in_named_document(
                             cells: None,
                         })));
                     }
-                    NameMatch::Many(paths, total) => {
+                    NameMatch::Many(many) => {
                         let (resolver, places) = (Resolver { session }, places.unwrap_or_default());
-                        let fault = resolver.ambiguous_document(name, &places, &paths, total)?;
+                        let fault = resolver.ambiguous_document(name, &places, &many)?;
                         return Ok(Some(Err(fault.of(text))));
                     }
                     NameMatch::None => {}
@@ -277,20 +280,20 @@ impl Meanings {
                     }
                     _ => documents::by_name(session, name)?,
                 };
-                let (paths, count) = match found {
+                let documents = match found {
                     NameMatch::One(stored) if !place.steps.is_empty() => {
                         let located = locate(&session.open(&stored)?, place);
                         self.places.extend(located.into_iter().flat_map(|located| located.places));
                         return Ok(());
                     }
-                    NameMatch::One(stored) => (vec![stored.path], 1),
-                    NameMatch::Many(paths, count) => (paths, count),
+                    NameMatch::One(stored) => vec![stored],
+                    NameMatch::Many(many) => many,
                     NameMatch::None => return Ok(()),
                 };
                 if self.wholes.is_empty() {
                     let places = std::slice::from_ref(place);
-                    self.wholes = resolver.candidates(&paths, places)?;
-                    self.whole_count = count;
+                    self.wholes = resolver.candidates_among(&documents, places)?;
+                    self.whole_count = documents.len();
                 }
             }
             Interpretation::SectionPath(place) => {

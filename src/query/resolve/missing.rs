@@ -2,13 +2,13 @@
 //!
 //! Invariant: the fault is about the interpretation that matched most, and each suggestion resolves.
 
-use super::Resolver;
 use super::locate::{self, locate};
 use super::located::Located;
 use super::suggestion::{lines_in, similar_documents};
+use super::{Resolver, has_place};
 use crate::address::{
-    AddressError, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections, in_link,
-    interpretations, lines_in_other_notation, namespace, other_notations, wrong_params,
+    AddressError, Candidate, FaultCode, Interpretation, ParsedPlace, Suggestion, corrections,
+    in_link, interpretations, lines_in_other_notation, namespace, other_notations, wrong_params,
 };
 use crate::error::Result;
 use crate::limits;
@@ -178,14 +178,31 @@ impl Resolver<'_> {
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the
     /// first of `places` in each.
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
-        let mut fault = documents::not_found(self.session, name)?.at(0);
+        let fault = documents::not_found(self.session, name)?.at(0);
+        self.suggest_places(fault, places)
+    }
+
+    /// Makes `fault` suggest the first of `places` in each suggested document that has one. These come first.
+    fn suggest_places(
+        &self,
+        mut fault: AddressError,
+        places: &[ParsedPlace],
+    ) -> Result<AddressError> {
         let paths: Vec<String> = fault
             .suggested()
-            .map(|address| namespace::decode(address.trim_end_matches("::*")))
+            .filter_map(|address| Some(namespace::decode(address.strip_suffix("::*")?)))
             .collect();
-        let candidates = self.candidates(&paths, places)?;
-        fault.suggestions =
-            candidates.into_iter().map(|candidate| candidate.selector.into()).collect();
-        Ok(fault)
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let mut documents = self.session.reader.all(&Lookup::Paths(&paths))?;
+        documents.sort_by_key(|stored| paths.iter().position(|path| *path == stored.path));
+        let candidates = self.candidates(&documents, places)?;
+        let found: Vec<Candidate> = candidates.into_iter().filter(has_place).collect();
+        let wholes: Vec<String> =
+            found.iter().map(|candidate| namespace::whole(&candidate.file)).collect();
+        fault.suggestions.retain(|suggestion| !wholes.contains(&suggestion.address));
+        let found = found
+            .into_iter()
+            .map(|Candidate { selector, title, .. }| Suggestion { address: selector, title });
+        Ok(fault.suggest_first(found.collect()))
     }
 }

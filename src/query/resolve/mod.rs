@@ -27,6 +27,7 @@ pub use name::{NameMatch, document_named};
 pub(super) use steps::expansion_cut;
 pub(super) use suggestion::similar_documents;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use self::locate::{first_located, has_anchor, locate, missing};
@@ -43,8 +44,8 @@ use crate::message::message;
 use crate::query::documents;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
-use crate::query::session::Session;
-use crate::store::Lookup;
+use crate::query::session::{MAX_OPEN, Session};
+use crate::store::{Lookup, StoredDocument};
 
 /// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
@@ -263,6 +264,11 @@ pub(super) fn several_places(address: &str, places: &[ResolvedNode], least: &str
 /// Sections of any document: the document, and the index of the node.
 pub(super) type ResolvedSections = Vec<(Rc<OpenDocument>, usize)>;
 
+/// Returns whether a candidate is a place in its document, and not the document.
+fn has_place(candidate: &Candidate) -> bool {
+    candidate.selector != namespace::whole(&candidate.file)
+}
+
 pub(super) struct Resolver<'a> {
     pub(super) session: &'a Session<'a>,
 }
@@ -342,9 +348,9 @@ impl Resolver<'_> {
         let document = match documents::by_name(self.session, name)? {
             NameMatch::None => return Ok(None),
             NameMatch::One(stored) => self.session.open(&stored)?,
-            NameMatch::Many(paths, total) => {
+            NameMatch::Many(many) => {
                 let places = places.as_deref().unwrap_or_default();
-                let fault = self.ambiguous_document(name, places, &paths, total)?;
+                let fault = self.ambiguous_document(name, places, &many)?;
                 return Ok(Some(Located::fault(fault)));
             }
         };
@@ -386,9 +392,9 @@ impl Resolver<'_> {
             NameMatch::One(stored) => {
                 self.first_in(&self.session.open(&stored)?, std::slice::from_ref(place))
             }
-            NameMatch::Many(paths, total) => {
+            NameMatch::Many(many) => {
                 let places = std::slice::from_ref(place);
-                let fault = self.ambiguous_document(name, places, &paths, total)?;
+                let fault = self.ambiguous_document(name, places, &many)?;
                 Ok(Some(Located::fault(fault)))
             }
         }
@@ -479,26 +485,54 @@ impl Resolver<'_> {
         &self,
         name: &str,
         places: &[ParsedPlace],
-        paths: &[String],
-        total: usize,
+        documents: &[StoredDocument],
     ) -> Result<AddressError> {
-        let message = format!("{total} documents are named {name:?}");
+        let message = format!("{} documents are named {name:?}", documents.len());
         let fault = AddressError::new(FaultCode::Ambiguous, message).at(0);
-        Ok(fault.among(self.candidates(paths, places)?, total))
+        Ok(fault.among(self.candidates_among(documents, places)?, documents.len()))
     }
 
-    /// Returns the first of `places` in each of the documents at `paths`, or the whole document if it
-    /// has none.
-    pub(super) fn candidates(
+    /// Returns the first of `places` in the documents that have one, then the other documents, up to the number of
+    /// candidates that are shown. A limited number of documents is opened, of those that the index has for a place.
+    pub(super) fn candidates_among(
         &self,
-        paths: &[String],
+        documents: &[StoredDocument],
+        places: &[ParsedPlace],
+    ) -> Result<Vec<Candidate>> {
+        let most = limits::MAX_CANDIDATES_SHOWN;
+        let mut likely: Vec<StoredDocument> = Vec::new();
+        for place in places.iter().filter(|_| documents.len() > most) {
+            let with_place = self.documents_with(&place.locator, usize::MAX)?;
+            let ids: HashSet<i64> = with_place.iter().map(|stored| stored.id).collect();
+            likely.extend(documents.iter().filter(|stored| ids.contains(&stored.id)).cloned());
+        }
+        let mut seen = HashSet::new();
+        likely.retain(|stored| seen.insert(stored.id));
+        let rest = documents.iter().filter(|stored| !seen.contains(&stored.id)).take(most);
+        let rest: Vec<StoredDocument> = rest.cloned().collect();
+        likely.truncate(MAX_OPEN);
+        let (mut found, mut others) = (Vec::new(), Vec::new());
+        for chunk in likely.chunks(most).chain([&*rest]) {
+            if found.len() < most {
+                let candidates = self.candidates(chunk, places)?;
+                let (places, wholes) = candidates.into_iter().partition::<Vec<_>, _>(has_place);
+                found.extend(places);
+                others.extend(wholes);
+            }
+        }
+        found.extend(others);
+        found.truncate(most);
+        Ok(found)
+    }
+
+    /// Returns the first of `places` in each of the documents, or the whole document if it has none.
+    fn candidates(
+        &self,
+        documents: &[StoredDocument],
         places: &[ParsedPlace],
     ) -> Result<Vec<Candidate>> {
         let session = self.session;
-        let by_path: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let mut documents = session.reader.all(&Lookup::Paths(&by_path))?;
-        documents.sort_by_key(|stored| by_path.iter().position(|path| *path == stored.path));
-        let titles = session.reader.all_links(&documents)?.into_iter().map(|links| links.title);
+        let titles = session.reader.all_links(documents)?.into_iter().map(|links| links.title);
         let opened = session.open_together(documents.iter())?;
         let candidates = opened.into_iter().zip(titles).map(|(document, title)| {
             let located = places.iter().find_map(|place| locate(&document, place));

@@ -5,7 +5,6 @@
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::limits;
 use crate::links::split_extension;
 use crate::markdown::slug::fold;
 use crate::store::{Lookup, Reader, StoredDocument};
@@ -17,9 +16,8 @@ pub enum NameMatch {
     None,
     /// Exactly one document has this name.
     One(StoredDocument),
-    /// Several documents have this name: the first paths in path order, and the number of
-    /// documents.
-    Many(Vec<String>, usize),
+    /// Several documents have this name. They are in path order.
+    Many(Vec<StoredDocument>),
 }
 
 /// Finds the document called `name`. Repeated slashes, and `.` between slashes, do not matter.
@@ -78,9 +76,8 @@ fn choose(name: &str, mut documents: Vec<StoredDocument>) -> NameMatch {
             [] => {}
             [only] => return NameMatch::One(documents.swap_remove(*only)),
             many => {
-                let shown = many.iter().take(limits::MAX_CANDIDATES_SHOWN);
-                let paths = shown.filter_map(|index| documents.get(*index));
-                return NameMatch::Many(paths.map(|one| one.path.clone()).collect(), many.len());
+                let hits = many.iter().filter_map(|index| documents.get(*index).cloned());
+                return NameMatch::Many(hits.collect());
             }
         }
     }
@@ -96,7 +93,10 @@ mod tests {
         match choose(name, documents) {
             NameMatch::None => "none".to_owned(),
             NameMatch::One(document) => document.path,
-            NameMatch::Many(paths, count) => format!("{count}: {}", paths.join(" ")),
+            NameMatch::Many(many) => {
+                let paths: Vec<&str> = many.iter().map(|document| document.path.as_str()).collect();
+                format!("{}: {}", many.len(), paths.join(" "))
+            }
         }
     }
 

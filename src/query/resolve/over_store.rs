@@ -44,29 +44,53 @@ impl Resolver<'_> {
     /// Finds a section of any document by a part of its title or slug.
     pub(super) fn title_part(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::TitlePart(text) = &place.locator else { return Ok(None) };
-        let path = SectionPath::new(text);
-        let texts = path.parts_of_titles();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        if texts.iter().all(|text| text.is_empty()) {
-            return Ok(None);
-        }
         let most = limits::MAX_TITLE_DOCUMENTS;
-        let documents = self.session.reader.documents(&Lookup::TitleParts(&texts), None, most)?;
-        let hits = self.sections_of(&documents, &path, Tier::Substring)?;
+        let documents = self.documents_with(&place.locator, most)?;
+        let hits = self.sections_of(&documents, &SectionPath::new(text), Tier::Substring)?;
         let is_cut = documents.len() >= most;
         Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
+    }
+
+    /// Returns the first `most` documents that have a place with the name in `locator`, and possibly others. Returns none
+    /// for a locator that no index has, such as a line.
+    pub(super) fn documents_with(
+        &self,
+        locator: &Locator,
+        most: usize,
+    ) -> Result<Vec<StoredDocument>> {
+        let keys: Vec<String> = match locator {
+            Locator::SectionPath(text) => SectionPath::new(text).exact_keys(),
+            Locator::TitlePart(text) => SectionPath::new(text).parts_of_titles(),
+            Locator::Anchor(name) | Locator::Ldmd(name) => {
+                let decoded = percent_decode(name);
+                // Anchors are numbered per document, path parts among siblings, so a number may be in only one
+                // of them. `id@LINE` names the LDMD section with that id that begins at the line.
+                let mark = if matches!(locator, Locator::Anchor(_)) { '-' } else { '@' };
+                let unnumbered = decoded
+                    .rsplit_once(mark)
+                    .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+                    .map(|(name, _)| name.to_owned());
+                [name.clone(), decoded].into_iter().chain(unnumbered).collect()
+            }
+            _ => return Ok(Vec::new()),
+        };
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        if keys.iter().all(|key| key.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let which = match locator {
+            Locator::TitlePart(_) => Lookup::TitleParts(&keys),
+            Locator::Ldmd(_) => Lookup::LdmdSections(&keys),
+            _ => Lookup::Titles(&keys),
+        };
+        self.session.reader.documents(&which, None, most)
     }
 
     /// Returns the sections that a section path names, in the first exact tier with a match. Considers
     /// the first `most` documents that may contain one.
     pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<ResolvedSections> {
         let path = SectionPath::new(text);
-        let keys = path.exact_keys();
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        let documents = self.session.reader.documents(&Lookup::Titles(&keys), None, most)?;
+        let documents = self.documents_with(&Locator::SectionPath(text.to_owned()), most)?;
         for tier in path.exact_tiers() {
             let hits = self.sections_of(&documents, &path, tier)?;
             if !hits.is_empty() {
@@ -93,28 +117,12 @@ impl Resolver<'_> {
 
     /// Finds a section of any document by its GitHub anchor, which must be unique.
     pub(super) fn anchor(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        let Locator::Anchor(anchor) = &place.locator else { return Ok(None) };
-        let decoded = percent_decode(anchor);
-        // Anchors are numbered per document, path parts among siblings, so a number may be in only one
-        // of them.
-        let unnumbered = decoded
-            .rsplit_once('-')
-            .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
-            .map(|(slug, _)| slug);
-        let keys: Vec<&str> = [anchor, decoded.as_str()].into_iter().chain(unnumbered).collect();
-        let documents = self.session.reader.all(&Lookup::Titles(&keys))?;
-        self.only_of(&documents, place)
+        self.only_of(&self.documents_with(&place.locator, usize::MAX)?, place)
     }
 
     /// Finds an LDMD section of any document by its id, which must be unique.
     pub(super) fn ldmd_section(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        let Locator::Ldmd(id) = &place.locator else { return Ok(None) };
-        let decoded = percent_decode(id);
-        // `id@LINE` names the section with that id that begins at the line.
-        let unnumbered = decoded.rsplit_once('@').map(|(id, _)| id);
-        let ids: Vec<&str> = [id, decoded.as_str()].into_iter().chain(unnumbered).collect();
-        let documents = self.session.reader.all(&Lookup::LdmdSections(&ids))?;
-        self.only_of(&documents, place)
+        self.only_of(&self.documents_with(&place.locator, usize::MAX)?, place)
     }
 
     /// Returns the only node that `place` names in `documents`, or an ambiguity error.
