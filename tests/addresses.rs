@@ -1091,6 +1091,34 @@ fn unresolved(place: &Place, command: &[&str]) -> Value {
 }
 
 #[test]
+fn a_wrong_document_name_before_a_section_suggests_the_section() {
+    let place = Place::ingested(&[
+        ("tool/COMMANDS.md", "# Commands\n\n## tool root\n\n## tool latest\n\n[a](#x)\n"),
+        ("tool/CONDUCT.md", "# Conduct\n"),
+    ]);
+    let latest = "tool/COMMANDS.md::heading:h2[1]";
+    let others: [&[&str]; 6] = [
+        &["read", "tool/COMANDS.md", "tool latest"],
+        &["read", "doc/tool/COMMANDS.md", "tool latest"],
+        &["select", "tool/COMANDS.md::tool latest"],
+        &["select", "tool/COMANDS.md#tool-latest"],
+        &["select", "docs/tool/COMMANDS.md#tool-latest"],
+        &["replace", "tool/COMANDS.md", "tool latest", "--content", "x"],
+    ];
+    for command in others {
+        let fault = unresolved(&place, command);
+        assert_eq!(fault["suggestions"][0], latest, "{command:?}: {fault}");
+    }
+    let lines = unresolved(&place, &["select", "tool/COMANDS.md:3-5"]);
+    assert_eq!(lines["suggestions"][0], "tool/COMMANDS.md:3-5", "{lines}");
+    // A document without such a section is suggested as a whole.
+    let fault = unresolved(&place, &["select", "tool/COMANDS.md#nothing"]);
+    assert_eq!(fault["suggestions"][0], "tool/COMMANDS.md::*", "{fault}");
+    let text = place.run(&["read", "tool/COMANDS.md", "tool latest", "-f", "text"]).text();
+    assert!(text.contains(&format!("- {latest}  tool latest\n")), "{text}");
+}
+
+#[test]
 fn the_documents_with_the_section_are_the_first_candidates_for_a_name_that_many_have() {
     let mut files: Vec<(String, String)> = (0..40)
         .map(|number| (format!("{number:02}/README.md"), "# A\n\n## Use\n".to_owned()))

@@ -318,7 +318,7 @@ fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<M
 }
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
-/// explains why there is not exactly one. Its candidates are the first of `places` in each document that has one.
+/// explains why there is not exactly one. It lists the first of `places` in each document that has one.
 pub fn one(
     session: &Session<'_>,
     name: &str,
@@ -331,7 +331,7 @@ pub fn one(
     };
     Ok(match documents.as_slice() {
         [document] => Ok(document.clone()),
-        [] => Err(nothing_named(session, name)?),
+        [] => Err(resolver.suggest_places(nothing_named(session, name)?, places)?),
         documents => {
             let mut fault = resolver.ambiguous_document(name, places, documents)?;
             if name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some() {

@@ -117,14 +117,16 @@ impl Resolver<'_> {
         let mut text = "";
         let mut names: Vec<&str> = Vec::new();
         let mut anchors: Vec<(StoredDocument, ParsedPlace)> = Vec::new();
+        let mut unknown: Vec<(&str, ParsedPlace)> = Vec::new();
         for interpretation in interpretations {
             match interpretation {
                 Interpretation::Namespaced { name, places } => {
                     return self.no_document(name, places.as_deref().unwrap_or_default());
                 }
                 Interpretation::PathAnchor { name, place } => {
-                    if let NameMatch::One(stored) = documents::by_name(self.session, name)? {
-                        anchors.push((stored, place.clone()));
+                    match documents::by_name(self.session, name)? {
+                        NameMatch::One(stored) => anchors.push((stored, place.clone())),
+                        _ => unknown.push((name, place.clone())),
                     }
                     names.push(name);
                 }
@@ -140,7 +142,10 @@ impl Resolver<'_> {
                     );
                     return Ok(AddressError::new(FaultCode::SelectorNotFound, message));
                 }
-                Interpretation::PathLine { name, .. } => names.push(name),
+                Interpretation::PathLine { name, place } => {
+                    unknown.push((name, place.clone()));
+                    names.push(name);
+                }
                 Interpretation::DocumentName { name, .. } => {
                     text = if text.is_empty() { name } else { text };
                     names.push(name);
@@ -166,11 +171,15 @@ impl Resolver<'_> {
         if let Some(fault) = wrong_params(text) {
             return Ok(fault);
         }
-        let mut suggestions = self.corrected(corrections(text).iter().map(String::as_str))?;
-        suggestions.extend(similar_documents(self.session, text)?.into_iter().map(Into::into));
-        suggestions.truncate(limits::MAX_SUGGESTIONS);
+        let suggestions = self.corrected(corrections(text).iter().map(String::as_str))?;
         let message = format!("no document and no section is named {text:?}");
-        let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
+        let fault = AddressError::new(FaultCode::SelectorNotFound, message);
+        // Only the name before the place is similar to that of a document.
+        let name = unknown.last().map_or(text, |(name, _)| name);
+        let places = unknown.iter().filter(|(other, _)| *other == name);
+        let places: Vec<ParsedPlace> = places.map(|(_, place)| place.clone()).collect();
+        let similar = fault.suggest(similar_documents(self.session, name)?);
+        let fault = self.suggest_places(similar, &places)?.suggest_first(suggestions);
         let next = documents::next_command(self.session, text)?;
         Ok(fault.or_else(|| next))
     }
@@ -183,7 +192,7 @@ impl Resolver<'_> {
     }
 
     /// Makes `fault` suggest the first of `places` in each suggested document that has one. These come first.
-    fn suggest_places(
+    pub(in crate::query) fn suggest_places(
         &self,
         mut fault: AddressError,
         places: &[ParsedPlace],
