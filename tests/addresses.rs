@@ -1155,3 +1155,17 @@ fn the_documents_with_the_section_are_the_first_candidates_for_a_name_that_many_
     );
     assert_eq!(candidates(&["select", "README.md:3"])[9], "09/README.md::heading:h2[0]");
 }
+
+#[test]
+fn the_toc_takes_every_address_of_a_section() {
+    let place =
+        Place::ingested(&[("a.md", "# A\n\n## B c\n\n### D\n\n## E\n"), ("x#b.md", "# X\n")]);
+    let toc = |address: &str| place.run(&["toc", address]).success().json();
+    let expected = toc("a.md::B c");
+    assert_eq!(expected["sections"][0]["title"], "B c", "{expected}");
+    for address in ["a.md#b-c", "a#b-c", "a.md:3", "a::B c"] {
+        assert_eq!(toc(address), expected, "{address}");
+    }
+    assert_eq!(toc("x#b.md")["sections"][0]["title"], "X", "a document with that name comes first");
+    assert_eq!(place.run(&["toc", "a.md#nothing"]).ends(1).code(), "SELECTOR_NOT_FOUND");
+}

@@ -14,6 +14,7 @@ use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::resolve::NameMatch;
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, documents};
+use crate::address::{Interpretation, interpretations};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -209,14 +210,8 @@ fn of_sections<'a>(session: &Session<'_>, request: &'a TocRequest) -> Result<Cow
     let mut of_documents = Cow::Borrowed(request);
     let mut documents = Vec::new();
     for name in &request.documents {
-        let Some((document, place)) = name.split_once("::") else { return Ok(of_documents) };
-        if ["", "*"].contains(&place)
-            || !matches!(documents::by_name(session, name)?, NameMatch::None)
-            || !matches!(documents::by_name(session, document)?, NameMatch::One(_))
-        {
-            return Ok(of_documents);
-        }
-        documents.push(document.to_owned());
+        let Some(document) = document_of_section(session, name)? else { return Ok(of_documents) };
+        documents.push(document);
     }
     if !documents.is_empty() {
         let request = of_documents.to_mut();
@@ -225,6 +220,26 @@ fn of_sections<'a>(session: &Session<'_>, request: &'a TocRequest) -> Result<Cow
         request.filter.under.extend(sections);
     }
     Ok(of_documents)
+}
+
+/// Returns the document that an address of a place in it names; `None` if `name` is no such address.
+fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<String>> {
+    let is_whole = |(_, place): (&str, &str)| ["", "*"].contains(&place);
+    if name.split_once("::").is_some_and(is_whole)
+        || !matches!(documents::by_name(session, name)?, NameMatch::None)
+    {
+        return Ok(None);
+    }
+    for interpretation in interpretations(name) {
+        if let Interpretation::Namespaced { name, .. }
+        | Interpretation::PathAnchor { name, .. }
+        | Interpretation::PathLine { name, .. } = interpretation
+            && let NameMatch::One(_) = documents::by_name(session, &name)?
+        {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the trees of all `documents`.
