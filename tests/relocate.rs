@@ -1038,7 +1038,12 @@ fn a_section_that_does_not_fit_its_new_place_is_refused() {
     assert_eq!(fault["error"]["reason"], "INTO_ITSELF", "{fault}");
     place.run(&["move", "a.md::heading:h2[9]", "--to", "c.md::*"]).ends(1);
     place.run(&["move", "a.md::heading:h2[0]", "--to", "nowhere.md::*"]).ends(1);
-    place.run(&["move", "a.md::heading:h2[0]", "x.md", "--to", "c.md::*"]).ends(2);
+    for command in ["move", "delete"] {
+        let to: &[&str] = if command == "move" { &["--to", "c.md::*"] } else { &[] };
+        let both = [&[command, "a.md::heading:h2[0]", "x.md"], to].concat();
+        let fault = place.run(&both).ends(1).text();
+        assert!(fault.contains("leave out x.md"), "{fault}");
+    }
     place.run(&["move", "a.md", "x.md", "--relevel"]).ends(2);
     assert_eq!(files(&place), before);
     let answer = place
@@ -1487,4 +1492,23 @@ fn a_document_whose_blocks_depend_on_its_dialect_keeps_its_extension() {
     assert_eq!(refused["error"]["reason"], "CHANGES_SECTION");
     assert!(refused["error"]["message"].as_str().unwrap().contains("line 5"), "{refused}");
     place.run(&["move", "b.md", "b.mdx"]).success();
+}
+
+#[test]
+fn a_section_is_moved_by_its_document_and_its_name() {
+    for (document, section) in [("a.md", "To move"), ("a", "#to-move"), ("a.md", "::heading:h2[0]")]
+    {
+        let place = Place::ingested(&[
+            ("a.md", "# A\n\n## To move\n\nx\n"),
+            ("b.md", "# B\n\n## To move\n"),
+        ]);
+        let moved = ["move", document, section, "--to", "b.md::*", "--allow-duplicate"];
+        place.run(&moved).success();
+        let entered = std::fs::read_to_string(place.join("b.md")).unwrap();
+        assert_eq!(entered, "# B\n\n## To move\n\n## To move\n\nx\n", "{section}");
+        assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# A\n");
+        let fault = place.run(&["move", "a.md", "c.md", "--relevel"]).ends(2);
+        assert!(fault.stderr.contains("--to"), "{}", fault.stderr);
+        place.run(&["move", "a.md", "c.md"]).success();
+    }
 }

@@ -33,39 +33,34 @@ pub(super) struct RenameArgs {
 #[command(
     after_help = "Examples: mdsel move guide.md docs/guide.md --dry-run\n          \
                   mdsel move guide::heading:h2[0] --to links::* --position last_child --dry-run",
-    mut_arg("is_fuzzy", |fuzzy| fuzzy.conflicts_with("path"))
+    mut_arg("is_fuzzy", |fuzzy| fuzzy.requires("to"))
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct MoveArgs {
-    /// The document; with --to the address of a section
+    /// The document; with --to the document or the address of a section
     #[arg(value_name = "DOC|ADDRESS", add = ArgValueCompleter::new(documents))]
     first: String,
-    /// The new path, relative to the root, or to the current folder if it begins with ./ or ../; it must not exist
-    #[arg(value_name = "PATH", required_unless_present = "to", conflicts_with = "to")]
-    path: Option<String>,
+    /// The new path, relative to the root, or to the current folder if it begins with ./ or ../; it must not exist.
+    /// With --to the section in the document
+    #[arg(value_name = "PATH|SECTION", required_unless_present = "to")]
+    second: Option<String>,
     /// Move the section next to this place, in its document or in another one
     #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     to: Option<String>,
     /// Where the section goes, relative to that place
-    #[arg(
-        long,
-        value_enum,
-        value_name = "POSITION",
-        default_value = "after",
-        conflicts_with = "path"
-    )]
+    #[arg(long, value_enum, value_name = "POSITION", default_value = "after", requires = "to")]
     position: PositionName,
     /// Shift the levels of the headings to fit the place
-    #[arg(long, conflicts_with = "path")]
+    #[arg(long, requires = "to")]
     relevel: bool,
     /// Allow the same section to be there twice
-    #[arg(long, conflicts_with = "path")]
+    #[arg(long, requires = "to")]
     allow_duplicate: bool,
     /// Allow sections to belong to another section afterwards
-    #[arg(long, conflicts_with = "path")]
+    #[arg(long, requires = "to")]
     allow_escape: bool,
     /// Allow titles, links or blocks outside the section to change
-    #[arg(long, conflicts_with = "path")]
+    #[arg(long, requires = "to")]
     allow_change: bool,
     /// Leave all links as they are
     #[arg(long)]
@@ -101,9 +96,10 @@ impl EditArguments for MoveArgs {
 
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
         let first = self.first.clone();
-        let relocation = match (&self.path, &self.to) {
-            (_, Some(to)) => Relocation::MoveSection(SectionRelocation {
-                section: first,
+        let relocation = match (&self.second, &self.to) {
+            (second, Some(to)) => Relocation::MoveSection(SectionRelocation {
+                document: second.as_ref().map(|_| first.clone()),
+                section: second.clone().unwrap_or(first),
                 to: to.clone(),
                 position: self.position.into(),
                 relevel: self.relevel,

@@ -228,10 +228,8 @@ impl BatchLine {
             }),
             Move => Some(match &self.to {
                 Some(to) => Relocation::MoveSection(SectionRelocation {
-                    section: match document {
-                        Some(document) => format!("{document}::{}", self.section),
-                        None => self.section.clone(),
-                    },
+                    document: document.cloned(),
+                    section: self.section.clone(),
                     to: to.clone(),
                     position: self.position.unwrap_or(Position::After),
                     relevel: self.relevel,

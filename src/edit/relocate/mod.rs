@@ -73,7 +73,9 @@ pub enum Relocation {
 /// A section and its new place.
 #[derive(Clone, Debug)]
 pub struct SectionRelocation {
-    /// The address of the section.
+    /// The document of the section, if it is given separately.
+    pub document: Option<String>,
+    /// The section in the document, or its address if no document is given.
     pub section: String,
     /// The address of the place next to which it goes.
     pub to: String,

@@ -32,10 +32,11 @@ pub(super) fn moved_section(
     session: &Session<'_>,
     relocation: &SectionRelocation,
 ) -> Result<AddressResult<RelocationPlan>> {
-    let SectionRelocation { section, to, position, relevel, allow, is_fuzzy } = relocation;
+    let SectionRelocation { document, section, to, position, relevel, allow, is_fuzzy } =
+        relocation;
     let mut places = Vec::with_capacity(2);
-    for address in [section, to] {
-        let place = match named(session, None, address, *is_fuzzy)? {
+    for (document, address) in [(document.as_deref(), section), (None, to)] {
+        let place = match named(session, document, address, *is_fuzzy)? {
             Ok(place) => place,
             Err(fault) if address == to => return Ok(Err(makes_no_document(fault))),
             Err(fault) => return Ok(Err(fault)),

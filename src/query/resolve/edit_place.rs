@@ -88,6 +88,17 @@ pub(crate) fn named(
             let places = parse_places(text, 0).unwrap_or_default();
             match documents::one_to_edit(session, document, &places)? {
                 Ok(stored) => in_document(session, stored, text)?,
+                Err(fault)
+                    if fault.code == FaultCode::NamespaceNotFound
+                        && names_document(session, document)? =>
+                {
+                    let message = message!(
+                        "{} is an address with its document, so no place follows it; leave out {}",
+                        document,
+                        text
+                    );
+                    Err(AddressError::new(fault.code, message).of(document))
+                }
                 Err(fault) => Err(fault),
             }
         }
