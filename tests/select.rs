@@ -641,3 +641,28 @@ fn a_place_that_several_addresses_name_is_printed_once_only_if_asked() {
     let unknown = place.run(&unknown).ends(3).json();
     assert_eq!(unknown["results"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_section_after_its_document_says_how_to_read_it() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n## Use\n\nof a\n\n## Café au lait\n\n## x\n"),
+        ("b.md", "# B\n\n## Use\n\n## Café au lait\n"),
+    ]);
+    for (section, command, address) in [
+        ("Use", "`mdsel read a.md Use`", "a.md::heading:h2[0]"),
+        ("Café au lait", "`mdsel read a.md 'Café au lait'`", "a.md::heading:h2[1]"),
+        ("@5", "`mdsel read a.md @5`", "a.md::heading:h2[0]"),
+    ] {
+        let answer = place.run(&["select", "a.md", section]).ends(3).json();
+        assert_eq!(selectors(&answer["results"]), ["a.md::*"], "{section}");
+        let fault = &answer["unresolved_selectors"][0];
+        let message = fault["message"].as_str().unwrap();
+        assert!(message.contains(command), "{message}");
+        assert_eq!(fault["suggestions"][0], address, "{fault}");
+        place.run(&["read", "a.md", section]).success();
+    }
+    for addresses in [&["Use"][..], &["b.md", "a.md::@99"], &["a.md#x", "Use"], &["a.md", "zz"]] {
+        let text = place.run(&[&["select"], addresses].concat()).text();
+        assert!(!text.contains("mdsel read"), "{addresses:?}: {text}");
+    }
+}

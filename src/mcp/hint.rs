@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::tools::{self, EDIT_FLAGS, ToolName};
+use crate::address::namespace;
 use crate::message::{Command, Message, Word, Wording};
 use crate::output::json::compact;
 
@@ -98,6 +99,10 @@ fn call_of(command: &Command) -> Option<String> {
             let mut arguments = Map::from_iter([("addresses".to_owned(), json!([address]))]);
             arguments.extend(options.remove_entry("format"));
             (ToolName::Read, arguments.into())
+        }
+        ("read", [document, place]) => {
+            let address = format!("{}::{place}", namespace::encode(document));
+            (ToolName::Read, json!({ "addresses": [address] }))
         }
         ("tasks", []) => {
             (ToolName::Query, json!({ "kind": "tasks", "under": options.get("under")? }))

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::{NodeRange, resolve};
-use super::resolved_node::{PlaceKey, ResolvedNode};
+use super::resolve::{NodeRange, resolve, resolve_one};
+use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::{Cursor, List, Outcome, Page, Session};
-use crate::address::{AddressError, Params};
+use crate::address::{AddressError, Params, Suggestion, namespace};
 use crate::error::Result;
 use crate::limits;
+use crate::message::message;
 
 /// A request for content.
 #[derive(Clone, Debug)]
@@ -121,8 +122,17 @@ pub fn select(session: &Session<'_>, request: &SelectRequest) -> Result<SelectAn
     let skip = result.page.part.start();
     let room = request.room.unwrap_or(usize::MAX);
     let seen = request.unique.then(HashSet::new);
-    let mut selection =
-        Selection { session, request, limit, skip, room, end: 0, seen, answer: &mut result };
+    let mut selection = Selection {
+        session,
+        request,
+        limit,
+        skip,
+        room,
+        end: 0,
+        seen,
+        before: None,
+        answer: &mut result,
+    };
     let mut is_done = true;
     for address in &request.addresses {
         is_done = selection.add(address)?;
@@ -152,6 +162,8 @@ struct Selection<'a> {
     end: usize,
     /// The nodes so far, also those of former answers, if each is answered once.
     seen: Option<HashSet<PlaceKey>>,
+    /// The path of the last whole document that an address named.
+    before: Option<String>,
     answer: &'a mut SelectAnswer,
 }
 
@@ -180,8 +192,12 @@ impl Selection<'_> {
                 }
             }
             if let Some(fault) = resolution.fault {
+                let fault = self.as_section(fault, address)?;
                 self.add_fault(fault, &resolution.partial)?;
                 return Ok(true);
+            }
+            if let [ResolvedNode { document, target: Target::Document, .. }] = &*resolution.places {
+                self.before = Some(document.stored.path.clone());
             }
             for place in &resolution.places {
                 if let Some(seen) = &mut self.seen {
@@ -233,6 +249,21 @@ impl Selection<'_> {
                 return Ok(false);
             }
         }
+    }
+
+    /// Adds to the fault of an address that it is a section of the document before it, if that is so.
+    fn as_section(&self, fault: AddressError, address: &str) -> Result<AddressError> {
+        let Some(path) = &self.before else { return Ok(fault) };
+        let in_document = format!("{}::{address}", namespace::encode(path));
+        let Ok((place, _)) = resolve_one(self.session, &in_document)? else { return Ok(fault) };
+        let message = message!(
+            "{}; `mdsel read {path} {}` reads it in that document",
+            fault.message,
+            path,
+            address
+        );
+        let section = Suggestion { address: place.address(), title: place.title() };
+        Ok(AddressError { message, ..fault }.suggest_first(vec![section]))
     }
 
     fn add_fault(&mut self, fault: AddressError, partial: &[ResolvedNode]) -> Result<()> {
