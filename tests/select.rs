@@ -666,3 +666,19 @@ fn a_section_after_its_document_says_how_to_read_it() {
         assert!(!text.contains("mdsel read"), "{addresses:?}: {text}");
     }
 }
+
+#[test]
+fn the_next_page_is_named_once() {
+    let long = format!("# A\n\n{}", "word ".repeat(600));
+    let place = Place::ingested(&[("a.md", &long), ("b.md", "# B\n"), ("c.md", &long)]);
+    for (addresses, next) in [
+        (&["a.md"][..], 1),
+        (&["a.md", "b.md"], 1),
+        (&["b.md", "a.md", "none.md"], 1),
+        (&["a.md", "c.md"], 2),
+    ] {
+        let text = place.run(&[&["select", "-f", "text"], addresses].concat()).text();
+        assert_eq!(text.matches("?page=1").count(), next, "{addresses:?}: {text}");
+        assert!(text.lines().last().unwrap().starts_with("more: "), "{addresses:?}: {text}");
+    }
+}

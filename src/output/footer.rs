@@ -139,6 +139,11 @@ impl<'a> Footer<'a> {
         self.is_truncated && self.next.is_none() && self.cut.is_empty()
     }
 
+    /// Returns whether the last line says how to continue the only item that is cut, so that the item need not say it.
+    pub(super) fn says_rest_last(&self) -> bool {
+        self.next.is_none() && self.cut.len() == 1
+    }
+
     /// Returns the last line of a text: how to continue, or that something was left out.
     pub(super) fn end(&self) -> Option<String> {
         let cut = || match self.cut.as_slice() {
@@ -151,8 +156,6 @@ impl<'a> Footer<'a> {
 
     /// Appends the footer to a text for people.
     pub(super) fn write_text(&self, writer: &mut TextWriter) {
-        // The only item may have ended with it.
-        let end = self.end().filter(|end| !writer.ends_with(end));
         for note in &self.notes {
             writer.line(Style::Faint, note);
         }
@@ -177,7 +180,7 @@ impl<'a> Footer<'a> {
                 writer.plain(format_args!("- {candidate}"));
             }
         }
-        if let Some(end) = end {
+        if let Some(end) = self.end() {
             writer.line(Style::Faint, &end);
         }
     }

@@ -103,11 +103,6 @@ impl TextWriter {
         self.piece(style, text).end();
     }
 
-    /// Returns whether the text so far ends with `line`.
-    pub(super) fn ends_with(&self, line: &str) -> bool {
-        self.text.trim_end_matches("\u{1b}[0m\n").trim_end().ends_with(line)
-    }
-
     /// Appends a line of titles above matches. It is indented if it looks like a match.
     pub(super) fn titles(&mut self, titles: &str) {
         let indent = if own_lines::is_like_match(titles) { " " } else { "" };

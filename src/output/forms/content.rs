@@ -52,12 +52,13 @@ impl NodeAnswer {
         format!("{}{title} ({lines}{words}{pages})", self.selector)
     }
 
-    pub(super) fn write_text(&self, writer: &mut TextWriter) {
+    /// Writes the node, and the address of its next page unless the last line of the text says it.
+    pub(super) fn write_text(&self, writer: &mut TextWriter, is_said_last: bool) {
         writer.line(Style::Heading, self.heading_line());
         if let Some(content) = &self.content {
             writer.content(&content.shown());
         }
-        if let Some(next) = self.pagination.as_ref().and_then(|pages| pages.next.as_ref()) {
+        if let Some((_, next)) = cut(self).filter(|_| !is_said_last) {
             writer.line(Style::Faint, format_args!("more: {next}"));
         }
     }
@@ -95,11 +96,12 @@ impl Answer for select::SelectAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
+        let is_said_last = self.rest().says_rest_last();
         for (index, result) in self.results.iter().enumerate() {
             if index > 0 {
                 writer.end();
             }
-            result.write_text(writer);
+            result.write_text(writer, is_said_last);
         }
     }
 
@@ -132,7 +134,7 @@ impl Answer for read::ReadAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         if let Some(node) = &self.node {
-            node.write_text(writer);
+            node.write_text(writer, self.rest().says_rest_last());
         }
     }
 

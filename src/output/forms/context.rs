@@ -46,6 +46,7 @@ impl Answer for context::ContextAnswer {
         if let Some(advice) = &self.advice {
             writer.plain(advice);
         }
+        let is_said_last = self.rest().says_rest_last();
         for (index, item) in self.items.iter().enumerate() {
             if index > 0 {
                 writer.end();
@@ -55,7 +56,7 @@ impl Answer for context::ContextAnswer {
                     place.found.iter().for_each(|hit| hit.write_passage(writer));
                 }
                 ContextItem::Place(place) => {
-                    place.answer.write_text(writer);
+                    place.answer.write_text(writer, is_said_last);
                     if let Some(summary) = place.node.summary.as_ref().filter(|_| !self.with_body) {
                         writer.content(summary.as_bytes());
                     }
@@ -153,8 +154,7 @@ impl Answer for context::ContextAnswer {
 
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "## Context\n\n")?;
-        // The last line of the output says how to continue the only item that is cut.
-        let is_said_last = self.page.next.is_none() && self.rest().cut.len() == 1;
+        let is_said_last = self.rest().says_rest_last();
         for item in &self.items {
             let block = match item {
                 ContextItem::Place(place) => ContextBlock::of_place(place),
