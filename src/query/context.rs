@@ -10,10 +10,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::most;
+use super::data::heading_path;
 use super::documents::ListedDocuments;
 use super::links::{self, Direction, EdgeFilter, LinkNode};
 use super::node::{Extent, NodeAnswer, answer};
-use super::page::longest;
+use super::page::{longest, shorten};
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
@@ -137,6 +138,8 @@ pub struct PlaceItem {
     pub answer: NodeAnswer,
     /// Its title, tags and summary, for records.
     pub node: LinkNode,
+    /// The titles of the sections that it is in, from the top; for a section its own is the last.
+    pub titles: Vec<String>,
     /// The word for its type, in headings.
     pub word: &'static str,
     /// Its code, if it is a fenced code block and its content was requested.
@@ -175,6 +178,8 @@ pub struct ContextAnswer {
     pub with_body: bool,
     /// What to try next, if the question found nothing.
     pub advice: Option<Message>,
+    /// How to get the content of the items that have only a summary.
+    pub summary_note: Message,
     /// The info string for the fences of all items; `None` to choose one per item.
     pub language: Option<String>,
     /// Whether a line end follows the content of every block, also content that ends with one.
@@ -183,13 +188,19 @@ pub struct ContextAnswer {
     pub(crate) longer: Option<Vec<ContextItem>>,
 }
 
+impl ContextAnswer {
+    /// How to get the content of the items that have only a summary, for [`Self::summary_note`].
+    pub const SUMMARY_NOTE: &'static str = "add --with-body for the content instead of a summary";
+}
+
 impl List for ContextAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
     }
 
     fn messages_mut(&mut self) -> Vec<&mut Message> {
-        self.advice.iter_mut().chain(self.page.messages_mut()).collect()
+        let own = self.advice.iter_mut().chain([&mut self.summary_note]);
+        own.chain(self.page.messages_mut()).collect()
     }
 
     fn outcome(&self) -> Outcome {
@@ -207,6 +218,7 @@ impl List for ContextAnswer {
                 page: self.page.ended(count),
                 with_body: self.with_body,
                 advice: None,
+                summary_note: self.summary_note.clone(),
                 language: self.language.clone(),
                 is_strict: self.is_strict,
                 longer: None,
@@ -251,6 +263,8 @@ impl List for ContextAnswer {
                 place.answer.cut(size);
                 place.answer.truncated = true;
                 place.node.shorten(size);
+                let titles = place.titles.iter_mut();
+                titles.for_each(|title| shorten(title, limits::CUT_TITLE_CHARS));
                 if let Some(hit) = &mut place.found {
                     hit.cut_to(size);
                 }
@@ -302,6 +316,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         page: Page { unresolved_selectors: faults, warnings, part, ..Page::default() },
         with_body: request.with_body,
         advice: advice.filter(|_| !has_place),
+        summary_note: ContextAnswer::SUMMARY_NOTE.into(),
         language: None,
         is_strict: false,
         longer: None,
@@ -412,7 +427,11 @@ fn item(
     };
     let code = if with_body { codes.of(place)? } else { None };
     answer.lossy |= node.lossy;
-    Ok(Ok(PlaceItem { answer, node, word: place.word(), code, found: None }))
+    let titles = match place.target {
+        Target::Node(node) => heading_path(&place.document, node),
+        _ => Vec::new(),
+    };
+    Ok(Ok(PlaceItem { answer, node, titles, word: place.word(), code, found: None }))
 }
 
 /// An item of a bundle that is being assembled.

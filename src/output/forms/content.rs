@@ -31,8 +31,8 @@ pub(super) fn changed(node: &NodeAnswer) -> (&str, Freshness) {
 }
 
 impl NodeAnswer {
-    fn heading_line(&self) -> String {
-        let title = self.title.as_deref().map_or_else(String::new, |title| format!(" {title}"));
+    fn heading_line(&self, title: Option<&str>) -> String {
+        let title = title.map_or_else(String::new, |title| format!(" {title}"));
         let pages = match &self.pagination {
             None => String::new(),
             Some(Pagination { words_left: Some(left), .. }) => {
@@ -52,9 +52,14 @@ impl NodeAnswer {
         format!("{}{title} ({lines}{words}{pages})", self.selector)
     }
 
-    /// Writes the node, and the address of its next page unless the last line of the text says it.
-    pub(super) fn write_text(&self, writer: &mut TextWriter, is_said_last: bool) {
-        writer.line(Style::Heading, self.heading_line());
+    /// Writes the node below its title, and the address of its next page unless the last line of the text says it.
+    pub(super) fn write_text(
+        &self,
+        title: Option<&str>,
+        writer: &mut TextWriter,
+        is_said_last: bool,
+    ) {
+        writer.line(Style::Heading, self.heading_line(title));
         if let Some(content) = &self.content {
             writer.content(&content.shown());
         }
@@ -66,11 +71,12 @@ impl NodeAnswer {
 
 /// Writes one section per node, with its properties and its content.
 fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()> {
+    let own_line = |node: &NodeAnswer| node.heading_line(node.title.as_deref());
     renderer.summary(&[("results", nodes.len().to_string())])?;
-    renderer.key_findings(nodes.len(), nodes.iter().map(NodeAnswer::heading_line))?;
+    renderer.key_findings(nodes.len(), nodes.iter().map(own_line))?;
     for node in nodes {
         let more = node.pagination.as_ref().and_then(|pages| pages.next.as_ref());
-        let facts = std::iter::once(node.heading_line())
+        let facts = std::iter::once(own_line(node))
             .chain(node.children_available.iter().map(|child| {
                 let words = counted(ShortCount(child.words), "word");
                 format!("{} {} ({words})", child.selector, child.title)
@@ -101,7 +107,7 @@ impl Answer for select::SelectAnswer {
             if index > 0 {
                 writer.end();
             }
-            result.write_text(writer, is_said_last);
+            result.write_text(result.title.as_deref(), writer, is_said_last);
         }
     }
 
@@ -134,7 +140,7 @@ impl Answer for read::ReadAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         if let Some(node) = &self.node {
-            node.write_text(writer, self.rest().says_rest_last());
+            node.write_text(node.title.as_deref(), writer, self.rest().says_rest_last());
         }
     }
 

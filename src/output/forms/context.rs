@@ -12,7 +12,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records, sanitize};
 use super::content::changed;
 use super::page::WholePageJson;
-use super::value;
+use super::{TITLE_SEPARATOR, nearest_titles, value};
 use crate::address::lines_address;
 use crate::position::LineSpan;
 use crate::query::context::{self, ContextItem, Outside, PlaceItem};
@@ -56,9 +56,12 @@ impl Answer for context::ContextAnswer {
                     place.found.iter().for_each(|hit| hit.write_passage(writer));
                 }
                 ContextItem::Place(place) => {
-                    place.answer.write_text(writer, is_said_last);
+                    let titles = nearest_titles(&place.titles).join(TITLE_SEPARATOR);
+                    let title = Some(titles.as_str()).filter(|titles| !titles.is_empty());
+                    let title = title.or(place.answer.title.as_deref());
+                    place.answer.write_text(title, writer, is_said_last);
                     if let Some(summary) = place.node.summary.as_ref().filter(|_| !self.with_body) {
-                        writer.content(summary.as_bytes());
+                        writer.plain(format_args!("summary: {summary}"));
                     }
                 }
                 ContextItem::Outside(outside) => {
@@ -69,6 +72,9 @@ impl Answer for context::ContextAnswer {
                     }
                 }
             }
+        }
+        if self.has_summary() {
+            writer.line(Style::Faint, &self.summary_note);
         }
     }
 
@@ -128,6 +134,10 @@ impl Answer for context::ContextAnswer {
             match item {
                 ContextItem::Place(place) => {
                     records.node(&place.node)?;
+                    if place.titles.len() > 1 {
+                        let titles = nearest_titles(&place.titles).join(TITLE_SEPARATOR);
+                        records.detail(&format!("titles {titles}"))?;
+                    }
                     if let Some(content) = place.shown() {
                         records.body(&place.node.selector, &content)?;
                     }
@@ -149,7 +159,7 @@ impl Answer for context::ContextAnswer {
                 }
             }
         }
-        Ok(())
+        if self.has_summary() { records.detail(&self.summary_note.to_string()) } else { Ok(()) }
     }
 
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -171,7 +181,18 @@ impl Answer for context::ContextAnswer {
                 write!(out, "more: {rest}\n\n")?;
             }
         }
-        Ok(())
+        if self.has_summary() { writeln!(out, "{}", self.summary_note) } else { Ok(()) }
+    }
+}
+
+impl context::ContextAnswer {
+    /// Returns whether a place is printed without its content.
+    fn has_summary(&self) -> bool {
+        let is_summary = |item: &ContextItem| match item {
+            ContextItem::Place(place) => place.shown().is_none(),
+            ContextItem::Outside(_) => false,
+        };
+        self.items.iter().any(is_summary)
     }
 }
 
@@ -209,7 +230,10 @@ impl<'a> ContextBlock<'a> {
     fn of_place(place: &'a PlaceItem) -> Self {
         let answer = &place.answer;
         let summary = || place.node.summary.as_ref().map(|text| text.as_bytes().into());
-        let content = place.shown().or_else(summary).unwrap_or_default();
+        let shown = place.shown();
+        let word =
+            if shown.is_none() { format!("{} summary", place.word) } else { place.word.into() };
+        let content = shown.or_else(summary).unwrap_or_default();
         let origin = match &place.found {
             Some(hit) => hit.passage_lines(),
             None => LineSpan { start: answer.line_start, end: answer.line_end },
@@ -219,7 +243,7 @@ impl<'a> ContextBlock<'a> {
             Some(_) => lines_address(&answer.file, origin.start, origin.end),
             None => answer.file.clone(),
         };
-        let heading = heading(place.word, &origin);
+        let heading = heading(&word, &origin);
         match &place.code {
             Some(code) => {
                 // A backtick would lengthen the opening fence or end it.

@@ -23,8 +23,21 @@ mod toc;
 pub use ingest::NamedValues;
 use serde_json::Value;
 
+use crate::limits;
+
 /// What separates the titles above a place.
 const TITLE_SEPARATOR: &str = " > ";
+
+/// Returns the nearest of the `titles` above a place that fit into [`limits::TITLES_CHARS`], or the nearest one.
+fn nearest_titles(mut titles: &[String]) -> &[String] {
+    while let [_, nearer @ ..] = titles
+        && !nearer.is_empty()
+        && titles.join(TITLE_SEPARATOR).chars().count() > limits::TITLES_CHARS
+    {
+        titles = nearer;
+    }
+    titles
+}
 
 fn value(item: &impl serde::Serialize) -> Value {
     serde_json::to_value(item).unwrap_or_default()

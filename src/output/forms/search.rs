@@ -11,11 +11,10 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
-use super::{TITLE_SEPARATOR, value};
+use super::{TITLE_SEPARATOR, nearest_titles, value};
 use crate::address::namespace;
 use crate::count::counted;
 use crate::error::{self, Error, ErrorKind};
-use crate::limits;
 use crate::query::List as _;
 use crate::query::search::{
     self, ContextLines, Hit, HitDetail, Items, OutputMode, PassagePart, SearchRequest,
@@ -247,7 +246,7 @@ impl Hit {
     /// number of further ones.
     pub(super) fn write_passage(&self, writer: &mut TextWriter) {
         writer.piece(Style::Heading, self.passage_address());
-        let titles = self.nearest_titles();
+        let titles = nearest_titles(&self.heading_path);
         if !titles.is_empty() {
             writer.piece(Style::Faint, format_args!("  {}", titles.join(TITLE_SEPARATOR)));
         }
@@ -265,18 +264,6 @@ impl Hit {
             };
             writer.line(Style::Faint, &text);
         }
-    }
-
-    /// Returns the nearest titles above the passage that fit into [`limits::TITLES_CHARS`], or the nearest one.
-    fn nearest_titles(&self) -> &[String] {
-        let mut titles = &*self.heading_path;
-        while let [_, nearer @ ..] = titles
-            && !nearer.is_empty()
-            && titles.join(TITLE_SEPARATOR).chars().count() > limits::TITLES_CHARS
-        {
-            titles = nearer;
-        }
-        titles
     }
 
     /// Returns the number of lines of the text.

@@ -285,6 +285,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
         page: Page::default(),
         with_body: true,
         advice: None,
+        summary_note: context::ContextAnswer::SUMMARY_NOTE.into(),
         language: None,
         is_strict: false,
         longer: None,

@@ -377,7 +377,7 @@ fn is_lossy(document: &OpenDocument, text: &str) -> bool {
 }
 
 /// Returns the titles of the sections that contain a node, outermost first.
-fn heading_path(document: &OpenDocument, node: usize) -> Vec<String> {
+pub(super) fn heading_path(document: &OpenDocument, node: usize) -> Vec<String> {
     let sections = document.tree.sections_above(node);
     sections.into_iter().map(|section| section.title.clone()).collect()
 }
