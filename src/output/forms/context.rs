@@ -186,10 +186,10 @@ impl Answer for context::ContextAnswer {
 }
 
 impl context::ContextAnswer {
-    /// Returns whether a place is printed without its content.
+    /// Returns whether a place is printed without its content. One that is cut has the address of its content.
     fn has_summary(&self) -> bool {
         let is_summary = |item: &ContextItem| match item {
-            ContextItem::Place(place) => place.shown().is_none(),
+            ContextItem::Place(place) => place.shown().is_none() && place.rest().is_none(),
             ContextItem::Outside(_) => false,
         };
         self.items.iter().any(is_summary)
