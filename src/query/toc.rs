@@ -225,7 +225,8 @@ fn of_sections<'a>(session: &Session<'_>, request: &'a TocRequest) -> Result<Cow
 /// Returns the document that an address of a place in it names; `None` if `name` is no such address.
 fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<String>> {
     let is_whole = |(_, place): (&str, &str)| ["", "*"].contains(&place);
-    if name.split_once("::").is_some_and(is_whole)
+    if !name.contains([':', '#'])
+        || name.split_once("::").is_some_and(is_whole)
         || !matches!(documents::by_name(session, name)?, NameMatch::None)
     {
         return Ok(None);
