@@ -134,10 +134,6 @@ impl Answer for context::ContextAnswer {
             match item {
                 ContextItem::Place(place) => {
                     records.node(&place.node)?;
-                    if place.titles.len() > 1 {
-                        let titles = nearest_titles(&place.titles).join(TITLE_SEPARATOR);
-                        records.detail(&format!("titles {titles}"))?;
-                    }
                     if let Some(content) = place.shown() {
                         records.body(&place.node.selector, &content)?;
                     }
@@ -159,7 +155,7 @@ impl Answer for context::ContextAnswer {
                 }
             }
         }
-        if self.has_summary() { records.detail(&self.summary_note.to_string()) } else { Ok(()) }
+        Ok(())
     }
 
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -181,7 +177,7 @@ impl Answer for context::ContextAnswer {
                 write!(out, "more: {rest}\n\n")?;
             }
         }
-        if self.has_summary() { writeln!(out, "{}", self.summary_note) } else { Ok(()) }
+        Ok(())
     }
 }
 
@@ -230,10 +226,7 @@ impl<'a> ContextBlock<'a> {
     fn of_place(place: &'a PlaceItem) -> Self {
         let answer = &place.answer;
         let summary = || place.node.summary.as_ref().map(|text| text.as_bytes().into());
-        let shown = place.shown();
-        let word =
-            if shown.is_none() { format!("{} summary", place.word) } else { place.word.into() };
-        let content = shown.or_else(summary).unwrap_or_default();
+        let content = place.shown().or_else(summary).unwrap_or_default();
         let origin = match &place.found {
             Some(hit) => hit.passage_lines(),
             None => LineSpan { start: answer.line_start, end: answer.line_end },
@@ -243,7 +236,7 @@ impl<'a> ContextBlock<'a> {
             Some(_) => lines_address(&answer.file, origin.start, origin.end),
             None => answer.file.clone(),
         };
-        let heading = heading(&word, &origin);
+        let heading = heading(place.word, &origin);
         match &place.code {
             Some(code) => {
                 // A backtick would lengthen the opening fence or end it.
