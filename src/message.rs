@@ -242,7 +242,6 @@ impl Message {
     }
 
     /// Replaces each part that is the template `from`.
-    #[cfg(feature = "mcp")]
     pub(crate) fn replace_part(&mut self, from: &'static str, to: &'static str) {
         if let Self::Template(part) = self {
             part.0 = if part.0 == from { to } else { part.0 };

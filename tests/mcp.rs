@@ -174,6 +174,8 @@ fn messages_name_calls_and_arguments() {
         let (text, _) = server.call(tool, &as_text);
         let body = between_marks(&text);
         assert!(body.contains(expected), "{tool} {arguments}: {body}");
+        let of_user = "If files have changed, run `mdsel ingest` in the user's terminal.";
+        let body = body.replace(of_user, "");
         assert!(!body.contains("mdsel ") && !body.contains("--"), "{tool} {arguments}: {body}");
     }
     let moved = json!({ "operation": "move", "section": "guide.md::Use", "content": "b.md::B" });
@@ -196,6 +198,23 @@ fn messages_name_calls_and_arguments() {
     // A name that a message repeats stays as it is.
     let (text, _) = server.call("find", &json!({ "pattern": "--limit", "format": "text" }));
     assert!(text.contains(r#"matches "--limit""#), "{text}");
+}
+
+/// A server that only reads has no tool that updates the store.
+#[test]
+fn a_stale_answer_names_the_command_that_a_person_can_run() {
+    let place = Place::with(&[("a.md", "# A\n\nold\n")]);
+    place.run(&["ingest", "--db", "my.db", "."]).success();
+    place.write("a.md", "# A\n\nnew text\n");
+    let mut server = Server::start(&place, &["--db", "my.db"]);
+    let read = json!({ "addresses": "a.md", "format": "text" });
+    let (text, _) = server.call("read", &read);
+    let next = "has changed since it was ingested; `mdsel ingest --db my.db` in the user's terminal updates";
+    assert!(text.contains(next), "{text}");
+    let search = json!({ "queries": "new", "format": "text" });
+    let (text, _) = server.call("search", &search);
+    let next = "If files have changed, run `mdsel ingest --db my.db` in the user's terminal.";
+    assert!(text.contains(next), "{text}");
 }
 
 #[test]

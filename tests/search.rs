@@ -1004,13 +1004,30 @@ fn a_path_among_the_words_of_a_query_is_noted() {
 }
 
 #[test]
+fn an_empty_answer_says_how_to_read_changed_files_first() {
+    let place = Place::ingested(&[("a.md", "# A\n\nold\n")]);
+    for query in [&["new"][..], &["n*w"], &["-e", "new"]] {
+        let text = place.run(&[&["search"], query, &["-f", "text"]].concat()).ends(1).text();
+        assert!(text.ends_with(". If files have changed, add --refresh.\n"), "{text}");
+        let refreshed = [&["search", "--refresh"], query, &["-f", "text"]].concat();
+        let text = place.run(&refreshed).ends(1).text();
+        assert!(!text.contains("refresh"), "{text}");
+    }
+    let context = ["context", "--query", "new", "--refresh", "-f", "text"];
+    let text = place.run(&context).ends(1).text();
+    assert!(!text.contains("refresh"), "{text}");
+    place.write("a.md", "# A\n\nnew\n");
+    place.run(&["search", "new"]).ends(1);
+    place.run(&["search", "new", "--refresh"]).success();
+}
+
+#[test]
 fn an_option_among_the_words_of_a_query_is_noted() {
     let place = Place::ingested(&[("a.md", "# A\n\nabort --limit 3 curl -o\n")]);
     for (arguments, noted) in [
         (&["-F", "abort", "--", "-l", "--limit", "3"][..], Some("\"-l\" after --")),
         (&["--", "--experimental-fetch", "--limit=2"], Some("\"--limit\" after --")),
         (&["--", "abort", "--max-chars", "700"], Some("\"--max-chars\" after --")),
-        (&["abort", "-n", "3"], Some("use --limit 3")),
         (&["--", "--limit"], None),
         (&["--", "abort", "--experimental-fetch"], None),
         (&["abort", "3"], None),
@@ -1023,6 +1040,12 @@ fn an_option_among_the_words_of_a_query_is_noted() {
         assert_eq!(message.is_some(), noted.is_some(), "{arguments:?}: {json}");
         assert!(message.unwrap_or_default().contains(noted.unwrap_or_default()), "{json}");
     }
+    for words in [["abort", "-n", "3"], ["-n", "3", "abort"]] {
+        let refused = place.run(&[&["search"], &words[..]].concat()).ends(2);
+        assert!(refused.stderr.contains("-n has no value"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("use --limit 3;"), "{}", refused.stderr);
+    }
+    place.run(&["search", "-n", "3"]).success();
     let lines = ["search", "-e", "abort", "-f", "text"];
     let by_default = place.run(&lines).success().text();
     let with_titles = place.run(&[&lines[..], &["--no-heading", "--heading"]].concat());

@@ -18,6 +18,7 @@ use crate::output::{
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
+use crate::query::search::CHANGED_FILES;
 use crate::query::{List, Session};
 
 /// Prints a line on standard error.
@@ -69,6 +70,13 @@ impl Global {
             let root = if message.names("--root") { "" } else { &root };
             message.render(&InStore { options: format!("{store}{root}") }).into()
         })
+    }
+
+    /// Removes from the advice of an empty answer what `--refresh` has already done.
+    pub(super) fn without_refresh(&self, advice: &mut Option<Message>) {
+        if let Some(advice) = advice.as_mut().filter(|_| self.refresh) {
+            advice.replace_part(CHANGED_FILES, "");
+        }
     }
 
     /// Prints the problems that a check found, and returns its status.

@@ -112,6 +112,7 @@ impl AnyCommand for SearchArgs {
     }
 
     fn run(&self, global: &Global) -> Result<Status> {
+        self.check_line_number()?;
         let global = &global.with_records(self.records.form())?;
         let detail = match global.format() {
             Format::Text if self.no_heading => HitDetail::Lines,
@@ -123,7 +124,8 @@ impl AnyCommand for SearchArgs {
         let reader = kept(store::open_for_search(global)?);
         let session = Session::new(&**reader);
         let answer = kept(search(&session, &request)?);
-        answer.page.warnings.extend(option_among_words(&self.query, self.line_number));
+        global.without_refresh(&mut answer.advice);
+        answer.page.warnings.extend(option_among_words(&self.query));
         answer.page.warnings.extend(place_among_words(&session, &self.query)?);
         if self.quiet {
             let is_found = answer.outcome() != Outcome::None;
@@ -138,24 +140,28 @@ impl AnyCommand for SearchArgs {
     }
 }
 
-/// Returns a warning if one of several words is an option, which is one only before `--`, or a number, which may be
-/// meant as the value of `-n`.
-fn option_among_words(words: &[String], has_line_number: bool) -> Option<Warning> {
-    let message = words.iter().skip(1).find_map(|word| {
-        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
-        if name.starts_with('-') && usage::has_option(&["search"], name) {
-            return Some(format!(
-                "{name:?} after -- was searched for as a word; put options before --"
-            ));
-        }
-        (has_line_number && word.parse::<usize>().is_ok()).then(|| {
-            format!(
-                "{word:?} was searched for as a word, because -n has no value; for that many hits use \
-                 --limit {word}"
-            )
-        })
-    });
-    message.map(|message| Warning::new("OPTION_AS_WORD", message))
+impl SearchArgs {
+    /// Returns an error if one of several words is a number that is meant as the value of `-n`.
+    fn check_line_number(&self) -> Result<()> {
+        let is_number = |word: &&String| word.parse::<usize>().is_ok();
+        let is_asked = self.line_number && self.query.len() > 1;
+        let Some(number) = self.query.iter().find(is_number).filter(|_| is_asked) else {
+            return Ok(());
+        };
+        let message = "-n has no value: it asks for line numbers, which are always printed";
+        Err(Error::new(ErrorKind::Usage, message).with_hint(format!(
+            "for {number} hits, use --limit {number}; to search for {number}, leave out -n"
+        )))
+    }
+}
+
+/// Returns a warning if one of several words is an option, which is one only before `--`.
+fn option_among_words(words: &[String]) -> Option<Warning> {
+    let names = words.iter().skip(1).map(|word| word.split('=').next().unwrap_or_default());
+    let mut options = names.filter(|name| name.starts_with('-'));
+    let name = options.find(|name| usage::has_option(&["search"], name))?;
+    let message = format!("{name:?} after -- was searched for as a word; put options before --");
+    Some(Warning::new("OPTION_AS_WORD", message))
 }
 
 /// Returns a warning if one of several words is the path of a folder or of a document, which may be meant as the

@@ -76,7 +76,7 @@ impl ReplyOptions<'_> {
             max_bytes: None,
             record_form: RecordForm::default(),
             store: self.store,
-            caller: Caller::Mcp { frame: self.max_chars - most },
+            caller: Caller::Mcp { frame: self.max_chars - most, store_option: self.store_option },
         };
         let mut bytes = Vec::new();
         let word = |message: &Message| hint::for_calls(message, self.store_option).into();
@@ -96,7 +96,7 @@ impl ReplyOptions<'_> {
             too_small(
                 OutputLength::of_chars(self.max_chars),
                 OutputLength::of_chars(limits::LEAST_REPLY_CHARS),
-                Caller::Mcp { frame: 0 },
+                Caller::Mcp { frame: 0, store_option: "" },
             )
         };
         let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();

@@ -66,10 +66,14 @@ impl OutputLength {
 }
 
 /// Returns the error for the limit `most`; the limit `enough` suffices.
-pub(crate) fn too_small(most: OutputLength, enough: OutputLength, caller: super::Caller) -> Error {
+pub(crate) fn too_small(
+    most: OutputLength,
+    enough: OutputLength,
+    caller: super::Caller<'_>,
+) -> Error {
     let (option, frame) = match caller {
         super::Caller::CommandLine => ("--max-chars", 0),
-        super::Caller::Mcp { frame } => ("max_chars", frame),
+        super::Caller::Mcp { frame, .. } => ("max_chars", frame),
     };
     let (mut limits, mut options) = (Vec::new(), Vec::new());
     if enough.chars > most.chars || most.bytes == usize::MAX {
@@ -137,7 +141,7 @@ pub(super) struct Fitting<'a, Answer> {
     pub(super) render: &'a dyn Fn(&Answer, OutputLength) -> Result<Option<Rendered>>,
     /// Puts the messages of an answer into the words of the caller.
     pub(super) reword: &'a dyn Fn(&mut Answer),
-    pub(super) caller: super::Caller,
+    pub(super) caller: super::Caller<'a>,
 }
 
 impl<Answer: List> Fitting<'_, Answer> {

@@ -36,7 +36,7 @@ pub struct Footer<'a> {
     /// The types and tags of the documents, if records print them.
     pub(super) labels: Option<&'a DocumentLabels>,
     /// The interface that the request came from.
-    pub(super) caller: Caller,
+    pub(super) caller: Caller<'a>,
 }
 
 impl<'a> Footer<'a> {
@@ -103,10 +103,15 @@ impl<'a> Footer<'a> {
                 Freshness { is_missing: true, .. } => "has been deleted since it was ingested",
                 _ => "has changed since it was ingested",
             };
-            // A server has no such option.
-            let is_refreshable = self.caller == Caller::CommandLine
-                && *freshness == Freshness { is_stale: true, ..Freshness::default() };
-            let next = if is_refreshable { "; add --refresh to ingest it first" } else { "" };
+            let is_stale = *freshness == Freshness { is_stale: true, ..Freshness::default() };
+            let next = match self.caller {
+                _ if !is_stale => String::new(),
+                Caller::CommandLine => "; add --refresh to ingest it first".to_owned(),
+                // A server has no such option.
+                Caller::Mcp { store_option, .. } => format!(
+                    "; `mdsel ingest{store_option}` in the user's terminal updates the store"
+                ),
+            };
             format!("{file} {what}{next}")
         })
     }

@@ -115,7 +115,7 @@ pub struct OutputOptions<'a> {
     /// The path of the store, as printed in records.
     pub store: &'a str,
     /// The interface that the request came from.
-    pub caller: Caller,
+    pub caller: Caller<'a>,
 }
 
 /// What a request may change about records.
@@ -139,13 +139,15 @@ impl OutputOptions<'_> {
 /// The interface that a request came from. It determines how an answer names the option that continues
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
+pub enum Caller<'a> {
     /// The command line, which takes flags.
     CommandLine,
     /// The Model Context Protocol, which takes arguments.
     Mcp {
         /// Number of Unicode scalars that the reply adds to the answer.
         frame: usize,
+        /// The option that names the store in a command, with a blank before it; empty if the command finds it without.
+        store_option: &'a str,
     },
 }
 

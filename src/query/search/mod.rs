@@ -189,13 +189,18 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
         let empty = filter.empty(session)?;
         if empty.is_none() && request.form == OutputMode::Hits {
             let sections = session.reader.totals()?.sections;
-            answer.advice = Some(advice(request, sections));
+            let advice = advice(request, sections);
+            answer.advice = Some(message!("{}{}", advice, Message::from(CHANGED_FILES)));
         }
         answer.page.warnings.extend(empty);
         answer.page.warnings.extend(filter.change(session)?);
     }
     Ok(answer)
 }
+
+/// What to do if files have changed, at the end of the text for an empty answer. A caller of tools has no such option.
+pub(crate) const CHANGED_FILES: &str =
+    " If files have changed, {add --refresh|run `mdsel ingest` in the user's terminal}.";
 
 /// Returns the text for an empty answer: how many sections the store has, and what to try next.
 fn advice(request: &SearchRequest, sections: usize) -> Message {
