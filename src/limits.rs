@@ -158,6 +158,8 @@ limits! {
     MAX_HINT_CHARS = 40, "hint-chars", "characters of a name that a hint repeats";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that was not found";
+    MAX_FOLDERS_COMPARED = 50, "folders-compared",
+        "names of folders that are compared with one that was not found";
     MAX_DOCUMENTS_TRIED = 256, "documents-tried",
         "documents in which the correction of a misspelled selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",

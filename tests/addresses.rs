@@ -856,8 +856,17 @@ fn a_name_with_a_question_mark_is_a_name() {
     let rows = place.run(&["tables"]).success().json();
     let address = rows["rows"][0]["selector"].as_str().unwrap();
     assert_eq!(place.run(&["select", address, "-f", "raw"]).success().text(), "| v |");
-    let fault = place.run(&["select", "other.md?page=x"]).ends(1).json();
-    assert_eq!(fault["unresolved_selectors"][0]["code"], "MALFORMED_QUERY", "{fault}");
+    for (address, expected) in [
+        ("other.md?page=x", "it takes a number"),
+        ("other.md?lines=3", "tail; write lines after a colon, as in DOC:12-20"),
+        ("other.md::*?size=3", "the parameters are full, page"),
+        ("other.md#o?size=3", "the parameters are full, page"),
+    ] {
+        let fault = place.run(&["select", address]).ends(1).json();
+        let fault = &fault["unresolved_selectors"][0];
+        assert_eq!(fault["code"], "MALFORMED_QUERY", "{fault}");
+        assert!(fault["message"].as_str().unwrap().contains(expected), "{fault}");
+    }
 }
 
 #[test]

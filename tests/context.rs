@@ -638,3 +638,20 @@ fn a_summary_is_marked_and_the_option_for_the_content_is_named() {
     let passage = place.run(&["context", "--query", "fix", "-f", "text"]).success().text();
     assert!(!passage.contains("summar"), "{passage}");
 }
+
+#[test]
+fn a_question_that_is_given_as_an_address_names_the_option_for_questions() {
+    let place = Place::ingested(&[("a.md", "# Pin a version\n\nWrite it.\n")]);
+    let next = "use `mdsel context --query 'how do I pin a version'`";
+    let fault = place.run(&["context", "how do I pin a version", "-f", "text"]).ends(1).text();
+    assert!(fault.contains(next) && !fault.contains("mdsel find"), "{fault}");
+    place.run(&["context", "--query", "how do I pin a version"]).success();
+    for other in [
+        &["context", "none.md"][..],
+        &["context", "a.md", "two words"],
+        &["context", "--under", "two words"],
+    ] {
+        let text = place.run(&[other, &["-f", "text"]].concat()).text();
+        assert!(!text.contains("--query"), "{text}");
+    }
+}

@@ -378,7 +378,7 @@ fn a_name_that_begins_the_name_of_a_folder_gets_that_suggested() {
         let suggestions = json["unresolved_selectors"][0]["suggestions"].as_array().unwrap();
         assert_eq!(suggestions[..2], folders, "{json}");
     }
-    let none = place.run(&["toc", "indexmap-%"]).ends(1).json();
+    let none = place.run(&["toc", "index%-2"]).ends(1).json();
     assert!(!none.to_string().contains("crates/"), "{none}");
     place.run(&["search", "needle", "--under", folders[1]]).success();
 }
@@ -520,4 +520,46 @@ fn find_looks_for_content_in_own_text_or_in_the_subtree() {
         "{}",
         alone.stderr
     );
+}
+
+#[test]
+fn a_folder_that_does_not_exist_has_a_hint() {
+    let place = Place::ingested(&[
+        ("docs/building/linux/a.md", "# A\n\nword\n"),
+        ("docs/usage/b.md", "# B\n\nword\n"),
+    ]);
+    for (folder, meant) in [
+        ("dosc", "docs"),
+        ("docs/bilding", "docs/building"),
+        ("docs/bilding/linux", "docs/building/linux"),
+        ("docs/bilding/other", "docs/building"),
+        ("dosc/usage/", "docs/usage"),
+    ] {
+        for command in [&["search", "word", "--under", folder][..], &["toc", folder]] {
+            let fault = place.run(command).ends(1).json();
+            let suggestions = &fault["unresolved_selectors"][0]["suggestions"];
+            assert_eq!(suggestions[0], meant, "{command:?} {fault}");
+        }
+    }
+    for (glob, hint) in [
+        ("docs/*/lin*", "to filter paths, use -g 'docs/*/lin*/**'"),
+        ("none/*/x", "to filter paths, use -g 'none/*/x'"),
+    ] {
+        let fault = place.run(&["search", "word", "--under", glob, "-f", "text"]).ends(1).text();
+        assert!(fault.contains(hint), "{fault}");
+    }
+    place.run(&["search", "word", "-g", "docs/*/lin*/**"]).success();
+}
+
+#[test]
+fn an_absolute_path_outside_the_root_is_refused() {
+    let place = Place::ingested(&[("a.md", "# A\n\nword\n")]);
+    let other = Place::with(&[("docs/b.md", "# B\n")]);
+    for path in ["docs", "docs/b.md", "gone", ""] {
+        let path = other.join(path);
+        let path = path.to_str().unwrap();
+        for command in [&["search", "word", "--under", path][..], &["read", path]] {
+            assert_eq!(place.run(command).ends(2).code(), "OUTSIDE_ROOT", "{command:?}");
+        }
+    }
 }

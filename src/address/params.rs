@@ -84,8 +84,12 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError
                 number.is_some()
             }
             _ => {
+                let lines = match key {
+                    "line" | "lines" => "; write lines after a colon, as in DOC:12-20",
+                    _ => "",
+                };
                 return fault(format!(
-                    "{key:?} is not a parameter; the parameters are {}",
+                    "{key:?} is not a parameter; the parameters are {}{lines}",
                     KEYS.join(", ")
                 ));
             }

@@ -179,12 +179,18 @@ fn parse_selector(text: &str, position: usize) -> Result<ParsedPlace, AddressErr
     Ok(ParsedPlace::new(Locator::Selector(selector, steps.to_owned()), params))
 }
 
-/// The fault of the parameters after a place that steps continue, such as `Beta/code[0]?foo=1`; `None` if `text`
-/// does not end with parameters after steps, or if these are right.
+/// The fault of the parameters at the end of `text`, such as `guide.md?lines=3`, which names nothing; `None` if there are
+/// none, or if they are right.
 pub fn wrong_params(text: &str) -> Option<AddressError> {
-    let (place, query) = text.rsplit_once('?')?;
-    let is_pair = |pair: &str| pair.contains('=') && !pair.contains(char::is_whitespace);
-    selector::split_tail(place, 0).filter(|_| query.split('&').all(is_pair))?;
+    let (_, query) = text.rsplit_once('?')?;
+    let is_pair = |pair: &str| {
+        let (key, value) = pair.split_once('=').unwrap_or_default();
+        let is_key = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        !key.is_empty() && is_key(key) && !value.contains(char::is_whitespace)
+    };
+    if !query.split('&').all(is_pair) {
+        return None;
+    }
     let mut fault = parse_params(query, 0).err()?;
     fault.position = None;
     Some(fault)

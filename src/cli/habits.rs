@@ -4,25 +4,29 @@
 
 use clap::{Arg, Command};
 
+use crate::message::shell_word;
+
 /// Names for commands that other programs and the tools of the server have, and what does the same here.
-const COMMANDS: [(&str, &str); 40] = [
+const COMMANDS: [(&str, &str); 42] = [
     ("add", "insert DOC SECTION"),
     ("append", "insert DOC SECTION --position last_child"),
     ("backlinks", "links list ADDRESS --direction in"),
     ("cat", "read DOC"),
     ("check", "links check"),
+    ("collection", "ingest --collection NAME FOLDER"),
     ("diff", "status --stale"),
     ("export", "dump"),
     ("get", "read DOC SECTION"),
     ("grep", "search -e PATTERN"),
     ("head", "read 'DOC::*?head=LINES'"),
     ("headings", "toc DOC"),
+    ("init", "ingest FOLDER"),
     ("ldmd list", "ldmd index DOC"),
     ("ldmd read", "ldmd get DOC --id ID"),
     ("links backlinks", "links list ADDRESS --direction in"),
-    ("list", "index"),
+    ("list", "toc --depth 0"),
     ("log", "status"),
-    ("ls", "index"),
+    ("ls", "toc --depth 0"),
     ("meta delete", "meta unset DOC KEY"),
     ("meta get", "meta --under DOC --get KEY"),
     ("meta list", "meta"),
@@ -49,7 +53,7 @@ const COMMANDS: [(&str, &str); 40] = [
 ];
 
 /// Names for options that other programs have, and the option that does the same here, in the commands that have it.
-const OPTIONS: [(&[&str], &str); 18] = [
+const OPTIONS: [(&[&str], &str); 19] = [
     (&["--json"], "-f json"),
     (&["--max-results", "--max-count", "--top", "--top-k", "-m", "-k"], "--limit N"),
     (&["--offset", "--page", "--skip"], "--after CURSOR, which an answer gives as `next`"),
@@ -58,7 +62,8 @@ const OPTIONS: [(&[&str], &str); 18] = [
     (&["--exclude"], "--glob '!GLOB'"),
     (&["-E", "--regex"], "-e PATTERN"),
     (&["-l", "--language"], "--lang LANGUAGE"),
-    (&["-c", "--contains"], "--containing TEXT"),
+    (&["-c", "--contains", "--search"], "--containing TEXT"),
+    (&["-t"], "--type TYPE"),
     (&["--with", "--new", "--text", "--body"], "--content TEXT"),
     (&["--find", "--from"], "--old TEXT"),
     (&["--complete", "--completed", "--check"], "--done"),
@@ -71,9 +76,19 @@ const OPTIONS: [(&[&str], &str); 18] = [
 ];
 
 /// Options of other programs that one command does not need, and the reason.
-const UNNEEDED: [(&str, &[&str], &str); 7] = [
+const UNNEEDED: [(&str, &[&str], &str); 9] = [
     ("search", &["--query", "--pattern"], "write the words without an option"),
     ("search", &["-r", "-R", "--recursive"], "leave it out: all documents are searched"),
+    (
+        "search",
+        &["--hidden", "--no-ignore"],
+        "leave it out: the whole store is searched, and `mdsel ingest --hidden` adds hidden files",
+    ),
+    (
+        "find",
+        &["-e", "-E", "--regex", "--regexp"],
+        "a title is found by a part of it or a glob; for a regular expression, use `mdsel search -e PATTERN`",
+    ),
     ("context", &["--note", "--id"], "write the address without an option"),
     (
         "read",
@@ -89,10 +104,42 @@ const UNNEEDED: [(&str, &[&str], &str); 7] = [
     ),
 ];
 
+/// Names for commands that other programs have, where nothing does the same here, and what to do instead.
+const WITHOUT_COMMAND: [(&str, &str); 2] = [
+    ("undo", "restore the file with git, or the program that keeps its versions"),
+    ("revert", "restore the file with git, or the program that keeps its versions"),
+];
+
+/// The option that takes the text after the place of an edit, which other programs take without one.
+const TEXT_OPTIONS: [(&str, &str, &str); 3] = [
+    ("insert", "--content", "TEXT"),
+    ("rename", "--title", "TITLE"),
+    ("replace", "--content", "TEXT"),
+];
+
+/// What lists the contents of a document that is named after a group of commands.
+const LISTS: [(&str, &str); 2] = [("ldmd", "index"), ("links", "list")];
+
 /// Returns the hint for a command called `name`, with the names of its groups, which does not exist.
 pub(super) fn command(name: &str) -> Option<String> {
-    let (_, command) = COMMANDS.iter().find(|(other, _)| *other == name)?;
-    Some(format!("use `mdsel {command}`"))
+    if let Some((_, command)) = COMMANDS.iter().find(|(other, _)| *other == name) {
+        return Some(format!("use `mdsel {command}`"));
+    }
+    let (_, instead) = WITHOUT_COMMAND.iter().find(|(other, _)| *other == name)?;
+    Some(format!("no command does this: {instead}"))
+}
+
+/// Returns the hint for the path `document` after the name of a group of commands.
+pub(super) fn document_of_group(group: &str, document: &str) -> Option<String> {
+    let is_path = document.contains(['.', '/', '#', ':']);
+    let (_, list) = LISTS.iter().find(|(other, _)| *other == group && is_path)?;
+    Some(format!("use `mdsel {group} {list} {}`", shell_word(document)))
+}
+
+/// Returns the hint for text after the place of the edit that `command` makes.
+pub(super) fn text_of(command: &str) -> Option<String> {
+    let (_, option, value) = TEXT_OPTIONS.iter().find(|(other, ..)| *other == command)?;
+    Some(format!("use {option} {value}"))
 }
 
 /// Returns the hint for `option`, with its hyphens, which the last of `commands` does not have. The first is the
@@ -110,7 +157,8 @@ pub(super) fn option(commands: &[&Command], option: &str) -> Option<String> {
 
 /// Returns whether one of `commands` has `option`, with its hyphens.
 fn has(commands: &[&Command], option: Option<&str>) -> bool {
-    option.is_some_and(|option| find(commands, option).is_some())
+    let argument = option.and_then(|option| find(commands, option));
+    argument.is_some_and(|argument| !argument.is_hide_set())
 }
 
 /// Returns the option of `commands` called `name`, with its hyphens.

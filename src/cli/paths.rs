@@ -15,7 +15,7 @@ use crate::corpus::{Roots, canonical};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::NameMatch;
 use crate::query::{Session, documents};
-use crate::store::Purpose;
+use crate::store::{Lookup, Purpose};
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root. Reads those that come from standard
 /// input.
@@ -36,10 +36,15 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
     let is_document = |name: &str| {
         documents::by_name(&session, name).is_ok_and(|found| !matches!(found, NameMatch::None))
     };
+    let is_title = |title: &str| {
+        let found = session.reader.documents(&Lookup::Titles(&[title]), None, 1);
+        found.is_ok_and(|found| !found.is_empty())
+    };
     let view = View {
         folder: canonical(&store::current_folder()?)?,
         roots: &session.roots,
         is_document: &is_document,
+        is_title: &is_title,
     };
     for address in addresses {
         let given = std::mem::replace(address, view.below_root(address)?);
@@ -73,11 +78,13 @@ struct View<'a> {
     roots: &'a Roots,
     /// Returns whether a name, which begins with `./`, is the name of a document.
     is_document: &'a dyn Fn(&str) -> bool,
+    /// Returns whether a section has this title.
+    is_title: &'a dyn Fn(&str) -> bool,
 }
 
 impl View<'_> {
     /// Replaces the path at the beginning of `text` by the path relative to the root. An absolute
-    /// path that is neither a file nor below the root may be the path of a section, such as `/C#`, and is kept.
+    /// path that is neither below the root nor in a folder may be the path of a section, such as `/C#`, and is kept.
     fn below_root(&self, text: &str) -> Result<String> {
         for (path, rest) in splits(text) {
             // First as it is written, then percent-decoded, because answers print paths encoded.
@@ -95,11 +102,26 @@ impl View<'_> {
         let (path, rest) = usual_split(text);
         let full = canonical(&self.folder.join(path))?;
         match self.name(path, &full) {
-            Err(_) if text.starts_with('/') && (rest.is_empty() || !begins_with_file(path)) => {
+            Err(_) if text.starts_with('/') && !self.is_elsewhere(path, rest) => {
                 Ok(text.to_owned())
             }
             name => Ok(name? + rest),
         }
+    }
+
+    /// Returns whether the absolute path `path`, followed by `rest`, is that of a file or folder, and not of a section.
+    fn is_elsewhere(&self, path: &str, rest: &str) -> bool {
+        if !rest.is_empty() {
+            return begins_with_file(path);
+        }
+        let path = Path::new(path.trim_end_matches('/'));
+        let is_below_first = path.components().count() > 2;
+        if is_below_first && path.exists() {
+            return true;
+        }
+        let is_in_folder = is_below_first && path.parent().is_some_and(Path::exists);
+        let title = path.file_name().and_then(|name| name.to_str());
+        (is_in_folder || path.exists()) && !title.is_some_and(|title| (self.is_title)(title))
     }
 
     /// Returns the name of the file or folder at `full`, which was written as `path`.
@@ -164,7 +186,12 @@ mod tests {
         let root = base.join("root");
         let roots = Roots::of_store(None, &root, &crate::corpus::IngestOptions::default());
         let is_document = |name: &str| name == "./sub/stored.md";
-        let view = View { folder: base.join(folder), roots: &roots, is_document: &is_document };
+        let view = View {
+            folder: base.join(folder),
+            roots: &roots,
+            is_document: &is_document,
+            is_title: &|title| title == "usr",
+        };
         view.below_root(&text.replace("BASE", base.to_str().unwrap()))
     }
 
@@ -192,6 +219,8 @@ mod tests {
             ("root", "/h2.1", "/h2.1"),
             ("root", "/C#", "/C#"),
             ("root", "/std::vector", "/std::vector"),
+            ("root", "/usr", "/usr"),
+            ("root", "/no folder/usr", "/no folder/usr"),
         ] {
             assert_eq!(rewritten(folder, text).unwrap(), expected, "{folder} {text}");
         }
@@ -208,6 +237,10 @@ mod tests {
             ("root", "BASE/out.md:3"),
             ("root", "BASE/gone.md::*"),
             ("root", "/etc/passwd"),
+            ("root", "/etc"),
+            ("root", "/usr/bin"),
+            ("root", "/usr/gone.md"),
+            ("root", "BASE"),
         ] {
             let kind = rewritten(folder, text).unwrap_err().kind();
             assert_eq!(kind, ErrorKind::OutsideRoot, "{folder} {text}");

@@ -16,6 +16,9 @@ use crate::message::{shell_value, shell_word};
 
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
+    if is_without_command(error) {
+        return without_command(arguments);
+    }
     let text = error.to_string();
     let (head, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
     let mut lines = head.lines().map(str::trim);
@@ -80,6 +83,30 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     .with_hint(hints.join("; "))
 }
 
+/// Returns whether the name of a command is missing.
+fn is_without_command(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ClapErrorKind::MissingSubcommand | ClapErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
+}
+
+/// Returns the error for `arguments` that end before the name of a command.
+fn without_command(arguments: &[OsString]) -> Error {
+    let program = option_groups::command();
+    let name = command_of(arguments);
+    let commands = commands_of(&program, arguments);
+    let hint = match commands.as_slice() {
+        [.., group] if commands.len() > 1 => {
+            let names: Vec<&str> = group.get_subcommands().map(Command::get_name).collect();
+            format!("use one of {}", names.join(", "))
+        }
+        _ => "`mdsel ingest FOLDER` makes a store, `mdsel search WORDS` searches it".to_owned(),
+    };
+    let message = format!("mdsel{name} needs the name of a command");
+    Error::new(ErrorKind::Usage, message).with_hint(format!("{hint}; run `mdsel{name} --help`"))
+}
+
 /// Returns the text of `error` of this kind.
 fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     match error.get(kind)? {
@@ -113,13 +140,27 @@ fn is_negative(text: &str) -> bool {
 
 /// Returns the hint for a command or an option that other programs have.
 fn habit(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let command = command_of(arguments);
+    let command = command.trim_start();
     if let Some(name) = text_of(error, ContextKind::InvalidSubcommand) {
-        return habits::command(format!("{} {name}", command_of(arguments)).trim_start());
+        return habits::command(format!("{command} {name}").trim_start())
+            .or_else(|| habits::document_of_group(command, name));
+    }
+    if error.kind() == ClapErrorKind::MissingRequiredArgument && command == "meta add" {
+        let mut pairs = arguments.iter().filter_map(|argument| argument.to_str()?.split_once('='));
+        let (key, value) = pairs.find(|(key, _)| !key.starts_with('-'))?;
+        let (key, value) = (shell_word(key), shell_word(value));
+        return Some(format!(
+            "write the key and the value apart: `mdsel meta add DOC {key} {value}`"
+        ));
     }
     if error.kind() != ClapErrorKind::UnknownArgument {
         return None;
     }
     let option = text_of(error, ContextKind::InvalidArg)?;
+    if !option.starts_with('-') {
+        return habits::text_of(command);
+    }
     let is_alone = |argument: &OsString| {
         let after = argument.to_str().and_then(|argument| argument.strip_prefix(option));
         after.is_some_and(|after| after.is_empty() || after.starts_with('='))
@@ -304,6 +345,15 @@ mod tests {
             let hint = format!("to pass it as text, run `{command}`");
             assert_eq!(message_and_hint(arguments).1, hint, "{arguments:?}");
         }
+        for arguments in [&[][..], &["-f", "text"]] {
+            let (message, hint) = message_and_hint(arguments);
+            assert_eq!(message, "mdsel needs the name of a command");
+            let commands = "`mdsel ingest FOLDER` makes a store, `mdsel search WORDS` searches it";
+            assert_eq!(hint, format!("{commands}; run `mdsel --help`"));
+        }
+        let (message, hint) = message_and_hint(&["links"]);
+        assert_eq!(message, "mdsel links needs the name of a command");
+        assert_eq!(hint, "use one of list, tree, path, check; run `mdsel links --help`");
         assert_eq!(message_and_hint(&["dance"]).1, "run `mdsel --help`");
         assert_eq!(message_and_hint(&["dismiss"]).1, "run `mdsel --help`");
         let hint = message_and_hint(&["serch"]).1;
@@ -366,6 +416,33 @@ mod tests {
             (&["meta", "get", "a"], "use `mdsel meta --under DOC --get KEY`"),
             (&["meta", "remove", "a", "k"], "use `mdsel meta unset DOC KEY`"),
             (&["overview"], "use `mdsel toc --depth 0`"),
+            (&["ls"], "use `mdsel toc --depth 0`"),
+            (&["list"], "use `mdsel toc --depth 0`"),
+            (&["init"], "use `mdsel ingest FOLDER`"),
+            (&["collection", "add", "x", "y"], "use `mdsel ingest --collection NAME FOLDER`"),
+            (
+                &["undo"],
+                "no command does this: restore the file with git, or the program that keeps its versions",
+            ),
+            (&["links", "a b.md"], "use `mdsel links list 'a b.md'`"),
+            (&["ldmd", "a.md"], "use `mdsel ldmd index a.md`"),
+            (&["code", "--search", "x"], "use --containing TEXT"),
+            (&["search", "x", "-t", "code"], "use --type TYPE"),
+            (
+                &["find", "-e", "x"],
+                "a title is found by a part of it or a glob; for a regular expression, use `mdsel search -e PATTERN`",
+            ),
+            (
+                &["search", "x", "--hidden"],
+                "leave it out: the whole store is searched, and `mdsel ingest --hidden` adds hidden files",
+            ),
+            (&["replace", "a", "b", "new text"], "use --content TEXT"),
+            (&["insert", "a", "b", "new text"], "use --content TEXT"),
+            (&["rename", "a", "b", "new title"], "use --title TITLE"),
+            (
+                &["meta", "add", "a", "tags=x"],
+                "write the key and the value apart: `mdsel meta add DOC tags x`",
+            ),
             (&["tree"], "use `mdsel toc`"),
         ] {
             let printed = message_and_hint(arguments).1;

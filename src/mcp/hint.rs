@@ -94,6 +94,7 @@ fn call_of(command: &Command) -> Option<String> {
             (ToolName::Overview, json!({ "documents": [document], "ldmd": true }))
         }
         ("find", [pattern]) => (ToolName::Find, json!({ "pattern": pattern })),
+        ("context", []) => (ToolName::Context, json!({ "queries": [options.get("query")?] })),
         ("search", [query]) => (ToolName::Search, json!({ "queries": [query] })),
         ("read" | "select", [address]) => {
             let mut arguments = Map::from_iter([("addresses".to_owned(), json!([address]))]);
@@ -159,6 +160,7 @@ mod tests {
             ("mdsel index a.md --blocks", r#"overview {"documents":["a.md"]}"#),
             ("mdsel ldmd index a.md", r#"overview {"documents":["a.md"],"ldmd":true}"#),
             ("mdsel find '*x*'", r#"find {"pattern":"*x*"}"#),
+            ("mdsel context --query 'a b'", r#"context {"queries":["a b"]}"#),
             ("mdsel search WORDS", r#"search {"queries":["WORDS"]}"#),
             ("mdsel toc --depth 0", r#"overview {"depth":0}"#),
             ("mdsel read a.md::Use --refresh", r#"read {"addresses":["a.md::Use"]}"#),
@@ -190,9 +192,9 @@ mod tests {
     #[test]
     fn the_flags_of_all_commands_in_messages_are_known() {
         /// The commands that a tool replaces.
-        const REPLACED: [&str; 14] = [
-            "delete", "find", "index", "insert", "ldmd", "meta", "move", "read", "rename",
-            "replace", "search", "select", "tasks", "toc",
+        const REPLACED: [&str; 15] = [
+            "context", "delete", "find", "index", "insert", "ldmd", "meta", "move", "read",
+            "rename", "replace", "search", "select", "tasks", "toc",
         ];
         let mut program = crate::cli::command();
         program.build();

@@ -19,12 +19,12 @@ use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents};
-use crate::address::{AddressError, AddressResult};
+use crate::address::{AddressError, AddressResult, FaultCode};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
-use crate::message::Message;
+use crate::message::{Message, message};
 use crate::position::ByteSpan;
 
 /// A request for a bundle.
@@ -309,8 +309,16 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
     if !bundle.has_more {
         bundle.add_linked()?;
     }
-    let Bundle { items, warnings, faults, mut passages, longer, has_more, advice, .. } = bundle;
+    let Bundle { items, warnings, mut faults, mut passages, longer, has_more, advice, .. } = bundle;
     let has_place = items.iter().any(|item| matches!(item, BundleItem::Place(..)));
+    if !has_place && request.queries.is_empty() {
+        let is_source = |fault: &&mut AddressError| {
+            request.sources.iter().any(|source| {
+                matches!(source, ContextSource::Address(address) if *address == fault.selector)
+            })
+        };
+        faults.iter_mut().filter(is_source).for_each(hint_at_question);
+    }
     let mut answer = ContextAnswer {
         items: Vec::new(),
         page: Page { unresolved_selectors: faults, warnings, part, ..Page::default() },
@@ -361,6 +369,19 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         |item: &ContextItem| matches!(item, ContextItem::Place(place) if place.answer.truncated);
     answer.page.truncated |= answer.items.iter().any(has_cut);
     Ok(answer)
+}
+
+/// Says in the fault of an address of several words that they may be a question.
+fn hint_at_question(fault: &mut AddressError) {
+    let is_unknown = fault.code == FaultCode::SelectorNotFound;
+    if is_unknown && fault.selector.contains(char::is_whitespace) {
+        fault.message = message!(
+            "no document and no section is named {}; to take the passages that answer a question, use \
+             `mdsel context --query {}`",
+            format!("{:?}", fault.selector),
+            fault.selector
+        );
+    }
 }
 
 /// Returns those of `items` that `hits` has, with the passages of these.

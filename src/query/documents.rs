@@ -9,6 +9,7 @@ use super::filter::Filter;
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::warning::no_document;
 use super::{FilterRequest, Session};
+use crate::address::suggest::is_near;
 use crate::address::{AddressError, AddressResult, FaultCode, ParsedPlace, namespace};
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning};
@@ -176,7 +177,7 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
 /// Returns the fault for a name that means no documents.
 fn nothing_named(session: &Session<'_>, name: &str) -> Result<AddressError> {
     let plain = without_selector(name);
-    let fault = not_found_among(session, plain, || folders_beginning(session, plain))?;
+    let fault = not_found_among(session, plain, || folders_like(session, plain))?;
     Ok(fault.of(name))
 }
 
@@ -334,7 +335,7 @@ pub fn one(
         [] => Err(resolver.suggest_places(nothing_named(session, name)?, places)?),
         documents => {
             let mut fault = resolver.ambiguous_document(name, places, documents)?;
-            if name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some() {
+            if is_glob(name) || folder(session, name)?.is_some() {
                 // It names no document, but a folder or a pattern.
                 fault.message =
                     format!("{} documents match {name:?}, and one is needed here", documents.len())
@@ -353,7 +354,7 @@ pub(crate) fn one_to_edit(
 ) -> Result<AddressResult<StoredDocument>> {
     let found = one(session, name, places)?;
     let Ok(document) = &found else { return Ok(found) };
-    let is_several = name.contains(['*', '?', '[', '{']) || folder(session, name)?.is_some();
+    let is_several = is_glob(name) || folder(session, name)?.is_some();
     if !is_several || !matches!(by_name(session, name)?, NameMatch::None) {
         return Ok(found);
     }
@@ -409,15 +410,49 @@ pub(super) fn folder_by_suffix(
     Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
 }
 
-/// Returns the paths of the first folders whose names begin with `name`.
-pub(super) fn folders_beginning(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
+/// Returns the paths of folders whose names begin with `name`, or else are spelled nearly like it.
+pub(super) fn folders_like(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
     let decoded = namespace::decode(name);
-    let start = decoded.trim_end_matches('/');
-    let mut folders: Vec<String> = Vec::new();
-    if start.is_empty() || start.starts_with('.') || start.len() > limits::MAX_HINT_CHARS {
-        return Ok(folders);
+    let name = decoded.trim_end_matches('/');
+    if name.is_empty() || name.starts_with('.') || name.len() > limits::MAX_HINT_CHARS {
+        return Ok(Vec::new());
     }
-    while folders.len() < limits::MAX_SUGGESTIONS {
+    let folders = folders_beginning(session, name, limits::MAX_SUGGESTIONS)?;
+    if folders.is_empty() { misspelled_folders(session, name) } else { Ok(folders) }
+}
+
+/// Returns the paths of folders that `name` may mean if the first component of it that is not a folder is spelled wrong
+/// after its first character.
+fn misspelled_folders(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
+    let (mut above, mut wrong, mut rest) = (String::new(), name, "");
+    while let Some((component, after)) = wrong.split_once('/') {
+        rest = after;
+        if !session.reader.is_folder(&format!("{above}{component}"))? {
+            wrong = component;
+            break;
+        }
+        above.push_str(component);
+        above.push('/');
+        (wrong, rest) = (after, "");
+    }
+    let first: String = wrong.chars().take(1).collect();
+    let mut folders =
+        folders_beginning(session, &format!("{above}{first}"), limits::MAX_FOLDERS_COMPARED)?;
+    folders.retain(|folder| is_near(wrong, folder.rsplit('/').next().unwrap_or_default()));
+    folders.truncate(limits::MAX_SUGGESTIONS);
+    for folder in &mut folders {
+        let whole = format!("{folder}/{rest}");
+        if !rest.is_empty() && session.reader.is_folder(&whole)? {
+            *folder = whole;
+        }
+    }
+    Ok(folders)
+}
+
+/// Returns the paths of the first folders whose names begin with `start`, at most `most`.
+fn folders_beginning(session: &Session<'_>, start: &str, most: usize) -> Result<Vec<String>> {
+    let mut folders: Vec<String> = Vec::new();
+    while folders.len() < most {
         // The documents of the last folder are skipped.
         let after = folders.last().map(|last| bounds_below(last).1);
         let which = Lookup::FolderPrefix(start);
@@ -439,13 +474,18 @@ pub(super) fn below(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocum
     }
 }
 
+/// Returns whether `name` has a character of a glob.
+pub(super) fn is_glob(name: &str) -> bool {
+    name.contains(['*', '?', '[', '{'])
+}
+
 /// Returns the documents in the folder `plain`, or else those whose paths match the glob `name`.
 fn below_or_like(session: &Session<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
     if plain.is_empty() {
         return Ok(Vec::new());
     }
     let below = below(session, plain)?;
-    if !below.is_empty() || !name.contains(['*', '?', '[', '{']) {
+    if !below.is_empty() || !is_glob(name) {
         return Ok(below);
     }
     // A pattern that begins with `./` is relative to the root. An invalid glob matches nothing.

@@ -23,7 +23,7 @@ use crate::glob::Globs;
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::fold;
-use crate::message::message;
+use crate::message::{Message, message, shell_word};
 use crate::percent::percent_decode;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
@@ -153,6 +153,17 @@ fn shadowed(session: &Session<'_>, name: &str, folder: &str) -> Result<Option<Wa
         );
         Warning::new("SHADOWED_TITLE", message)
     }))
+}
+
+/// Returns what to do instead of the glob `address`, which names no document and no section.
+fn instead_of_glob(session: &Session<'_>, address: &str) -> Result<Message> {
+    let below = format!("{}/**", address.trim_end_matches('/'));
+    let takes_some = documents::meant(session, &below)?.is_ok_and(|found| !found.is_empty());
+    let glob = if takes_some { &below } else { address };
+    Ok(message!(
+        "no document matches this glob, and no section has this name; to filter paths, use {-g|globs} {}",
+        shell_word(glob)
+    ))
 }
 
 /// Fails if a request has too many filters, or a type of block that does not exist.
@@ -288,8 +299,12 @@ impl Filter {
         };
         let found = documents::meant(session, address, &[])?.unwrap_or_default();
         if found.is_empty() {
-            let folders = documents::folders_beginning(session, address)?;
-            self.faults.push(fault.suggest_first(folders));
+            let fault = if documents::is_glob(address) {
+                AddressError { message: instead_of_glob(session, address)?, ..fault }
+            } else {
+                fault.suggest_first(documents::folders_like(session, address)?)
+            };
+            self.faults.push(fault);
         }
         for document in found.iter().filter(|document| takes(&document.path)) {
             let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);

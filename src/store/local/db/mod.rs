@@ -118,7 +118,11 @@ fn unwritable(path: &Path) -> Error {
 
 fn foreign(path: &Path) -> Error {
     Error::new(ErrorKind::StoreForeign, format!("{}: not an mdsel store", file_name(path)))
-        .with_hint("choose another file with --db, or move this one away")
+        .with_hint(if path.file_name().is_some_and(|name| name == ".mdsel.db") {
+            "choose another file with --db, or move this one away"
+        } else {
+            "--db names a store file, such as .mdsel.db, which `mdsel ingest --db FILE` makes"
+        })
 }
 
 fn not_found(path: &Path) -> Error {
