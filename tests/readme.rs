@@ -76,3 +76,25 @@ fn every_address_of_the_table_resolves() {
     }
     assert!(out_of_range.len() <= 1, "{out_of_range:?}");
 }
+
+#[test]
+fn what_the_readme_says_of_paths_and_lines_is_true() {
+    let place = Place::with(&[("docs/guide.md", "# Guide\n\none\n\ntwo\n")]);
+    for (ingest, path) in
+        [(&["ingest", "docs"][..], "docs/guide.md"), (&["ingest", "--root", "docs"], "guide.md")]
+    {
+        place.run(&[ingest, &["--db", &path.replace('/', "-")]].concat()).success();
+        let toc = place.run(&["toc", "guide", "--db", &path.replace('/', "-")]).success().json();
+        assert_eq!(toc["file"], path);
+    }
+    let store = ["--db", "guide.md"];
+    for command in [
+        &["rename", "guide.md:3-5", "--title", "X"][..],
+        &["move", "guide.md:3-5", "--to", "guide.md::*"],
+        &["task", "guide.md:3-5", "--done"],
+    ] {
+        let fault = place.run(&[command, &store].concat()).ends(1).json();
+        let suggestions = &fault["unresolved_selectors"][0]["suggestions"];
+        assert_eq!(suggestions[0], "guide.md::heading:h1[0]", "{fault}");
+    }
+}
