@@ -61,6 +61,19 @@ struct CommandLine;
 
 impl Wording for CommandLine {}
 
+/// The command line with the options that name the store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InStore<'a> {
+    /// The options, with a blank before each.
+    pub(crate) options: &'a str,
+}
+
+impl Wording for InStore<'_> {
+    fn command(&self, command: &Command) -> String {
+        command.in_store(self.options)
+    }
+}
+
 /// A command of this program.
 pub(crate) struct Command {
     /// The words after the name of the program.

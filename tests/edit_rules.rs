@@ -725,3 +725,51 @@ fn an_edit_takes_a_document_by_its_name_and_not_by_a_glob() {
     }
     place.run(&["replace", "a", "T", "--content", "new"]).success();
 }
+
+#[test]
+fn a_hint_about_a_line_of_a_batch_names_its_keys() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    let hint = |edit: &Value| {
+        let answer = place.run_in("", &["edit", "doc.md", "--batch", "-"], &edit.to_string());
+        answer.ends(2).json()["error"]["hint"].as_str().unwrap().to_owned()
+    };
+    let insert = |content: &str| json!({ "operation": "insert", "section": "Alpha", "position": "after", "content": content });
+    let text = hint(&insert("### New\n"));
+    assert!(text.starts_with(r#"in that line, pass "relevel":true, "#), "{text}");
+    assert!(text.ends_with(r#"or pass "allow_escape":true"#), "{text}");
+    let mut edit = insert("### New\n");
+    edit["relevel"] = json!(true);
+    place.run_in("", &["edit", "doc.md", "--batch", "-", "--dry-run"], &edit.to_string()).success();
+    let text = hint(&json!({ "operation": "replace", "section": "One", "content": "x" }));
+    assert!(text.contains(r#"pass "no_children":true to replace"#), "{text}");
+    // A hint that names a command names that of the store.
+    let named = ["edit", "doc.md", "--batch", "-", "--db", ".mdsel.db"];
+    let lines =
+        json!({ "operation": "replace", "section": "doc.md:1", "old": "none", "content": "x" });
+    let refused = place.run_in("", &named, &lines.to_string()).ends(2);
+    assert!(refused.text().contains("`mdsel read --db .mdsel.db 'doc.md::"), "{}", refused.text());
+}
+
+#[test]
+fn a_rename_in_a_batch_names_the_command_at_once() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    for (edit, command) in [
+        (
+            json!({ "operation": "rename", "section": "Alpha", "title": "B" }),
+            "rename ADDRESS --title",
+        ),
+        (
+            json!({ "operation": "rename", "section": "Alpha", "content": "B" }),
+            "rename ADDRESS --title",
+        ),
+        (
+            json!({ "operation": "rename", "section": "Alpha", "old": "B" }),
+            "rename ADDRESS --title",
+        ),
+        (json!({ "operation": "move", "section": "Alpha", "path": "b.md" }), "move DOC PATH"),
+    ] {
+        let refused = place.run_in("", &["edit", "--batch", "-"], &edit.to_string()).ends(2);
+        let hint = refused.json()["error"]["hint"].as_str().unwrap().to_owned();
+        assert!(hint.starts_with(&format!("use `mdsel {command}")), "{edit}: {hint}");
+    }
+}

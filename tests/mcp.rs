@@ -255,6 +255,11 @@ fn an_error_in_an_edit_names_the_edit_and_shows_how_to_write_it() {
             "TITLE",
         ),
         (
+            json!([good, { "operation": "rename", "section": "A", "title": "B" }]),
+            "edit 2: rename and move change several files",
+            "make a call with this edit only",
+        ),
+        (
             json!([{ "operation": "replace", "section": "A", "content": true }]),
             "edit 1: content: inv",
             form,

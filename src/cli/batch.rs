@@ -18,7 +18,8 @@ use crate::output::forms::edit_json::Batch;
 
 /// Arguments of `edit`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mdsel edit guide --batch edits.jsonl")]
+#[command(after_help = "Example: mdsel edit guide --batch edits.jsonl\nA line of a batch: \
+                  {\"operation\":\"insert\",\"section\":\"Options\",\"position\":\"after\",\"content\":\"## News\\n\"}")]
 pub(super) struct BatchArgs {
     /// The document; without it, the edits name theirs, and may be of several
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
@@ -65,7 +66,7 @@ fn lines_of(text: &str) -> Vec<(String, Result<BatchLine>)> {
     let of_array = array.map(|edits| {
         let edits = (1..).zip(edits);
         edits
-            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of(&it)))
+            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of_several(&it)))
             .collect()
     });
     of_array.unwrap_or_else(|| {

@@ -126,7 +126,10 @@ pub(super) fn run(
         wait: options.wait.duration(),
         confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
-    let answer = match edit::edit(&request)? {
+    let edited = edit::edit(&request).map_err(|error| {
+        if is_batch { error.map_hints(|hint| global.in_batch(hint)) } else { error }
+    });
+    let answer = match edited? {
         Ok(report) => answer(Some(report), Vec::new()),
         Err(mut fault) => {
             global.restore_path(&mut fault);

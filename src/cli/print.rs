@@ -2,16 +2,18 @@
 //!
 //! Invariant: standard output contains the answer and nothing else; a closed pipe is not an error.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
 use super::args::Color;
 use super::global::Global;
 use super::{Status, format, store};
 use crate::address::AddressError;
+use crate::edit;
 use crate::error::{Error, Result};
 use crate::ingest::IngestReport;
 use crate::limits;
-use crate::message::{self, Message, Wording, shell_word};
+use crate::message::{self, InStore, Message, Wording, shell_word};
 use crate::output::{
     Answer, Caller, Format, OutputLength, OutputOptions, fits, sanitize, too_small, write,
     write_list, write_worded,
@@ -59,17 +61,30 @@ impl Global {
     /// names these options itself. Without them the commands find another store or none, or other files. Returns
     /// `None` if no `--db` is given.
     pub(super) fn in_store(&self) -> Option<impl Fn(&Message) -> Message> {
-        let store = self.store_option()?;
-        let root = self.root.as_ref().map_or_else(String::new, |root| {
-            format!(" --root {}", shell_word(&root.display().to_string()))
-        });
+        let (store, root) = (self.store_option()?, self.root_option());
         Some(move |message: &Message| {
             if message.names("--db") {
                 return message.clone();
             }
             let root = if message.names("--root") { "" } else { &root };
-            message.render(&InStore { options: format!("{store}{root}") }).into()
+            message.render(&InStore { options: &format!("{store}{root}") }).into()
         })
+    }
+
+    /// Returns the given option `--root` with a blank before it, or nothing.
+    fn root_option(&self) -> String {
+        self.root.as_ref().map_or_else(String::new, |root| {
+            format!(" --root {}", shell_word(&root.display().to_string()))
+        })
+    }
+
+    /// Returns a hint about an edit of a batch, with the keys of its line in place of options.
+    pub(super) fn in_batch(&self, hint: &Message) -> Message {
+        let options = self.store_option().map(|store| store + &self.root_option());
+        let options = options.unwrap_or_default();
+        let words = InStore { options: &options };
+        let (text, of_line) = (hint.render(&words), hint.render(&InBatch(words)));
+        if text == of_line { text.into() } else { format!("in that line, {of_line}").into() }
     }
 
     /// Removes from the advice of an empty answer what `--refresh` has already done.
@@ -199,14 +214,16 @@ impl Global {
     }
 }
 
-/// The command line with the options that name the store.
-struct InStore {
-    options: String,
-}
+/// The command line for an edit of a batch, where options are keys.
+struct InBatch<'a>(InStore<'a>);
 
-impl Wording for InStore {
+impl Wording for InBatch<'_> {
     fn command(&self, command: &message::Command) -> String {
-        command.in_store(&self.options)
+        self.0.command(command)
+    }
+
+    fn option<'a>(&self, option: &'a str) -> Cow<'a, str> {
+        edit::key_of(option).map_or(Cow::Borrowed(option), Cow::Owned)
     }
 }
 

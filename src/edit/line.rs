@@ -165,13 +165,52 @@ fn form_of(operation: &str) -> &'static str {
     }
 }
 
+/// Returns what the option `--name` of a command is in an edit that is one JSON object: a key, with its value if that is
+/// always the same. Returns `None` if an edit has no such key.
+pub(crate) fn key_of(option: &str) -> Option<String> {
+    /// The keys that are options with a value.
+    const WITH_VALUE: [&str; 5] = ["content", "old", "to", "position", "expect"];
+    let name = option.strip_prefix("--")?;
+    let name: String = name.chars().map(|it| if it == '-' { '_' } else { it }).collect();
+    if WITH_VALUE.contains(&&*name) {
+        return Some(format!("{name:?}"));
+    }
+    KEYS.iter().any(|(key, ..)| *key == name).then(|| format!("{name:?}:true"))
+}
+
+/// Returns the error for a rename or a move beside other edits.
+fn alone(operation: OperationName) -> Error {
+    let message = "rename and move change several files, so they stand alone";
+    Error::new(ErrorKind::Usage, message).with_hint(how_alone(operation))
+}
+
+/// Returns how to make a rename or a move.
+fn how_alone(operation: OperationName) -> &'static str {
+    match operation {
+        Rename => "{use `mdsel rename ADDRESS --title TITLE`|make a call with this edit only}",
+        _ => {
+            "{use `mdsel move DOC PATH` or `mdsel move ADDRESS --to ADDRESS`|make a call with this edit only}"
+        }
+    }
+}
+
 impl BatchLine {
     /// Parses a line of a batch.
     pub fn parse(text: &str) -> Result<Self> {
         let value = serde_json::from_str(text).map_err(|error| {
             Error::new(ErrorKind::Usage, format!("it is not JSON: {error}")).with_hint(form_of(""))
         })?;
-        Self::of(&value)
+        Self::of_several(&value)
+    }
+
+    /// Converts the JSON object of an edit that is not a request of its own.
+    pub fn of_several(value: &Value) -> Result<Self> {
+        // A rename or a move with other keys would be refused, too.
+        Self::of(value).map_err(|error| match value.get("operation").and_then(Value::as_str) {
+            Some("rename") => alone(Rename),
+            Some("move") => alone(Move),
+            _ => error,
+        })
     }
 
     /// Converts the JSON object of an edit.
@@ -282,8 +321,10 @@ impl BatchLine {
     /// Converts the object to an edit, which messages call `origin`. If `is_fuzzy`, a unique part of a title
     /// may name the place even without the key `fuzzy`.
     pub fn into_edit(self, origin: String, is_fuzzy: bool) -> Result<Edit> {
-        self.check_keys()?;
-        let usage = |message: &'static str| Error::new(ErrorKind::Usage, message);
+        self.check_keys().map_err(|error| match self.operation {
+            Rename | Move => error.map_hints(|_| how_alone(self.operation).into()),
+            _ => error,
+        })?;
         let scope = EditScope::without_children(self.no_children);
         let allow = self.allow();
         let operation = self.operation();
@@ -299,12 +340,7 @@ impl BatchLine {
             })
         };
         let operation = match operation {
-            Rename | Move | MoveSection => {
-                return Err(usage("rename and move change several files, so they stand alone")
-                    .with_hint(
-                        "{use `mdsel rename` or `mdsel move`; over MCP, a call|make a call} with this edit only",
-                    ));
-            }
+            Rename | Move | MoveSection => return Err(alone(operation)),
             Delete => Operation::Content(ContentChange::Delete { scope }),
             Done => Operation::Mark { is_done: true },
             Open => Operation::Mark { is_done: false },

@@ -18,6 +18,7 @@ mod relocate;
 
 pub use answer::EditAnswer;
 pub use content::checked_content;
+pub(crate) use line::key_of;
 pub use line::{BatchLine, operations};
 pub use operation::{Done, Edit, EditCommand, Operation};
 pub use relocate::{

@@ -12,6 +12,7 @@ use super::Caller;
 use super::text_writer::{Style, TextWriter};
 use crate::address::AddressError;
 use crate::error::Warning;
+use crate::message::{InStore, Message};
 use crate::query::Page;
 use crate::query::freshness::Freshness;
 use crate::query::labels::DocumentLabels;
@@ -108,9 +109,10 @@ impl<'a> Footer<'a> {
                 _ if !is_stale => String::new(),
                 Caller::CommandLine => "; add --refresh to ingest it first".to_owned(),
                 // A server has no such option.
-                Caller::Mcp { store_option, .. } => format!(
-                    "; `mdsel ingest{store_option}` in the user's terminal updates the store"
-                ),
+                Caller::Mcp { store_option, .. } => {
+                    let next = "; `mdsel ingest` in the user's terminal updates the store";
+                    Message::from(next).render(&InStore { options: store_option })
+                }
             };
             format!("{file} {what}{next}")
         })

@@ -29,9 +29,10 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let Edit { document, edits, dry_run, refresh } =
         arguments.map_err(|error| error.with_hint(EDIT_FORM))?;
     let origin = |number: usize| format!("edit {number}");
+    let line_of = if edits.len() > 1 { BatchLine::of_several } else { BatchLine::of };
     let lines = (1..)
         .zip(&edits)
-        .map(|(number, edit)| BatchLine::of(edit).map_err(|error| error.in_part(&origin(number))));
+        .map(|(number, edit)| line_of(edit).map_err(|error| error.in_part(&origin(number))));
     let edits = lines.collect::<Result<Vec<_>>>()?;
     if let [line] = edits.as_slice()
         && let Some(relocation) = line.relocation(document.as_ref())?
