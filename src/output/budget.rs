@@ -40,6 +40,7 @@ impl OutputLength {
     }
 
     /// Returns a limit of `most` Unicode scalars.
+    #[cfg(feature = "mcp")]
     pub(crate) fn of_chars(most: usize) -> Self {
         Self { chars: most, ..Self::UNLIMITED }
     }

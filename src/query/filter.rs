@@ -158,7 +158,7 @@ fn shadowed(session: &Session<'_>, name: &str, folder: &str) -> Result<Option<Wa
 /// Returns what to do instead of the glob `address`, which names no document and no section.
 fn instead_of_glob(session: &Session<'_>, address: &str) -> Result<Message> {
     let below = format!("{}/**", address.trim_end_matches('/'));
-    let takes_some = documents::meant(session, &below)?.is_ok_and(|found| !found.is_empty());
+    let takes_some = documents::meant(session, &below, &[])?.is_ok_and(|found| !found.is_empty());
     let glob = if takes_some { &below } else { address };
     Ok(message!(
         "no document matches this glob, and no section has this name; to filter paths, use {-g|globs} {}",
