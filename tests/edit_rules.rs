@@ -773,3 +773,14 @@ fn a_rename_in_a_batch_names_the_command_at_once() {
         assert!(hint.starts_with(&format!("use `mdsel {command}")), "{edit}: {hint}");
     }
 }
+
+#[test]
+fn footnotes_of_every_footnote_with_a_kept_label_are_kept() {
+    for (first, second) in [("see [^c]", "no more"), ("no more", "see [^c]")] {
+        let notes = format!("[^a]: {first}\n\n[^a]: {second}\n\n[^c]: the third\n");
+        let place =
+            Place::ingested(&[("a.md", &format!("# One\n\nText[^a].\n\n# Two\n\n{notes}"))]);
+        let edit = place.run(&["delete", "a.md", "Two", "-f", "json"]).success().json();
+        assert_eq!(edit["kept_definitions"], json!(["^a", "^a", "^c"]), "{first}: {edit}");
+    }
+}

@@ -112,12 +112,15 @@ fn needed(
         let kept = footnotes().filter(|one| !others.contains(&text(one)));
         needed.extend(kept.map(|one| key(&one.label)).filter(|label| used.contains(label)));
     }
-    let spans: HashMap<String, ByteSpan> =
-        footnotes().map(|one| (key(&one.label), one.span)).collect();
+    // Several footnotes with one label are kept together.
+    let mut spans: HashMap<String, Vec<ByteSpan>> = HashMap::new();
+    for one in footnotes() {
+        spans.entry(key(&one.label)).or_default().push(one.span);
+    }
     let mut next: Vec<String> = needed.iter().cloned().collect();
     while let Some(label) = next.pop() {
-        let uses = spans.get(&label).map(|span| labels_in(old, *span)).unwrap_or_default();
-        next.extend(uses.into_iter().filter(|used| needed.insert(used.clone())));
+        let uses = spans.get(&label).into_iter().flatten().flat_map(|span| labels_in(old, *span));
+        next.extend(uses.filter(|used| needed.insert(used.clone())));
     }
     needed
 }
