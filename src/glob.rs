@@ -18,6 +18,11 @@ pub(crate) enum Separator {
     Slash,
 }
 
+/// Returns whether `text` has a character that means another one in a glob.
+pub(crate) fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
+}
+
 /// A glob, compiled to a regular expression.
 #[derive(Clone, Debug)]
 pub struct Glob(Regex);

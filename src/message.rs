@@ -61,6 +61,11 @@ struct CommandLine;
 
 impl Wording for CommandLine {}
 
+/// Returns the name of the argument or key for an option, which is given without the hyphens before it.
+pub(crate) fn argument_of(option: &str) -> String {
+    option.chars().map(|it| if it == '-' { '_' } else { it }).collect()
+}
+
 /// The command line with the options that name the store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InStore<'a> {

@@ -7,11 +7,8 @@ use super::print::note;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::query::Session;
-use crate::store::{Purpose, Reader, Store};
+use crate::store::{FILE_NAME, Purpose, Reader, Store};
 use crate::trust::Trust;
-
-/// The default file name of a store.
-const FILE_NAME: &str = ".mdsel.db";
 
 /// The current folder.
 pub(super) fn current_folder() -> Result<PathBuf> {

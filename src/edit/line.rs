@@ -17,6 +17,7 @@ use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::{KeyChange, value_of};
 use crate::deserialize::from_object;
 use crate::error::{Error, ErrorKind, Result};
+use crate::message::argument_of;
 
 /// The JSON object of an edit.
 #[derive(Debug, Deserialize)]
@@ -171,7 +172,7 @@ pub(crate) fn key_of(option: &str) -> Option<String> {
     /// The keys that are options with a value.
     const WITH_VALUE: [&str; 5] = ["content", "old", "to", "position", "expect"];
     let name = option.strip_prefix("--")?;
-    let name: String = name.chars().map(|it| if it == '-' { '_' } else { it }).collect();
+    let name = argument_of(name);
     if WITH_VALUE.contains(&&*name) {
         return Some(format!("{name:?}"));
     }

@@ -452,6 +452,7 @@ impl BlockRule for ParagraphOrSetext {
 
 #[cfg(test)]
 mod tests {
+    use crate::markdown::outline::{BlockType, NodeKind};
     use crate::markdown::{Dialect, parse, parse_as};
 
     fn titles(text: &str) -> Vec<String> {
@@ -511,12 +512,8 @@ mod tests {
             assert_eq!(rows(text), expected, "{text}");
         }
         let outline = parse(b"1. a\n\n|h|\n|-|\n|1|\n2. b\n").outline;
-        let lists = outline.nodes.iter().filter(|node| {
-            node.kind
-                == crate::markdown::outline::NodeKind::Block(
-                    crate::markdown::outline::BlockType::List,
-                )
-        });
+        let lists =
+            outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::List));
         assert_eq!(lists.count(), 2);
     }
 

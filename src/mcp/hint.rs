@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{self, EDIT_FLAGS, ToolName};
 use crate::address::namespace;
-use crate::message::{Command, Message, Word, Wording};
+use crate::message::{Command, Message, Word, Wording, argument_of};
 use crate::output::json::compact;
 
 /// Options of commands in messages that take no value, besides the flags of an edit.
@@ -45,11 +45,6 @@ impl Wording for ToolCalls<'_> {
     fn choose<'a>(&self, _command_line: &'a str, tool: &'a str) -> &'a str {
         tool
     }
-}
-
-/// Returns the name of the argument for an option.
-fn argument_of(option: &str) -> String {
-    option.chars().map(|it| if it == '-' { '_' } else { it }).collect()
 }
 
 /// Whether the option of a command that gives this argument takes no value.

@@ -13,7 +13,7 @@ use crate::address::suggest::is_near;
 use crate::address::{AddressError, AddressResult, FaultCode, ParsedPlace, namespace};
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning};
-use crate::glob::Glob;
+use crate::glob::{Glob, is_glob};
 use crate::limits;
 use crate::links::split_extension;
 use crate::message::{Message, message};
@@ -472,11 +472,6 @@ pub(super) fn below(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocum
         Some("") => session.reader.all(&Lookup::All),
         Some(folder) => session.reader.all(&Lookup::Folder(folder)),
     }
-}
-
-/// Returns whether `name` has a character of a glob.
-pub(super) fn is_glob(name: &str) -> bool {
-    name.contains(['*', '?', '[', '{'])
 }
 
 /// Returns the documents in the folder `plain`, or else those whose paths match the glob `name`.

@@ -19,7 +19,7 @@ use crate::address::{AddressError, AddressResult, Params};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::glob::Globs;
+use crate::glob::{Globs, is_glob};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::fold;
@@ -299,7 +299,7 @@ impl Filter {
         };
         let found = documents::meant(session, address, &[])?.unwrap_or_default();
         if found.is_empty() {
-            let fault = if documents::is_glob(address) {
+            let fault = if is_glob(address) {
                 AddressError { message: instead_of_glob(session, address)?, ..fault }
             } else {
                 fault.suggest_first(documents::folders_like(session, address)?)

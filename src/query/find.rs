@@ -12,7 +12,7 @@ use super::open_document::OpenDocument;
 use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
 use crate::error::Result;
-use crate::glob::{Glob, Separator};
+use crate::glob::{Glob, Separator, is_glob};
 use crate::limits;
 use crate::markdown::front_matter;
 use crate::markdown::outline::Section;
@@ -122,7 +122,7 @@ enum TitlePattern {
 impl TitlePattern {
     fn new(pattern: &str) -> Result<Self> {
         let pattern = comparable(pattern);
-        if !pattern.contains(['*', '?', '[', '{']) {
+        if !is_glob(&pattern) {
             return Ok(Self::Contains(pattern));
         }
         let glob = Glob::new(&pattern, Separator::None)?;

@@ -262,6 +262,9 @@ impl Store {
     }
 }
 
+/// The default name of a store file.
+pub(crate) const FILE_NAME: &str = ".mdsel.db";
+
 /// The code of the warning about a store that never had a document.
 pub(crate) const EMPTY_STORE: &str = "EMPTY_STORE";
 

@@ -52,10 +52,7 @@ impl Version {
 
     /// The links of the text, each with its offset; those to other sites come last.
     pub(in crate::edit) fn all_links(&self) -> impl Iterator<Item = (usize, LinkKind, &str)> {
-        let links = &self.document.links;
-        let local = links.list.iter().map(|link| (link.offset, link.kind, link.target.as_str()));
-        let external = links.external.iter();
-        local.chain(external.map(|link| (link.offset, link.kind, link.target.as_str())))
+        self.links_in(ByteSpan::new(0, usize::MAX))
     }
 
     /// The links that begin in `span`, each with its offset; those to other sites come last.

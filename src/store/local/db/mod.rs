@@ -54,7 +54,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::with_suffix;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::store::LOCKED_HINT;
+use crate::store::{FILE_NAME, LOCKED_HINT};
 
 /// Returns the name of a store for messages. Messages do not contain its folder.
 fn file_name(path: &Path) -> std::path::Display<'_> {
@@ -118,7 +118,7 @@ fn unwritable(path: &Path) -> Error {
 
 fn foreign(path: &Path) -> Error {
     Error::new(ErrorKind::StoreForeign, format!("{}: not an mdsel store", file_name(path)))
-        .with_hint(if path.file_name().is_some_and(|name| name == ".mdsel.db") {
+        .with_hint(if path.file_name().is_some_and(|name| name == FILE_NAME) {
             "choose another file with --db, or move this one away"
         } else {
             "--db names a store file, such as .mdsel.db, which `mdsel ingest --db FILE` makes"
