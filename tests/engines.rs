@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use mdsel::edit::plan::{Allow, ContentChange, EditScope};
 use mdsel::edit::{self, Edit, Operation};
+use mdsel::error::ErrorKind;
+use mdsel::ingest::{IngestRequest, Paths, run_again};
 use mdsel::output::Format;
 use mdsel::query::links::check::check as check_links;
 use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{self, PatternOptions, Query};
 use mdsel::query::{FilterRequest, Session, ask, index};
-use mdsel::store::{Lookup, Purpose, Store};
+use mdsel::store::{IfAbsent, Lookup, Purpose, Store};
 use serde_json::Value;
 
 use crate::budgets::{COMMANDS, Call, FORMATS, Opened};
@@ -55,6 +57,23 @@ fn same<T: PartialEq + std::fmt::Debug>(
         assert_eq!(ask(other, Purpose::Search, &question).unwrap(), expected, "{what} {other:?}");
     }
     expected
+}
+
+#[test]
+fn only_a_writer_that_may_create_a_store_creates_one() {
+    let place = Place::with(&[("a.md", "# One\n")]);
+    for store in &Engines::empty(&place).stores {
+        let refused = store.writer(IfAbsent::Fail, Duration::ZERO).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::StoreNotFound, "{store:?}");
+        let again = IngestRequest::of_stored(store, Paths::All, Duration::ZERO);
+        let refused = run_again(&again).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::StoreNotFound, "{store:?}");
+        assert!(store.peek().unwrap().is_none(), "{store:?}");
+        ingest(store, place.path());
+        store.writer(IfAbsent::Fail, Duration::ZERO).unwrap();
+    }
+    let files = std::fs::read_dir(place.path()).unwrap();
+    assert_eq!(files.count(), 4, "the document, the store, its lock and its index");
 }
 
 /// The hits of a search, in order. Their scores may differ: an index counts removed documents, too.

@@ -1,7 +1,7 @@
 //! Stores on a PostgreSQL server. `MDSEL_POSTGRES` names a database, in which each test uses a schema of its
 //! own. Without it these tests are skipped, unless `MDSEL_REQUIRE_SERVER` is set, as `.ci/server` does.
 
-use mdsel::store::Store;
+use mdsel::store::{IfAbsent, Store};
 
 /// Skips a test because there is no server. Fails if one is required.
 fn skip<T>(reason: &str) -> Option<T> {
@@ -170,7 +170,11 @@ pub(crate) fn store_at(url: &str) -> Store {
 #[cfg(feature = "postgres")]
 pub(crate) fn move_partition(first: &str, schema: &str, partition: usize, second: &str) {
     for database in [first, second] {
-        drop(store_at(&url_of(database, schema)).writer(std::time::Duration::ZERO).unwrap());
+        drop(
+            store_at(&url_of(database, schema))
+                .writer(IfAbsent::Create, std::time::Duration::ZERO)
+                .unwrap(),
+        );
     }
     let page = include_str!("../src/reference/servers.md");
     let statements = page.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();

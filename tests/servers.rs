@@ -10,7 +10,7 @@ use mdsel::output::Answer as _;
 use mdsel::query::Session;
 use mdsel::query::search::{self, PatternOptions, Query};
 use mdsel::store::{
-    DocumentFilter, Lookup, Purpose, RankedSection, SectionFilter, Shard, Store, Under,
+    DocumentFilter, IfAbsent, Lookup, Purpose, RankedSection, SectionFilter, Shard, Store, Under,
 };
 use mdsel::terms::WordQuery;
 use serde_json::Value;
@@ -251,7 +251,7 @@ fn a_writer_waits_for_another_one() {
     let place = Place::with(&FILES);
     let store = schema.store();
     ingest(&store, place.path());
-    let writer = store.writer(Duration::ZERO).unwrap();
+    let writer = store.writer(IfAbsent::Create, Duration::ZERO).unwrap();
     let locked = place.run(&["ingest", "--wait", "0", "--db", &schema.url()]).ends(2);
     assert_eq!(locked.json()["error"]["code"], "LOCKED");
     drop(writer);

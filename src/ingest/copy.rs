@@ -17,7 +17,8 @@ use crate::parallel::{self, Budget, cores, ordered_within};
 use crate::position::ByteSpan;
 use crate::prepare::{Preparation, PreparedDocument};
 use crate::store::{
-    Lookup, Purpose, Reader, Store, StoredDocument, Writer, check_options, options_unknown,
+    IfAbsent, Lookup, Purpose, Reader, Store, StoredDocument, Writer, check_options,
+    options_unknown,
 };
 use crate::trust::Wish;
 
@@ -32,7 +33,7 @@ pub fn copy(
     progress: &dyn Progress,
 ) -> Result<IngestReport> {
     let source = from.reader(Purpose::Read)?;
-    let (mut writer, recovered) = to.recovered_writer(wait)?;
+    let (mut writer, recovered) = to.recovered_writer(IfAbsent::Create, wait)?;
     if source.facts().has_lost_options {
         return Err(options_unknown());
     }

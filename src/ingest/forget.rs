@@ -4,19 +4,16 @@
 
 use std::time::Duration;
 
+use super::closed;
 use super::report::{ChangeKind, IngestReport};
-use super::{closed, no_store};
 use crate::corpus::{is_at_or_below, root_from_store};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Store, check_options};
+use crate::store::{IfAbsent, Store, check_options};
 
 /// Drops a collection: its documents leave the store, and its files stay as they are.
 pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport> {
-    if store.peek()?.is_none() {
-        return Err(no_store());
-    }
     // No file is read or written, so no trust is needed, unless an edit was interrupted.
-    let (mut writer, recovered) = store.recovered_writer(wait)?;
+    let (mut writer, recovered) = store.recovered_writer(IfAbsent::Fail, wait)?;
     check_options(writer.as_ref())?;
     let (root, options) = (writer.root()?.unwrap_or_default(), writer.options()?);
     let mut options = options.unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::message::message;
 use crate::pack::{self, Attachment, Header, PackItem};
 use crate::prepare::Preparation;
-use crate::store::{Store, StoredDocument, Writer, options_lost};
+use crate::store::{IfAbsent, Store, StoredDocument, Writer, options_lost};
 
 /// What to do with a document that the store already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
     let options = options(&header)?;
-    let (mut writer, recovered) = request.store.recovered_writer(request.wait)?;
+    let (mut writer, recovered) = request.store.recovered_writer(IfAbsent::Create, request.wait)?;
     if writer.root()?.is_none() {
         writer.set_up(".", &options)?;
     }

@@ -37,7 +37,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
 use crate::store::{
-    Lookup, OPTIONS_LOST, Store, StoredDocument, Writer, WriterMetadata, options_lost,
+    IfAbsent, Lookup, OPTIONS_LOST, Store, StoredDocument, Writer, WriterMetadata, options_lost,
 };
 use comparison::{Known, compare_all, note_folders};
 use plan::{IngestPlan, Scopes};
@@ -62,10 +62,7 @@ pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
 ///
 /// `STORE_NOT_FOUND` if the store does not exist, or no longer does.
 pub fn run_again(request: &IngestRequest<'_>) -> Result<IngestReport> {
-    if request.store.peek()?.is_none() {
-        return Err(no_store());
-    }
-    run(request, &NoProgress)
+    run_if(IfAbsent::Fail, request, &NoProgress)
 }
 
 /// Receives the progress of an ingest.
@@ -116,9 +113,18 @@ pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<Inges
         // Refuse the request before a store is created for it.
         IngestPlan::new(request, None)?.refuse_missing(&[])?;
     }
+    run_if(IfAbsent::Create, request, progress)
+}
+
+/// See [`run()`] and [`run_again`].
+fn run_if(
+    if_absent: IfAbsent,
+    request: &IngestRequest<'_>,
+    progress: &dyn Progress,
+) -> Result<IngestReport> {
     let mut writer = match request.shard {
         Some(shard) => request.store.shard_writer(shard, request.wait)?,
-        None => request.store.writer(request.wait)?,
+        None => request.store.writer(if_absent, request.wait)?,
     };
     let WriterMetadata {
         root: stored_root,
@@ -262,11 +268,6 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
     report.generation = reader.map_or(0, |reader| reader.generation());
     report.finish();
     Ok(report)
-}
-
-fn no_store() -> Error {
-    Error::new(ErrorKind::StoreNotFound, "the store does not exist")
-        .with_hint("create it with `mdsel ingest FOLDER`")
 }
 
 /// Closes a writer that has committed everything. The documents are stored, so an error of the disk is a warning.

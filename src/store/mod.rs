@@ -57,9 +57,12 @@ pub trait Engine: Debug + Send + Sync {
     /// `STORE_NOT_FOUND` if the store does not exist.
     fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>>;
 
-    /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
-    /// another writer.
-    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>>;
+    /// Opens the store for writing. Waits up to `wait` for another writer.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_NOT_FOUND` if the store does not exist and is not to be created.
+    fn writer(&self, if_absent: IfAbsent, wait: Duration) -> Result<Box<dyn Writer>>;
 
     /// Opens the store for one part of an ingest by several workers, and creates it if it does not exist.
     /// What the writer commits is seen by readers when all parts are complete.
@@ -71,6 +74,15 @@ pub trait Engine: Debug + Send + Sync {
         Err(Error::new(ErrorKind::Usage, "only a store on a server is ingested in parts")
             .with_hint("leave out --shard, or name a server with --db; see `mdsel help servers`"))
     }
+}
+
+/// What a writer does if its store does not exist, which is decided while no other process writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfAbsent {
+    /// Creates an empty store.
+    Create,
+    /// Fails with `STORE_NOT_FOUND`.
+    Fail,
 }
 
 /// One part of an ingest by several workers.
@@ -180,10 +192,9 @@ impl Store {
         }
     }
 
-    /// Opens the store for writing, and creates it if it does not exist. Waits up to `wait` for
-    /// another writer.
-    pub fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
-        self.engine.writer(wait)
+    /// Opens the store for writing; see [`Engine::writer`].
+    pub fn writer(&self, if_absent: IfAbsent, wait: Duration) -> Result<Box<dyn Writer>> {
+        self.engine.writer(if_absent, wait)
     }
 
     /// Opens the store for one part of an ingest by several workers; see [`Engine::shard_writer`].
@@ -196,12 +207,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `UNTRUSTED_STORE` if an edit was interrupted and the user has not accepted what the store asks for.
+    /// `STORE_NOT_FOUND` if the store does not exist and is not to be created. `UNTRUSTED_STORE` if an edit was interrupted and the user has not accepted what the store asks for.
     pub(crate) fn recovered_writer(
         &self,
+        if_absent: IfAbsent,
         wait: Duration,
     ) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
-        let writer = self.writer(wait)?;
+        let writer = self.writer(if_absent, wait)?;
         if writer.intents()?.is_empty() { Ok((writer, Vec::new())) } else { self.checked(writer) }
     }
 
@@ -213,10 +225,7 @@ impl Store {
     /// `STORE_NOT_FOUND` if the store does not exist: it is not created. `UNTRUSTED_STORE` if the user has not
     /// accepted what the store asks for, because its edits name files. `STORE_CORRUPT` if its options are damaged.
     pub fn trusted_writer(&self, wait: Duration) -> Result<(Box<dyn Writer>, Vec<Warning>)> {
-        if self.path().is_none_or(|path| !path.exists()) {
-            drop(self.engine.reader(Purpose::Read)?);
-        }
-        let writer = self.writer(wait)?;
+        let writer = self.writer(IfAbsent::Fail, wait)?;
         self.checked(writer)
     }
 

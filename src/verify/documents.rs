@@ -13,7 +13,7 @@ use crate::parallel::batches;
 use crate::position::ByteSpan;
 use crate::prepare::Preparation;
 use crate::store::file::{Checked, FaultKind, StoreProblem};
-use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
+use crate::store::{IfAbsent, Lookup, Purpose, Reader, Store, StoredDocument};
 
 /// Checks all documents, and parses them again if `is_reparsed`. Also returns the generation.
 pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<(Checked, u64)> {
@@ -21,7 +21,7 @@ pub(super) fn check(store: &Store, is_reparsed: bool, wait: Duration) -> Result<
     if !reader.facts().edited_elsewhere.is_empty() {
         drop(reader);
         // An edit that is not interrupted holds the lock.
-        match store.writer(wait) {
+        match store.writer(IfAbsent::Fail, wait) {
             Err(error) if error.kind() != ErrorKind::ReadOnly => return Err(error),
             writer => drop(writer),
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::{LocalReader, LocalWriter, StoreState};
 use crate::error::Result;
 use crate::limits;
-use crate::store::{Engine, Purpose, Reader, Writer};
+use crate::store::{Engine, IfAbsent, Purpose, Reader, Writer};
 
 /// The store file at a path.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Engine for LocalEngine {
         Ok(Box::new(LocalReader::new(state, Arc::clone(&self.idle))))
     }
 
-    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
-        Ok(Box::new(LocalWriter::open(&self.path, wait)?))
+    fn writer(&self, if_absent: IfAbsent, wait: Duration) -> Result<Box<dyn Writer>> {
+        Ok(Box::new(LocalWriter::open(&self.path, if_absent, wait)?))
     }
 }

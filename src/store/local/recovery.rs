@@ -18,7 +18,7 @@ use crate::failpoint::{batch_bytes, failpoint};
 use crate::limits;
 use crate::parallel::ordered;
 use crate::prepare::{Preparation, PreparedDocument};
-use crate::store::{OPTIONS_LOST, Writer as _};
+use crate::store::{IfAbsent, OPTIONS_LOST, Writer as _};
 
 /// The suffix of the new store.
 const NEW: &str = "-repaired";
@@ -92,7 +92,7 @@ impl Recovery {
     pub fn put_in_place(self) -> Result<PathBuf> {
         let (path, new) = (&self.path, self.store());
         // If the index is incomplete, the next search completes it.
-        Box::new(LocalWriter::open(&new, Self::LOCK_WAIT)?).close()?;
+        Box::new(LocalWriter::open(&new, IfAbsent::Fail, Self::LOCK_WAIT)?).close()?;
         failpoint!(RECOVERY_INDEXED);
         let copy = self.has_log.then(|| with_suffix(path, COPY));
         let kept = swap(path, &new, copy.as_deref(), &with_suffix(path, PARTIAL))?;
@@ -161,7 +161,7 @@ fn open_damaged(path: &Path, copy: &Path) -> Result<(DamagedStore, bool)> {
 /// Writes all intact documents of `old` to a new store at `path`.
 fn write(path: &Path, old: DamagedStore) -> Result<RecoveryReport> {
     let mut report = RecoveryReport { is_cut_off: old.is_cut_off(), ..RecoveryReport::default() };
-    let mut writer = RowWriter::open(path, Recovery::LOCK_WAIT)?;
+    let mut writer = RowWriter::open(path, IfAbsent::Create, Recovery::LOCK_WAIT)?;
     let (root, options) = (old.root(), old.options());
     if root.is_none() || options.is_none() {
         let message =
@@ -256,7 +256,7 @@ pub fn clear_way(path: &Path) -> Result<Vec<PathBuf>> {
 /// Rebuilds the full-text index of the store at `path` and returns the warnings. Waits up to `wait`
 /// for another writer.
 pub fn rebuild_index(path: &Path, wait: Duration) -> Result<Vec<Warning>> {
-    let mut writer = LocalWriter::open(path, wait)?;
+    let mut writer = LocalWriter::open(path, IfAbsent::Fail, wait)?;
     writer.require_rebuild();
     Box::new(writer).close()
 }

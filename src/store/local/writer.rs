@@ -23,7 +23,7 @@ use crate::markdown::front_matter;
 use crate::parallel;
 use crate::position::ByteSpan;
 use crate::prepare::{PreparedDocument, title_keys};
-use crate::store::{EditIntent, StoredDocument, Writer, WriterMetadata};
+use crate::store::{EditIntent, IfAbsent, StoredDocument, Writer, WriterMetadata};
 use crate::terms::{DocumentNames, DocumentText, TextExtractor};
 
 /// The state of the index during a write.
@@ -53,10 +53,9 @@ pub(in crate::store) struct LocalWriter {
 }
 
 impl LocalWriter {
-    /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
-    /// `wait` for another writer.
-    pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
-        let rows = RowWriter::open(path, wait)?;
+    /// Opens the store at `path` for writing. Waits up to `wait` for another writer.
+    pub(in crate::store) fn open(path: &Path, if_absent: IfAbsent, wait: Duration) -> Result<Self> {
+        let rows = RowWriter::open(path, if_absent, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
         let warnings = rows.migrated.iter().map(migrated).collect();
         let index = IndexState::Closed;
@@ -396,7 +395,7 @@ pub(super) fn update_index(
     path: &Path,
     rebuild_reason: impl FnOnce() -> Result<Option<Unusable>>,
 ) -> Result<Option<Vec<Warning>>> {
-    match LocalWriter::open(path, Duration::ZERO) {
+    match LocalWriter::open(path, IfAbsent::Fail, Duration::ZERO) {
         Ok(mut writer) => {
             writer.rebuild_reason = rebuild_reason()?;
             Box::new(writer).close().map(Some)

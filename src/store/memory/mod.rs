@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use self::reader::MemoryReader;
 use self::writer::MemoryWriter;
-use super::{EditIntent, Engine, Facts, LOCKED_HINT, Purpose, Reader, StoredDocument, Writer};
+use super::{
+    EditIntent, Engine, Facts, IfAbsent, LOCKED_HINT, Purpose, Reader, StoredDocument, Writer,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PreparedDocument;
 
@@ -36,6 +38,11 @@ struct MemoryState {
     documents: BTreeMap<String, Arc<MemoryDocument>>,
     last_id: i64,
     intents: BTreeMap<i64, EditIntent>,
+}
+
+fn not_found() -> Error {
+    Error::new(ErrorKind::StoreNotFound, "the store does not exist")
+        .with_hint("create it with `mdsel ingest FOLDER`")
 }
 
 /// What all readers and writers of a store share.
@@ -67,19 +74,21 @@ impl Engine for Memory {
     fn reader(&self, _: Purpose) -> Result<Box<dyn Reader>> {
         let state = self.newest();
         if !state.is_set_up {
-            return Err(Error::new(ErrorKind::StoreNotFound, "the store does not exist")
-                .with_hint("create it with `mdsel ingest FOLDER`"));
+            return Err(not_found());
         }
         Ok(Box::new(MemoryReader(state)))
     }
 
-    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
+    fn writer(&self, if_absent: IfAbsent, wait: Duration) -> Result<Box<dyn Writer>> {
         let deadline = Instant::now() + wait;
         loop {
             let mut is_writing = self.0.is_writing.lock().unwrap_or_else(PoisonError::into_inner);
             if !*is_writing {
-                *is_writing = true;
                 let state = MemoryState::clone(&self.newest());
+                if !state.is_set_up && if_absent == IfAbsent::Fail {
+                    return Err(not_found());
+                }
+                *is_writing = true;
                 let store = self.clone();
                 return Ok(Box::new(MemoryWriter { store, state, is_changed: false }));
             }

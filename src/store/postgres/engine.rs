@@ -13,7 +13,7 @@ use super::shard::ShardWriter;
 use super::writer::PostgresWriter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::store::{Engine, Purpose, Reader, Shard, Writer};
+use crate::store::{Engine, IfAbsent, Purpose, Reader, Shard, Writer};
 
 /// The number of times that a reader of a store on several servers tries to see one state of all of them.
 const OPENINGS: usize = 20;
@@ -104,7 +104,8 @@ impl Engine for Postgres {
         Ok(Box::new(ShardWriter::open(&self.address, self.root.clone(), shard, wait)?))
     }
 
-    fn writer(&self, wait: Duration) -> Result<Box<dyn Writer>> {
-        Ok(Box::new(PostgresWriter::open(&self.address, self.root.clone(), wait)?))
+    fn writer(&self, if_absent: IfAbsent, wait: Duration) -> Result<Box<dyn Writer>> {
+        let root = self.root.clone();
+        Ok(Box::new(PostgresWriter::open(&self.address, root, if_absent, wait)?))
     }
 }

@@ -24,7 +24,7 @@ use super::{merge, schema};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Result, Warning};
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, StoredDocument, Writer, WriterMetadata};
+use crate::store::{EditIntent, IfAbsent, StoredDocument, Writer, WriterMetadata};
 
 /// The number of new documents after which the server counts its rows again, so that its plans fit.
 const MANY: usize = 500;
@@ -44,11 +44,14 @@ impl PostgresWriter {
     pub(super) fn open(
         address: &Arc<Address>,
         own_root: Option<PathBuf>,
+        if_absent: IfAbsent,
         wait: Duration,
     ) -> Result<Self> {
         let mut connection = Connection::open(address, Duration::ZERO)?;
         lock(&mut connection, STORE, wait)?;
-        schema::create(&mut connection)?;
+        if if_absent == IfAbsent::Create {
+            schema::create(&mut connection)?;
+        }
         let store = StoreRow::read(&mut connection)?;
         schema::upgrade(&mut connection, store.format)?;
         let (store, _) = finish_or_undo(&mut connection, store)?;

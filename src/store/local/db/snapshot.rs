@@ -28,7 +28,7 @@ use crate::limits::{self, Limit};
 use crate::prepare::PARSER_VERSION;
 use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
-use crate::store::{Facts, StoredDocument, Totals};
+use crate::store::{Facts, IfAbsent, StoredDocument, Totals};
 
 /// Selects the columns of all [`StoredDocument`]s, in the order in which [`stored_document`] reads them. A condition
 /// can follow.
@@ -148,7 +148,8 @@ impl Snapshot {
             Some(snapshot) => Ok(snapshot),
             None => {
                 let wait = limits::LOCK_WAIT;
-                let migrated = RowWriter::open(&path, wait).and_then(|writer| writer.checkpoint());
+                let migrated = RowWriter::open(&path, IfAbsent::Fail, wait)
+                    .and_then(|writer| writer.checkpoint());
                 migrated.map_err(|error| match error.kind() {
                     ErrorKind::ReadOnly => not_upgraded(&path),
                     _ => error,
@@ -486,7 +487,7 @@ mod tests {
     fn an_error_names_the_limit_that_a_statement_exceeded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        let mut writer = RowWriter::open(&path, Duration::ZERO).unwrap();
+        let mut writer = RowWriter::open(&path, IfAbsent::Create, Duration::ZERO).unwrap();
         writer.set_up("", &IngestOptions::default()).unwrap();
         drop(writer);
         let snapshot = Snapshot::open(&path).unwrap();

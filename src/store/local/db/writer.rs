@@ -14,14 +14,15 @@ use super::documents::{self, PendingRows};
 use super::migrate::{Migrated, migrate};
 use super::snapshot::{CACHE_PAGES, SELECT_DOCUMENTS, unchecked_document};
 use super::{
-    Header, connect, intents, lock, meta, peek, schema, store_error, unwritable, with_suffix,
+    Header, connect, intents, lock, meta, not_found, peek, schema, store_error, unwritable,
+    with_suffix,
 };
 use crate::corpus::{FileState, IngestOptions, root_folder};
 use crate::error::{Error, Result};
 use crate::failpoint::failpoint;
 use crate::limits;
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, StoredDocument};
+use crate::store::{EditIntent, IfAbsent, StoredDocument};
 
 /// The page cache while writing. SQLite takes a negative number as KiB and a positive one as pages.
 /// A batch changes more than the default of 2 MB.
@@ -45,15 +46,21 @@ pub(in crate::store) struct RowWriter {
 }
 
 impl RowWriter {
-    /// Opens the store at `path` for writing, and creates it if it does not exist. Waits up to
-    /// `wait` for another writer.
-    pub(in crate::store) fn open(path: &Path, wait: Duration) -> Result<Self> {
-        peek(path)?;
+    /// Opens the store at `path` for writing. Waits up to `wait` for another writer.
+    pub(in crate::store) fn open(path: &Path, if_absent: IfAbsent, wait: Duration) -> Result<Self> {
+        let is_refused = |header: &Header| *header == Header::Absent && if_absent == IfAbsent::Fail;
+        // Checked first, because the lock makes a file.
+        if is_refused(&peek(path)?) {
+            return Err(not_found(path));
+        }
         let lock = lock(path, wait)?;
         failpoint!(LOCKED);
-        // Checked again, because another writer may have created the store while this one waited.
-        let was_absent = peek(path)? == Header::Absent;
-        if was_absent {
+        // Checked again, because the store may have been created or removed while this writer waited.
+        let header = peek(path)?;
+        if is_refused(&header) {
+            return Err(not_found(path));
+        }
+        if header == Header::Absent {
             Self::create(path)?;
         }
         let mut connection = connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -347,7 +354,8 @@ mod tests {
     fn only_keys_of_the_remaining_documents_are_stored() {
         let folder = tempfile::tempdir().unwrap();
         let mut preparation = Preparation::new().unwrap();
-        let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();
+        let mut writer =
+            RowWriter::open(&folder.path().join("a.db"), IfAbsent::Create, Duration::ZERO).unwrap();
         writer.set_up("", &IngestOptions::default()).unwrap();
         let one = rows(&mut preparation, "one.md", "# One\n\n[x](two.md) [y](three.md)\n");
         let other = rows(&mut preparation, "one.md", "# Other\n\n[z](four.md)\n");
@@ -386,7 +394,8 @@ mod tests {
     fn the_stored_totals_are_those_of_the_documents() {
         let folder = tempfile::tempdir().unwrap();
         let mut preparation = Preparation::new().unwrap();
-        let mut writer = RowWriter::open(&folder.path().join("a.db"), Duration::ZERO).unwrap();
+        let mut writer =
+            RowWriter::open(&folder.path().join("a.db"), IfAbsent::Create, Duration::ZERO).unwrap();
         writer.set_up("", &IngestOptions::default()).unwrap();
         let one = rows(&mut preparation, "one.md", "---\na: [\n---\n# One\n\n[x](two.md) text\n");
         let other = rows(&mut preparation, "one.md", "# Other\n\n## Below\n");
