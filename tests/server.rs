@@ -1,7 +1,7 @@
 //! Stores on a PostgreSQL server. `MDSEL_POSTGRES` names a database, in which each test uses a schema of its
 //! own. Without it these tests are skipped, unless `MDSEL_REQUIRE_SERVER` is set, as `.ci/server` does.
 
-use mdsel::store::{IfAbsent, Store};
+use mdsel::store::Store;
 
 /// Skips a test because there is no server. Fails if one is required.
 fn skip<T>(reason: &str) -> Option<T> {
@@ -172,7 +172,7 @@ pub(crate) fn move_partition(first: &str, schema: &str, partition: usize, second
     for database in [first, second] {
         drop(
             store_at(&url_of(database, schema))
-                .writer(IfAbsent::Create, std::time::Duration::ZERO)
+                .writer(mdsel::store::IfAbsent::Create, std::time::Duration::ZERO)
                 .unwrap(),
         );
     }
