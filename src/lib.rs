@@ -38,7 +38,8 @@
 //! - [`error`]: errors with hints. [`message`]: texts that each interface writes in its own words. [`limits`]: the table
 //!   of every cap. [`position`]: spans and lines. [`visible`]: the characters that are shown unescaped. [`failpoint`]: the
 //!   points at which tests inject failures. `cancellation`, `count`, `decoding`, `deserialize`, `hash`, `parallel`,
-//!   `percent`, `schema` and `varint`: small pieces that several layers share.
+//!   `percent`, `schema` and `varint`: small pieces that several layers share. `processor_time`: for tests that show how
+//!   long work takes.
 //!
 //! The path of a file: walk -> hash -> prepare -> store. The path of a query: arguments -> request ->
 //! address -> node -> span -> bytes -> answer -> format. Neither has a cycle.
@@ -87,6 +88,8 @@ mod parallel;
 mod percent;
 pub mod position;
 pub mod prepare;
+#[cfg(test)]
+mod processor_time;
 pub mod query;
 pub mod records;
 pub mod reference;

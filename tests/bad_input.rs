@@ -1,8 +1,6 @@
 //! Input that is hostile, huge or not Markdown at all: mdsel answers in bounded time, reports the
 //! problem, and keeps everything that was stored.
 
-use std::time::{Duration, Instant};
-
 use crate::harness::Place;
 
 #[test]
@@ -77,9 +75,7 @@ fn huge_and_hostile_documents_are_ingested_in_bounded_time() {
     place.write("front.md", format!("---\n{}---\n", "a: &a [*a, *a]\n".repeat(1000)));
     let tags: Vec<String> = (0..50_000).map(|number| format!("{number:x}")).collect();
     place.write("tags.md", format!("---\ntags: '{}'\n---\n", tags.join(",")));
-    let start = Instant::now();
-    let report = place.run(&["ingest"]).success().json();
-    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
+    let report = place.run_limited("-t 60", &["ingest"]).success().json();
     assert_eq!(report["added"], 15, "{report}");
     let codes: Vec<_> = report["warnings"]
         .as_array()
@@ -111,13 +107,12 @@ fn queries_over_huge_documents_are_answered_in_bounded_time() {
     let titles: String = (0..5000).map(|n| format!("# {n} {}\n", "long ".repeat(500))).collect();
     place.write("titles.md", titles);
     place.run(&["ingest"]).success();
-    let start = Instant::now();
-    place.run(&["index", "items.md", "--blocks", "--limit", "1"]).success();
-    place.run(&["neighbors", "items.md::block:list[0]"]).success();
-    place.run(&["select", &format!("titles.md::{}", "lang ".repeat(500))]).ends(1);
-    let found = place.run(&["select", "sections.md::heading:h2/block:code"]).success().json();
+    let run = |arguments: &[&str]| place.run_limited("-t 10", arguments);
+    run(&["index", "items.md", "--blocks", "--limit", "1"]).success();
+    run(&["neighbors", "items.md::block:list[0]"]).success();
+    run(&["select", &format!("titles.md::{}", "lang ".repeat(500))]).ends(1);
+    let found = run(&["select", "sections.md::heading:h2/block:code"]).success().json();
     assert_eq!(found["results"][0]["content"], "```\nlast\n```\n");
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
 
 #[test]

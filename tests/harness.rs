@@ -101,7 +101,7 @@ impl Place {
     }
 
     /// Runs the program after a limit of the shell: `-f 200` fills the disk when a file has 200 blocks of 512 bytes,
-    /// `-n 20` allows 20 open files.
+    /// `-n 20` allows 20 open files, `-t 20` allows 20 seconds of processor time.
     #[must_use = "check the exit status"]
     pub(crate) fn run_limited(&self, limit: &str, arguments: &[&str]) -> Answer {
         let script = format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" \"$@\"");

@@ -295,10 +295,8 @@ fn the_time_of_a_repair_is_proportional_to_the_number_of_forged_rows() {
              i || '/f/', zeroblob(32), 5, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1 FROM n"
         ),
     );
-    let began = std::time::Instant::now();
-    let answer = place.run(&["verify", "--repair"]).ends(1).json();
+    let answer = place.run_limited("-t 60", &["verify", "--repair"]).ends(1).json();
     assert_eq!(answer["findings"].as_array().unwrap().len(), count);
-    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     place.run(&["verify"]).success();
 }
 
