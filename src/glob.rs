@@ -168,7 +168,7 @@ impl Glob {
 }
 
 /// Returns the folders with which every path begins that a glob over paths matches.
-fn literal_folder(pattern: &str) -> Option<&str> {
+pub(crate) fn literal_folder(pattern: &str) -> Option<&str> {
     let literal = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
     let (folder, _) = literal.strip_prefix('/').unwrap_or(literal).rsplit_once('/')?;
     Some(folder).filter(|folder| !folder.is_empty())

@@ -476,6 +476,23 @@ fn toc_lists_the_sections_below_a_section() {
 }
 
 #[test]
+fn the_headings_and_the_broken_links_of_a_section_are_listed() {
+    let text = "# A\n\n[x](no.md)\n\n## B\n\n[y](none.md)\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n\n[z](nil.md)\n")]);
+    for section in ["a.md#b", "a.md::A/B", "a.md:7"] {
+        let index = place.run(&["index", section]).success().json();
+        let documents = index["documents"].as_array().unwrap();
+        assert_eq!(documents.len(), 1, "{section} {index}");
+        assert_eq!(documents[0]["headings"].as_array().unwrap().len(), 1, "{section} {index}");
+        let findings = place.run(&["links", "check", section]).ends(1).json();
+        assert_eq!(findings["findings"].as_array().unwrap().len(), 1, "{section} {findings}");
+        assert_eq!(findings["findings"][0]["line"], 7, "{section}");
+    }
+    let missing = place.run(&["index", "a.md#nope"]).ends(1).json();
+    assert_eq!(missing["unresolved_selectors"][0]["code"], "SELECTOR_NOT_FOUND");
+}
+
+#[test]
 fn a_glob_that_takes_nothing_has_the_one_that_takes_something() {
     let place = Place::ingested(&[("docs/node/a b.md", "# A\n"), ("c.md", "# C\n")]);
     for (glob, other) in [
@@ -494,6 +511,19 @@ fn a_glob_that_takes_nothing_has_the_one_that_takes_something() {
             assert!(message.contains(&expected.unwrap_or_default()), "{answer}");
         }
     }
+}
+
+#[test]
+fn a_glob_that_names_no_document_is_followed_by_the_documents_of_its_folder() {
+    let place = Place::ingested(&[("docs/node/basic.md", "# A\n"), ("c.md", "# C\n")]);
+    let answer = place.run(&["toc", "docs/*/b?.md"]).ends(1).json();
+    let message = answer["unresolved_selectors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("no document matches \"docs/*/b?.md\""), "{answer}");
+    assert!(
+        message.contains("`mdsel toc docs/ --depth 0` lists the documents of docs"),
+        "{answer}"
+    );
+    assert_eq!(answer["unresolved_selectors"][0]["suggestions"], serde_json::json!([]), "{answer}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::query::{Session, index};
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel index guide -f text")]
 pub(super) struct IndexArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    /// Documents: a path, a unique suffix of one, a folder or a glob; or sections [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
     pub(super) documents: Vec<String>,
     /// List blocks, too, with a preview

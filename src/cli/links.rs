@@ -154,7 +154,7 @@ pub(super) struct LinksPathArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel links check guide.md -f text")]
 pub(super) struct LinksCheckArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    /// Documents: a path, a unique suffix of one, a folder or a glob; or sections [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     pub(super) documents: Vec<String>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ use crate::query::{Session, toc};
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel toc guide -f text --max-level 2")]
 pub(super) struct TocArgs {
-    /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
+    /// Documents: a path, a unique suffix of one, a folder or a glob; or sections [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
     pub(super) documents: Vec<String>,
     /// Show N levels of the tree; 1 for top-level sections only

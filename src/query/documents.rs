@@ -1,6 +1,7 @@
 //! Finds documents by name: first a path or unique suffix, then a folder, then a glob, then a unique suffix of a
 //! folder.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -10,10 +11,12 @@ use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::warning::no_document;
 use super::{FilterRequest, Session};
 use crate::address::suggest::is_near;
-use crate::address::{AddressError, AddressResult, FaultCode, ParsedPlace, namespace};
+use crate::address::{
+    AddressError, AddressResult, FaultCode, Interpretation, ParsedPlace, interpretations, namespace,
+};
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning};
-use crate::glob::{Glob, is_glob};
+use crate::glob::{Glob, is_glob, literal_folder};
 use crate::limits;
 use crate::links::split_extension;
 use crate::message::{Message, message};
@@ -66,10 +69,14 @@ fn not_found_among(
     if let Some(fault) = not_ingested(session, name)? {
         return Ok(fault);
     }
-    let message = format!("no document is named {name:?}");
-    let mut suggestions = folders()?;
-    suggestions.extend(similar_documents(session, name)?);
-    suggestions.truncate(limits::MAX_SUGGESTIONS);
+    let (message, suggestions) = if is_glob(name) {
+        (format!("no document matches {name:?}"), Vec::new())
+    } else {
+        let mut suggestions = folders()?;
+        suggestions.extend(similar_documents(session, name)?);
+        suggestions.truncate(limits::MAX_SUGGESTIONS);
+        (format!("no document is named {name:?}"), suggestions)
+    };
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
     let next = next_command(session, name)?;
     Ok(fault.or_else(|| next))
@@ -80,8 +87,8 @@ fn not_found_among(
 pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message> {
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
-    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    for folder in [path, folder] {
+    let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
+    for folder in [path, literal_folder(path).unwrap_or_default()] {
         if !folder.is_empty() && session.reader.is_folder(folder)? {
             return Ok(message!(
                 "`mdsel toc {path} --depth 0` lists the documents of {}",
@@ -211,6 +218,8 @@ pub(super) fn meant(
 pub(super) struct ListedDocuments<'a> {
     /// In the order of the names, then by path, unless another order is requested; each document once.
     pub(super) documents: DocumentBatches<'a>,
+    /// The names that were looked up: instead of the address of a section, the name of its document.
+    pub(super) names: Cow<'a, [String]>,
     /// The names that match no document, or are ambiguous.
     pub(super) faults: Vec<AddressError>,
     /// Whether there was one name, and it means one document.
@@ -219,26 +228,29 @@ pub(super) struct ListedDocuments<'a> {
 }
 
 /// Returns the documents with the given names that match the filter, or all that match it if `names` is empty.
-/// Those of the whole store or of one folder are read in batches.
+/// Those of the whole store or of one folder are read in batches. If all names are addresses of sections, the filter
+/// takes only what is in them.
 pub(super) fn listed<'a>(
     session: &'a Session<'a>,
-    names: &[String],
+    names: &'a [String],
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
+    let (names, request) = of_sections(session, names, request)?;
+    let request = &*request;
     let mut filter = Filter::new(session, request)?;
     let order = request.order();
-    let (mut documents, mut faults) = match meaning(session, names, &filter)? {
+    let (mut documents, mut faults) = match meaning(session, &names, &filter)? {
         Meaning::Documents(admitted) => {
             (DocumentBatches::new(session, admitted, order, Candidates::All)?, Vec::new())
         }
         Meaning::Document(document) => {
-            filter.warnings.extend(shadowed_folder(session, names, &document)?);
+            filter.warnings.extend(shadowed_folder(session, &names, &document)?);
             let mut documents = vec![document];
             filter.retain(session, &mut documents)?;
             (DocumentBatches::of(session, documents), Vec::new())
         }
         Meaning::Names => {
-            let mut found = named(session, names)?;
+            let mut found = named(session, &names)?;
             filter.retain(session, &mut found.documents)?;
             if let Some(order) = order {
                 order.sort(session, &mut found.documents)?;
@@ -248,7 +260,7 @@ pub(super) fn listed<'a>(
     };
     faults.extend(filter.faults.iter().cloned());
     if !request.is_empty() && faults.is_empty() && documents.is_empty()? {
-        filter.warnings.extend(match names {
+        filter.warnings.extend(match &*names {
             [] => filter.empty(session)?,
             _ if filter.has_unknown() => None,
             names => Some(no_document(&format!(
@@ -258,7 +270,47 @@ pub(super) fn listed<'a>(
         });
     }
     let is_single = names.len() == 1 && documents.is_one()?;
-    Ok(ListedDocuments { documents, faults, is_single, filter })
+    Ok(ListedDocuments { documents, names, faults, is_single, filter })
+}
+
+/// Returns a request for sections as a request for their documents with a filter.
+fn of_sections<'a, 'b>(
+    session: &Session<'_>,
+    names: &'a [String],
+    request: &'b FilterRequest,
+) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>)> {
+    let mut documents = Vec::new();
+    for name in names {
+        let Some(document) = document_of_section(session, name)? else {
+            return Ok((names.into(), Cow::Borrowed(request)));
+        };
+        documents.push(document);
+    }
+    let mut request = request.clone();
+    request.under.extend_from_slice(names);
+    documents.dedup();
+    Ok((documents.into(), Cow::Owned(request)))
+}
+
+/// Returns the document that an address of a place in it names; `None` if `name` is no such address.
+fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<String>> {
+    let is_whole = |(_, place): (&str, &str)| ["", "*"].contains(&place);
+    if !name.contains([':', '#'])
+        || name.split_once("::").is_some_and(is_whole)
+        || !matches!(by_name(session, name)?, NameMatch::None)
+    {
+        return Ok(None);
+    }
+    for interpretation in interpretations(name) {
+        if let Interpretation::Namespaced { name, .. }
+        | Interpretation::PathAnchor { name, .. }
+        | Interpretation::PathLine { name, .. } = interpretation
+            && let NameMatch::One(_) = by_name(session, &name)?
+        {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the warning that the only name was taken for `document`, whose path ends with it, and not for the folder

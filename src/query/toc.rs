@@ -1,7 +1,5 @@
 //! `toc`: returns the section tree of documents.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,9 +10,7 @@ use super::filter::Filter;
 use super::freshness::Freshness;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
-use super::resolve::NameMatch;
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, documents};
-use crate::address::{Interpretation, interpretations};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -177,9 +173,8 @@ impl List for TocAnswer {
 
 /// Lists the section trees of documents.
 pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
-    let request = &of_sections(session, request)?;
     let mut page = Page::beginning(request.after, session.reader.generation());
-    let ListedDocuments { documents, faults, is_single, filter } =
+    let ListedDocuments { documents, names, faults, is_single, filter } =
         documents::listed(session, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
     let files = if is_all {
@@ -199,48 +194,10 @@ pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
     };
     page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
-    let is_path = |path: &str| request.documents.iter().any(|name| name == path);
+    let is_path = |path: &str| names.iter().any(|name| name == path);
     let is_path_given = is_single && files.first().is_some_and(|file| is_path(&file.file));
     let is_shallow = request.depth == Some(0);
     Ok(TocAnswer { files, is_single, is_shallow, is_path_given, page })
-}
-
-/// Returns a request for sections as a request for their documents with a filter.
-fn of_sections<'a>(session: &Session<'_>, request: &'a TocRequest) -> Result<Cow<'a, TocRequest>> {
-    let mut of_documents = Cow::Borrowed(request);
-    let mut documents = Vec::new();
-    for name in &request.documents {
-        let Some(document) = document_of_section(session, name)? else { return Ok(of_documents) };
-        documents.push(document);
-    }
-    if !documents.is_empty() {
-        let request = of_documents.to_mut();
-        documents.dedup();
-        let sections = std::mem::replace(&mut request.documents, documents);
-        request.filter.under.extend(sections);
-    }
-    Ok(of_documents)
-}
-
-/// Returns the document that an address of a place in it names; `None` if `name` is no such address.
-fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<String>> {
-    let is_whole = |(_, place): (&str, &str)| ["", "*"].contains(&place);
-    if !name.contains([':', '#'])
-        || name.split_once("::").is_some_and(is_whole)
-        || !matches!(documents::by_name(session, name)?, NameMatch::None)
-    {
-        return Ok(None);
-    }
-    for interpretation in interpretations(name) {
-        if let Interpretation::Namespaced { name, .. }
-        | Interpretation::PathAnchor { name, .. }
-        | Interpretation::PathLine { name, .. } = interpretation
-            && let NameMatch::One(_) = documents::by_name(session, &name)?
-        {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
 }
 
 /// Returns the trees of all `documents`.
