@@ -184,7 +184,8 @@ limits! {
         "farthest nodes that are listed if no path of links was found";
     MAX_NODES_BACKWARD = 2000, "nodes-backward",
         "nodes visited backward from the end of a path that was not found";
-    PRIME_ITEMS = 10, "prime-items", "folders, and most linked documents, that prime lists";
+    PRIME_FOLDERS = 40, "prime-folders", "folders that prime lists";
+    PRIME_DOCUMENTS = 5, "prime-documents", "most linked documents that prime lists";
     PRIME_LINK_TARGETS = 200, "prime-link-targets",
         "most frequent names in links among which prime looks for the most linked documents";
     PRIME_SOURCES = 20, "prime-sources",

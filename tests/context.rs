@@ -430,7 +430,7 @@ fn the_last_line_of_a_text_says_how_to_continue() {
         &["prime"],
         &["select", "guide.md::block:paragraph", "--limit", "0"],
     ] {
-        let cut = place.run(&[command, &["-f", "text", "--max-chars", "150"]].concat()).success();
+        let cut = place.run(&[command, &["-f", "text", "--max-chars", "200"]].concat()).success();
         let text = cut.text();
         assert!(text.lines().last().unwrap().starts_with("more: --after 1-"), "{command:?} {text}");
         assert_eq!(cut.stderr, "", "{command:?}");

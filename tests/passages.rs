@@ -290,6 +290,20 @@ fn the_address_of_a_copy_is_named() {
 }
 
 #[test]
+fn a_section_with_another_title_is_no_copy() {
+    let option =
+        |name: &str| format!("# {name}\n\nThe size above which it copies.\n\n{}", filler(3));
+    let place = Place::ingested(&[
+        ("a.md", &option("--left-cutoff")),
+        ("b.md", &option("--right-cutoff")),
+        ("c.md", &option("--LEFT-cutoff")),
+    ]);
+    let reply = reply(&place, &["cutoff size"]);
+    assert_eq!(files(&reply), ["a", "b"], "{reply}");
+    assert!(reply.contains("same: c.md::heading:h1[0]"), "{reply}");
+}
+
+#[test]
 fn a_first_hit_that_is_far_ahead_shows_more() {
     let sentence = |n: usize| format!("Sentence {n} is about the zirconium valve of a pump.\n\n");
     let text: String = (0..40).map(sentence).collect();

@@ -15,6 +15,8 @@ pub fn shows_text(text: &str) -> bool {
         let hidden = match first {
             '!' if rest.starts_with("![") => image(rest),
             '<' if rest.starts_with("<!--") => end_of(rest, "-->"),
+            // A comment of MDX, which generators of sites also take in files that are called .md.
+            '{' if rest.starts_with("{/*") => end_of(rest, "*/}"),
             '<' if is_tag(rest) => end_of(rest, ">"),
             // A link shows the text in its brackets, but not its destination.
             ']' => destination(rest),
@@ -111,6 +113,7 @@ mod tests {
             "<a id=\"x\"></a>",
             "<a name=\"x\">\n</a>",
             "<!-- a comment -->",
+            "{/* a comment */}",
             "![logo](a.png \"title\")",
             "[![CI](https://ci/x.svg)](https://ci)\n[![docs][badge]][docs] ![x][y]",
             "[](x.md) []",

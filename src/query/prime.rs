@@ -64,8 +64,11 @@ pub struct PrimeAnswer {
     pub page: Page,
 }
 
-const COMMANDS: [Advice; 8] = [
-    Advice { command: "mdsel search WORDS", what: "ranked sections for words" },
+const COMMANDS: [Advice; 9] = [
+    Advice {
+        command: "mdsel search 'QUESTION' --also 'OTHER WORDING' -f text --max-chars 2000",
+        what: "the passages that answer; --under FOLDER narrows",
+    },
     Advice { command: "mdsel find TITLE", what: "sections by title" },
     Advice { command: "mdsel toc DOC", what: "the section tree of a document" },
     Advice { command: "mdsel select ADDRESS", what: "content by address, in pages" },
@@ -73,6 +76,7 @@ const COMMANDS: [Advice; 8] = [
     Advice { command: "mdsel neighbors ADDRESS", what: "the sections around a section" },
     Advice { command: "mdsel links list ADDRESS", what: "links from and to a section" },
     Advice { command: "mdsel context --query WORDS", what: "a bundle of sections for a question" },
+    Advice { command: "mdsel prime --skill", what: "how an agent works with mdsel" },
 ];
 
 /// The items are the commands, then the documents, then the folders.
@@ -137,7 +141,7 @@ pub fn prime(session: &Session<'_>, after: Option<Cursor>) -> Result<PrimeAnswer
 
 /// Returns the largest folders, and all collections.
 fn folders(session: &Session<'_>) -> Result<Vec<Folder>> {
-    let mut found = session.reader.folders(limits::PRIME_ITEMS)?;
+    let mut found = session.reader.folders(limits::PRIME_FOLDERS)?;
     for name in &session.collections {
         if !found.iter().any(|(folder, _)| folder == name) {
             found.push((name.clone(), session.reader.all(&Lookup::Folder(name))?.len()));
@@ -188,14 +192,14 @@ fn most_linked(session: &Session<'_>) -> Result<Vec<Linked>> {
     };
     for (key, documents) in session.reader.frequent_link_keys(limits::PRIME_LINK_TARGETS)? {
         let more = all.found.values().filter(|one| one.linked_from() >= documents).count();
-        if all.left == 0 || more >= limits::PRIME_ITEMS {
+        if all.left == 0 || more >= limits::PRIME_DOCUMENTS {
             break;
         }
         all.follow(key, documents)?;
     }
     let mut most: Vec<(i64, LinkedDocument)> = all.found.into_iter().collect();
     most.sort_by_key(|(id, one)| (Reverse(one.linked_from()), *id));
-    most.truncate(limits::PRIME_ITEMS);
+    most.truncate(limits::PRIME_DOCUMENTS);
     let ids: Vec<i64> = most.iter().map(|(id, _)| *id).collect();
     let stored = session.reader.all(&Lookup::Ids(&ids))?;
     let linked = |(id, one): &(i64, LinkedDocument)| {

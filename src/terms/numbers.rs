@@ -11,6 +11,9 @@ const AFTER_HOW: &str = "big deep early far fast few frequently heavy high large
 const AFTER_WHICH: &str =
     "date day edition month number percentage port release size time version year";
 
+/// Words beside one of [`AFTER_WHICH`] in a query without a verb that asks for a number: "required version".
+const BESIDE: &str = "default earliest latest limit minimal needed required supported";
+
 /// Words and pairs of words that ask for a number by themselves. Those of other languages mean "how many", "how much",
 /// "how long", "how often" and "which version".
 const ALONE: &str = "combien cuánta cuántas cuánto cuántos max maximum min minimum quantas quante quanti quanto \
@@ -37,6 +40,8 @@ pub(super) fn asks_for_number(question: &str) -> bool {
     let asks = |pair: &[&str]| match pair {
         ["how", word] => is_in(AFTER_HOW, word),
         ["which" | "what", word] => is_in(AFTER_WHICH, word),
+        [one, other] if is_in(AFTER_WHICH, one) && is_in(BESIDE, other) => true,
+        [one, other] if is_in(BESIDE, one) && is_in(AFTER_WHICH, other) => true,
         pair => PAIRS.split(", ").any(|one| one.split(' ').eq(pair.iter().copied())),
     };
     words.windows(2).any(asks)
@@ -88,6 +93,8 @@ mod tests {
             "Which version made this stable?",
             "maximum size of a note",
             "process exit code 9",
+            "compiler version required",
+            "default port of the server",
             "Wie viele Dateien sind erlaubt?",
             "Combien de fichiers ?",
             "谷歌花了多少钱",
@@ -97,6 +104,7 @@ mod tests {
         for question in [
             "how do I install it",
             "which command lists versions",
+            "required files of a version",
             "show many items",
             "几乎没有",
             "what happens when",

@@ -154,8 +154,8 @@ impl Search<'_> {
         Ok(result)
     }
 
-    /// Returns the index of the first of `others` that has nearly the same text as `candidate`. Sections of one document
-    /// with different titles are about different things, even if few words differ.
+    /// Returns the index of the first of `others` that has nearly the same text as `candidate`. Sections with different
+    /// titles are about different things, even if few words differ.
     pub(super) fn twin_among<'c>(
         &self,
         others: impl Iterator<Item = &'c RankedCandidate>,
@@ -163,13 +163,23 @@ impl Search<'_> {
     ) -> Result<Option<usize>> {
         for (index, other) in others.enumerate() {
             if other.found.is_near_duplicate(&candidate.found)
-                && (other.document.id != candidate.document.id
-                    || self.title(other)? == self.title(candidate)?)
+                && self.have_same_title(other, candidate)?
             {
                 return Ok(Some(index));
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether the sections of two candidates have the same title. Those of two documents may differ in numbers
+    /// and case, as in two editions.
+    fn have_same_title(&self, one: &RankedCandidate, other: &RankedCandidate) -> Result<bool> {
+        let (one_title, other_title) = (self.title(one)?, self.title(other)?);
+        let letters = |title: Option<String>| -> Option<String> {
+            Some(title?.to_lowercase().chars().filter(|it| it.is_alphabetic()).collect())
+        };
+        Ok(one_title == other_title
+            || one.document.id != other.document.id && letters(one_title) == letters(other_title))
     }
 
     /// Returns the title of the section of a candidate, if it has one.
