@@ -96,9 +96,15 @@ impl Address {
         if schema.starts_with("pg_") || schema == "information_schema" {
             return Err(invalid("this schema belongs to PostgreSQL"));
         }
-        let mode = mode.or_else(|| variable("PGSSLMODE")).unwrap_or_else(|| "prefer".to_owned());
-        let authorities =
-            authorities.or_else(|| variable("PGSSLROOTCERT")).filter(|path| path != "system");
+        let authorities = authorities.or_else(|| variable("PGSSLROOTCERT"));
+        let is_system = authorities.as_deref() == Some("system");
+        let default = if is_system { "verify-full" } else { "prefer" };
+        let mode = mode.or_else(|| variable("PGSSLMODE")).unwrap_or_else(|| default.to_owned());
+        // As in libpq: everybody gets a certificate of an authority of the system, so only the name says who it is.
+        if is_system && mode != "verify-full" {
+            return Err(invalid("sslrootcert=system needs sslmode=verify-full"));
+        }
+        let authorities = authorities.filter(|_| !is_system);
         let (mode, mut verification) = match mode.as_str() {
             "disable" => (SslMode::Disable, Verification::None),
             "allow" | "prefer" => (SslMode::Prefer, Verification::None),
@@ -271,10 +277,13 @@ mod tests {
             ("verify-ca", SslMode::Require, Verification::Authority),
             ("verify-full", SslMode::Require, Verification::Name),
             ("require&sslrootcert=x", SslMode::Require, Verification::Authority),
+            ("verify-full&sslrootcert=system", SslMode::Require, Verification::Name),
         ] {
             let address = parsed(&format!("postgres://u@h/d?sslmode={mode}"), &[]).unwrap();
             assert_eq!((address.config.get_ssl_mode(), address.verification), (ssl, verification));
         }
+        let address = parsed("postgres://u@h/d?sslrootcert=system", &[]).unwrap();
+        assert_eq!((address.verification, address.authorities), (Verification::Name, None));
     }
 
     #[test]
@@ -282,6 +291,7 @@ mod tests {
         for url in [
             "postgres://u:secret@h:port/d",
             "postgres://u:secret@h/d?sslmode=maybe",
+            "postgres://u:secret@h/d?sslmode=require&sslrootcert=system",
             "postgres://u:secret@h/d?schema=a;b",
             "postgres://u:secret@h/d?schema=pg_temp",
             "postgres://u:secret@h/d?schema=information_schema",

@@ -239,8 +239,8 @@ pub(super) type RowSink<'a> = dyn FnMut(&[&(dyn ToSql + Sync)]) -> Result<()> + 
 const PASSWORD_MISSING: &str = "password missing";
 
 /// What to do about a user or a password that the server does not accept.
-const PASSWORD_HINT: &str =
-    "give user and password in the URL, PGUSER and PGPASSWORD, or the file PGPASSFILE";
+const PASSWORD_HINT: &str = "give user and password in the URL, PGUSER and PGPASSWORD, or the file PGPASSFILE, \
+                             which only its owner may read";
 
 /// What to do about a server that does not answer.
 const UNREACHABLE_HINT: &str = "check the address and the server, and try again";

@@ -20,13 +20,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// Returns what encrypts the connections to `address`.
 pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect> {
     let provider = Arc::new(ring::default_provider());
-    let failed = |error: &dyn std::fmt::Display| {
-        Error::new(ErrorKind::Io, format!("cannot verify certificates: {error}"))
-            .with_hint("name the file of the authority with sslrootcert=FILE in the URL")
-    };
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| failed(&error))?;
+        .map_err(|error| unverifiable(&error))?;
     let config = if address.verification == Verification::None {
         let verifier = Arc::new(Unverified(provider));
         builder.dangerous().with_custom_certificate_verifier(verifier)
@@ -34,7 +30,7 @@ pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect> {
         let roots = Arc::new(roots(address)?);
         let inner = WebPkiServerVerifier::builder_with_provider(roots, provider)
             .build()
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| unverifiable(&error))?;
         if address.verification == Verification::Name {
             builder.with_webpki_verifier(inner)
         } else {
@@ -45,12 +41,21 @@ pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect> {
     Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
 }
 
+fn unverifiable(error: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot verify certificates: {error}"))
+        .with_hint("name the file of the authority with sslrootcert=FILE in the URL")
+}
+
 /// Returns the certificates of the authorities.
 fn roots(address: &Address) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let Some(file) = &address.authorities else {
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        return Ok(roots);
+        let found = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(found.certs);
+        return match found.errors.first() {
+            Some(error) if roots.is_empty() => Err(unverifiable(error)),
+            _ => Ok(roots),
+        };
     };
     let unreadable = |error: &dyn std::fmt::Display| {
         Error::new(ErrorKind::Io, format!("{}: {error}", file.display()))
