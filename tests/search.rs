@@ -1053,6 +1053,18 @@ fn an_option_among_the_words_of_a_query_is_noted() {
 }
 
 #[test]
+fn an_empty_answer_of_a_filter_names_a_document_with_a_hit() {
+    let place = Place::ingested(&[("a/x.md", "# X\n\nneedle\n"), ("b/y.md", "# Y\n\ntext\n")]);
+    for query in [&["needle"][..], &["-F", "needle"], &["-e", "n.edle"]] {
+        let filtered = [&["search", "--under", "b", "-f", "text"], query].concat();
+        let text = place.run(&filtered).ends(1).text();
+        assert!(text.contains("Without the filters, there is a hit in a/x.md."), "{text}");
+    }
+    let nowhere = place.run(&["search", "--under", "b", "nothing", "-f", "text"]).ends(1).text();
+    assert!(!nowhere.contains("Without"), "{nowhere}");
+}
+
+#[test]
 fn find_names_a_document_with_a_title_that_no_section_has() {
     let place = Place::ingested(&[
         ("a.md", "---\ntitle: Foo page\n---\nText\n\n## Details of foo\n"),

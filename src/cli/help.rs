@@ -60,5 +60,6 @@ fn topics() -> String {
         text.push_str(&format!("  mdsel help {:10} {}\n", page.topic, page.summary));
     }
     text.push_str("\nmdsel --help lists the commands, and mdsel COMMAND --help explains one.\n");
+    text.push_str("mdsel prime --skill explains to an agent how to find answers.\n");
     text
 }

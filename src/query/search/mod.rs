@@ -190,12 +190,27 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
         if empty.is_none() && request.form == OutputMode::Hits {
             let sections = session.reader.totals()?.sections;
             let advice = advice(request, sections);
-            answer.advice = Some(message!("{}{}", advice, Message::from(CHANGED_FILES)));
+            let elsewhere = match best_without_filters(session, request)? {
+                Some(file) => message!(" Without the filters, there is a hit in {}.", file),
+                None => Message::from(CHANGED_FILES),
+            };
+            answer.advice = Some(message!("{}{}", advice, elsewhere));
         }
         answer.page.warnings.extend(empty);
         answer.page.warnings.extend(filter.change(session)?);
     }
     Ok(answer)
+}
+
+/// Returns the document of the best hit without the filters of `request`; `None` if it has none.
+fn best_without_filters(session: &Session<'_>, request: &SearchRequest) -> Result<Option<String>> {
+    if request.filter.is_empty() {
+        return Ok(None);
+    }
+    let (filter, form, limit) = (FilterRequest::default(), OutputMode::Files, Some(1));
+    let unfiltered = SearchRequest { filter, form, limit, explain: false, ..request.clone() };
+    let Items::Files(files) = search(session, &unfiltered)?.items else { return Ok(None) };
+    Ok(files.into_iter().next())
 }
 
 /// What to do if files have changed, at the end of the text for an empty answer. A caller of tools has no such option.
