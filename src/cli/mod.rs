@@ -172,6 +172,9 @@ fn checked_run(global: &Global, command: &Command) -> Result<Status> {
         let message = format!("this command does not support the format {}", format.name());
         return Err(Error::new(ErrorKind::Usage, message).with_hint(match forms.as_str() {
             "" => "leave out -f".to_owned(),
+            forms if format == Format::Markdown => {
+                format!("ask with -f for one of {forms}, or ask `mdsel context`")
+            }
             forms => format!("ask with -f for one of {forms}"),
         }));
     }

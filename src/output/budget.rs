@@ -90,8 +90,8 @@ pub(crate) fn too_small(
         .with_hint(format!("use {} or more", options.join(" and ")))
 }
 
-/// A buffer with a maximum length. A write that exceeds the maximum fails at once, so an answer that is
-/// too long costs no more than one that fits.
+/// A buffer with a maximum length. A write that exceeds the maximum fails at once. So JSON that is too long, which is
+/// written in small parts, costs no more than one that fits.
 #[derive(Debug)]
 struct Bounded {
     bytes: Vec<u8>,

@@ -32,7 +32,7 @@ pub struct Footer<'a> {
     pub(super) changed: Vec<(&'a str, Freshness)>,
     /// The items that are cut, each with the address of its remainder.
     pub(super) cut: Vec<(&'a str, &'a str)>,
-    /// What the request excludes from the items.
+    /// What is said about all items: what the request excludes, totals, repeated findings, and what a dry run would do.
     pub(super) notes: Vec<String>,
     /// The types and tags of the documents, if records print them.
     pub(super) labels: Option<&'a DocumentLabels>,

@@ -1,7 +1,7 @@
 //! Writes answers in a format, within a limit of characters and bytes, with unsafe characters escaped. Never reads
 //! the store.
 //!
-//! Every answer implements [`Answer`]. Only [`write()`] and [`write_list`] turn an answer into bytes.
+//! Every answer implements [`Answer`]. Only [`write()`], [`write_list`] and `write_worded` turn an answer into bytes.
 //! Invariant: the output is a valid document of its format whatever the limit, and it says whether
 //! anything was left out.
 

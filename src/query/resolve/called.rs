@@ -15,7 +15,8 @@ use crate::store::{Lookup, StoredDocument};
 const KINDS: [NameKind; 3] = [NameKind::Title, NameKind::Id, NameKind::Alias];
 
 impl Resolver<'_> {
-    /// Returns the place that the first of `interpretations` names whose document is called by its title or id.
+    /// Returns the place that the first of `interpretations` names whose document is called by its title, its
+    /// id or an alias.
     pub(super) fn called(&self, interpretations: &[Interpretation]) -> Result<Option<Located>> {
         for interpretation in interpretations {
             let (name, places) = match interpretation {

@@ -1,7 +1,7 @@
 //! Suggests addresses that may have been meant instead of one that names nothing.
 //!
-//! Invariant: each suggestion is an address that resolves in the same store. The work is limited,
-//! whatever the size of the store and the document.
+//! Invariant: each suggestion is an address that resolves in the same store. The work is limited whatever the size of
+//! the store, and at most linear in the nodes of a document.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

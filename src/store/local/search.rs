@@ -277,8 +277,7 @@ fn reason_to_rebuild(
     Ok(failed.map(|(_, reason)| reason))
 }
 
-/// Returns the generation that the index of the store at `path` was built from; `None` if the index
-/// is not usable.
+/// Returns the generation that the index of a store was built from; `None` if the index is not usable.
 pub(in crate::store) fn index_generation(snapshot: &Snapshot) -> Option<u64> {
     let metadata = index::index_metadata(&folder(snapshot.path())).ok()?;
     is_index_of(&metadata, snapshot).then_some(metadata.generation)

@@ -28,7 +28,7 @@ use crate::terms::{DocumentNames, DocumentText, TextExtractor};
 
 /// The state of the index during a write.
 #[derive(Debug)]
-enum IndexState {
+enum IndexHandle {
     /// The index has not been opened.
     Closed,
     /// The index is open and receives every change.
@@ -43,7 +43,7 @@ pub(in crate::store) struct LocalWriter {
     /// Whether a transaction is open.
     has_begun: bool,
     rows: RowWriter,
-    index: IndexState,
+    index: IndexHandle,
     path: PathBuf,
     /// Bytes of documents that were added to the index since its last commit.
     index_bytes: usize,
@@ -58,7 +58,7 @@ impl LocalWriter {
         let rows = RowWriter::open(path, if_absent, wait)?;
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
         let warnings = rows.migrated.iter().map(migrated).collect();
-        let index = IndexState::Closed;
+        let index = IndexHandle::Closed;
         Ok(Self {
             has_begun: false,
             rows,
@@ -120,7 +120,7 @@ impl LocalWriter {
     /// Returns the metadata of the next commit of the index, if it is open and has not committed the state of
     /// SQLite.
     fn uncommitted(&self) -> Result<Option<IndexMetadata>> {
-        let IndexState::Open(index) = &self.index else { return Ok(None) };
+        let IndexHandle::Open(index) = &self.index else { return Ok(None) };
         let Some(identity) = self.rows.identity()? else { return Ok(None) };
         let rows = &self.rows;
         let (highest, generation) = (rows.highest_id()?, rows.generation()?);
@@ -136,7 +136,7 @@ impl LocalWriter {
         mut of_index: impl FnMut(&mut IndexWriter) -> Usable<()> + Send,
     ) -> Result<T> {
         let Self { rows, index, .. } = self;
-        let IndexState::Open(index) = index else { return of_rows(rows) };
+        let IndexHandle::Open(index) = index else { return of_rows(rows) };
         let (written, indexed) = parallel::join(|| of_rows(rows), || of_index(index));
         match indexed {
             Ok(indexed) => self.with_index(|_| indexed),
@@ -148,7 +148,7 @@ impl LocalWriter {
     /// Opens the index and brings it up to the committed state of SQLite. Rebuilds it if it is not
     /// usable.
     fn open_index(&mut self) -> Result<()> {
-        if !matches!(self.index, IndexState::Closed) {
+        if !matches!(self.index, IndexHandle::Closed) {
             return Ok(());
         }
         let Some(identity) = self.rows.identity()? else { return Ok(()) };
@@ -177,7 +177,7 @@ impl LocalWriter {
             },
         };
         match result? {
-            Ok(index) => self.index = IndexState::Open(Box::new(index)),
+            Ok(index) => self.index = IndexHandle::Open(Box::new(index)),
             Err(error) => self.fail(&error),
         }
         Ok(())
@@ -185,14 +185,14 @@ impl LocalWriter {
 
     /// Applies `act` to the index if it is open. After an error the index is no longer updated.
     fn with_index(&mut self, act: impl FnOnce(&mut IndexWriter) -> Usable<()>) {
-        let IndexState::Open(index) = &mut self.index else { return };
+        let IndexHandle::Open(index) = &mut self.index else { return };
         if let Err(error) = act(index) {
             self.fail(&error);
         }
     }
 
     fn fail(&mut self, error: &Unusable) {
-        self.index = IndexState::Failed;
+        self.index = IndexHandle::Failed;
         let message = format!("{error}; the documents are stored and are searched without it");
         self.warnings.push(Warning::new("INDEX_OUT_OF_DATE", message));
     }
@@ -276,7 +276,7 @@ impl Writer for LocalWriter {
         // A transaction that is still open has failed.
         self.rows.roll_back()?;
         if let Some(identity) = self.rows.identity()? {
-            let is_current = matches!(self.index, IndexState::Closed)
+            let is_current = matches!(self.index, IndexHandle::Closed)
                 && self.rebuild_reason.is_none()
                 && index::index_metadata(&index::folder(&self.path)).is_ok_and(|metadata| {
                     metadata.store == identity
@@ -297,7 +297,7 @@ impl Writer for LocalWriter {
             }
             None => self.rows.checkpoint(),
         };
-        if let IndexState::Open(index) = std::mem::replace(&mut self.index, IndexState::Closed)
+        if let IndexHandle::Open(index) = std::mem::replace(&mut self.index, IndexHandle::Closed)
             && let Err(error) = index.close()
         {
             self.fail(&error);

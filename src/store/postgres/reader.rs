@@ -2,8 +2,8 @@
 //!
 //! A reader is a read-only transaction. The rows of its generation are chosen by number, so the answers are
 //! of one generation even where partitions are on several servers. Invariant: a method takes one round trip or two, however
-//! many documents it is given. A list of all documents takes one for each page, and a word query one each for words,
-//! for their lists, and for the best documents.
+//! many documents it is given. A list of all documents takes one for each page, and a word query one each for the
+//! filter, for words, for their lists, and for the best documents. The index of a generation is read once.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};

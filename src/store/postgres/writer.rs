@@ -40,7 +40,8 @@ pub(super) struct PostgresWriter {
 }
 
 impl PostgresWriter {
-    /// Connects, waits up to `wait` for another writer, and creates the store if it does not exist.
+    /// Connects, waits up to `wait` for another writer, and creates the store if it does not exist and `if_absent` says
+    /// so.
     pub(super) fn open(
         address: &Arc<Address>,
         own_root: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! Reading one unchanging state of the store.
 //!
 //! Invariants: all answers of one [`Snapshot`] come from the same committed generation, whatever a
-//! writer does meanwhile. A reader never waits for a writer.
+//! writer does meanwhile. A reader waits for a writer only if the store is upgraded to a newer schema first.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -108,7 +108,8 @@ fn not_upgraded(path: &Path) -> Error {
 /// One unchanging state of the store.
 #[derive(Debug)]
 pub(in crate::store) struct Snapshot {
-    /// Locked only while a statement runs. Slow work with the rows is done afterwards.
+    /// Locked while a statement runs. Slow work with the rows is done afterwards, except that all titles are compared
+    /// row by row.
     connection: Mutex<Connection>,
     path: PathBuf,
     /// Read before the file is opened, so a file that replaces it is never mistaken for it.

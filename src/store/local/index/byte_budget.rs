@@ -1,8 +1,8 @@
 //! The limit for text that waits to be indexed.
 //!
 //! tantivy indexes documents on its own threads, after a queue that counts documents and not bytes.
-//! Invariant: the waiting texts have at most [`limits::INDEX_QUEUE_BYTES`] bytes in total, or there
-//! is only one.
+//! Invariant: while tantivy takes texts, the waiting ones have at most [`limits::INDEX_QUEUE_BYTES`] bytes in total, or
+//! there is only one.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
