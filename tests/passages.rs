@@ -265,13 +265,13 @@ fn a_reply_does_not_end_with_a_line_of_a_passage() {
 }
 
 #[test]
-fn the_address_of_a_copy_is_named() {
+fn the_newest_of_several_copies_is_shown_and_the_others_are_named() {
     let text = format!("# Timeout\n\nThe timeout is ten seconds.\n\n{}", filler(3));
-    let files: Vec<(String, String)> = ["1.0", "1.1", "2.0", "2.1", "3.0"]
+    let editions: Vec<(String, String)> = ["1.0", "1.1", "2.0", "2.1", "3.0"]
         .map(|version| (format!("docs/{version}/net/timeout.md"), text.clone()))
         .to_vec();
     let place = Place::new();
-    for (file, text) in files.iter().take(3) {
+    for (file, text) in editions.iter().take(3) {
         place.write(file, text);
     }
     place.run(&["ingest"]).success();
@@ -279,12 +279,17 @@ fn the_address_of_a_copy_is_named() {
         let reply = reply(place, &["timeout seconds"]);
         reply.lines().find(|line| line.starts_with("same: ")).unwrap_or_default().to_owned()
     };
-    assert_eq!(same(&place), "same: docs/1.1/net/timeout.md::heading:h1[0], 1 more");
-    for (file, text) in files.iter().skip(3) {
+    assert_eq!(same(&place), "same: docs/1.0/net/timeout.md::heading:h1[0], 1 more");
+    assert_eq!(files(&reply(&place, &["timeout seconds"])), ["docs/2.0/net/timeout"]);
+    for (file, text) in editions.iter().skip(3) {
         place.write(file, text);
     }
     place.run(&["ingest"]).success();
-    assert_eq!(same(&place), "same: docs/1.1/net/timeout.md::heading:h1[0], 3 more");
+    assert_eq!(same(&place), "same: docs/1.0/net/timeout.md::heading:h1[0], 3 more");
+    assert_eq!(files(&reply(&place, &["timeout seconds"])), ["docs/3.0/net/timeout"]);
+    // A query that names a version means it.
+    let of_version = reply(&place, &["timeout seconds 1.1"]);
+    assert_eq!(files(&of_version), ["docs/1.1/net/timeout"]);
     let place = Place::ingested(&[("a.md", &text), ("b.md", &text)]);
     assert_eq!(same(&place), "same: b.md::heading:h1[0]");
 }

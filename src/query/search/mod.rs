@@ -10,6 +10,7 @@ mod by_pattern;
 mod by_words;
 mod candidates;
 mod choice;
+mod edition;
 mod highlight;
 mod hit;
 mod hit_maker;

@@ -7,12 +7,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::Search;
 use super::candidates::RankedCandidate;
+use super::edition::is_preferred;
 use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
 use super::question::{BELOW_BYTES, Pieces, SectionText, WeightedTerms};
+use super::{Query, Search};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::decoding;
 use crate::error::Result;
@@ -30,6 +31,8 @@ const COVERAGE: f32 = 2.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.6;
+/// Share of the score of the best edition that a preferred one must have to be shown instead.
+const EDITION: f32 = 0.97;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
@@ -74,6 +77,10 @@ impl Search<'_> {
         let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
         let has_types = !self.filter.types.is_empty();
+        let queries = match &self.request.query {
+            Query::Words(texts) => texts.as_slice(),
+            Query::Patterns(..) => &[],
+        };
         for (index, candidate) in candidates.iter().enumerate() {
             if has_types && index % REORDERED == 0 {
                 let next = candidates.iter().skip(index).take(REORDERED);
@@ -83,6 +90,7 @@ impl Search<'_> {
             let twin = self.twin_among(firsts, candidate)?;
             if let Some(group) = twin.and_then(|twin| groups.get_mut(twin)) {
                 group.push(candidate);
+                show_preferred_edition(group, queries);
             } else if groups.len() == REORDERED {
                 return Ok((groups, candidates.get(index..).unwrap_or_default()));
             } else if !has_types || self.section(candidate)?.is_some() {
@@ -325,6 +333,16 @@ impl Search<'_> {
         let best = highlighter.best(bytes, *own, occurrences, is_wanted);
         let start = ByteSpan::new(own.start, own.start);
         best.or_else(|| (!self.filter.looks_inside()).then_some(start))
+    }
+}
+
+/// Puts the last of a group first if it is a preferred edition of the first with about the same score.
+fn show_preferred_edition(group: &mut Group<'_>, queries: &[String]) {
+    if let [first, .., last] = group.as_mut_slice()
+        && last.score >= EDITION * first.score
+        && is_preferred(&last.document.path, &first.document.path, queries)
+    {
+        std::mem::swap(first, last);
     }
 }
 
