@@ -255,7 +255,8 @@ fn a_writer_waits_for_another_one() {
     let locked = place.run(&["ingest", "--wait", "0", "--db", &schema.url()]).ends(2);
     assert_eq!(locked.json()["error"]["code"], "LOCKED");
     drop(writer);
-    place.run(&["ingest", "--wait", "0", "--db", &schema.url()]).success();
+    // The server may need a moment to see that the connection is closed.
+    place.run(&["ingest", "--wait", "20", "--db", &schema.url()]).success();
 }
 
 #[test]

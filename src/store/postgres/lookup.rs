@@ -9,7 +9,7 @@ use tokio_postgres::types::Type;
 
 use super::question::Question;
 use super::reader::State;
-use super::rows::{DOCUMENT_COLUMNS, KeyKind, column, document, partition_of, text_key};
+use super::rows::{DOCUMENT_COLUMNS, KeyKind, column, damaged, document, partition_of, text_key};
 use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
@@ -209,8 +209,10 @@ fn meets(filter: &DocumentFilter, row: &Row, index: usize) -> Result<bool> {
         return Ok(true);
     }
     let stored: Option<&[u8]> = column(row, index)?;
-    let values: Option<Map<String, Value>> =
-        stored.and_then(|values| serde_json::from_slice(values).ok());
+    let values: Option<Map<String, Value>> = stored
+        .map(serde_json::from_slice)
+        .transpose()
+        .map_err(|error| damaged(&error.to_string()))?;
     Ok(filter.takes_values(&values.unwrap_or_default()))
 }
 

@@ -422,8 +422,9 @@ impl Reader for PostgresReader {
             if admitted.as_ref().is_some_and(|admitted| !admitted.contains(&id)) {
                 continue;
             }
-            let text = std::str::from_utf8(column(row, 1)?).ok();
-            for value in values::of(text) {
+            let text = std::str::from_utf8(column(row, 1)?)
+                .map_err(|error| damaged(&error.to_string()))?;
+            for value in values::of(Some(text)) {
                 *keys.entry((value.name, value.type_name.to_owned())).or_default() += 1;
             }
         }

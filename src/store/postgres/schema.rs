@@ -6,7 +6,7 @@ use super::address::Address;
 use super::connection::Connection;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PARSER_VERSION;
-use crate::store::new_identity;
+use crate::store::{IfAbsent, new_identity};
 
 /// The version of the tables and of what is in them. In version 1, chunks have no checksums. Before version 3, edits in
 /// progress have no owner. Before version 4, ingests by several workers have no options.
@@ -83,8 +83,8 @@ pub(super) fn foreign(address: &Address, reason: &str) -> Error {
 /// What to do about a schema that is not a store.
 pub(super) const FOREIGN_HINT: &str = "name another schema in the URL, such as ?schema=NAME";
 
-/// Creates the tables if the schema has none. The caller holds the lock of the store.
-pub(super) fn create(connection: &mut Connection) -> Result<()> {
+/// Creates the tables if the schema has none, or fails. The caller holds the lock of the store.
+pub(super) fn ensure(connection: &mut Connection, if_absent: IfAbsent) -> Result<()> {
     let Contents { has_store, has_other, encoding } = contents(connection)?;
     if has_store {
         return Ok(());
@@ -92,6 +92,9 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
     let address = connection.address();
     if has_other {
         return Err(foreign(address, "the table `store` is not one of mdsel"));
+    }
+    if if_absent == IfAbsent::Fail {
+        return Err(absent(address));
     }
     if encoding != "UTF8" {
         let message = format!("{address}: the encoding of the database is {encoding}");

@@ -26,7 +26,7 @@ use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
-use crate::store::{EditIntent, Shard, StoredDocument, Writer, WriterMetadata};
+use crate::store::{EditIntent, IfAbsent, Shard, StoredDocument, Writer, WriterMetadata};
 
 /// The longest wait of a worker that has begun for a change of the store.
 const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64);
@@ -54,7 +54,7 @@ impl ShardWriter {
             return Err(other_ingest(format!("{} parts are too many", shard.count)));
         }
         lock(&mut connection, STORE, wait)?;
-        schema::create(&mut connection)?;
+        schema::ensure(&mut connection, IfAbsent::Create)?;
         let mut known = StoreRow::read(&mut connection)?;
         schema::upgrade(&mut connection, known.format)?;
         let mut warnings = Vec::new();

@@ -50,9 +50,7 @@ impl PostgresWriter {
     ) -> Result<Self> {
         let mut connection = Connection::open(address, Duration::ZERO)?;
         lock(&mut connection, STORE, wait)?;
-        if if_absent == IfAbsent::Create {
-            schema::create(&mut connection)?;
-        }
+        schema::ensure(&mut connection, if_absent)?;
         let store = StoreRow::read(&mut connection)?;
         schema::upgrade(&mut connection, store.format)?;
         let (store, _) = finish_or_undo(&mut connection, store)?;
