@@ -62,9 +62,9 @@ fn same<T: PartialEq + std::fmt::Debug>(
 #[test]
 fn only_a_writer_that_may_create_a_store_creates_one() {
     let place = Place::with(&[("a.md", "# One\n")]);
-    let engines = Engines::empty(&place);
-    // A store on several servers is created with its partitions.
-    for store in engines.stores.iter().filter(|store| store.peek().unwrap().is_none()) {
+    let schema = Schema::new();
+    let of_one = [store(&place.join(".mdsel.db")), in_memory()];
+    for store in &of_one.into_iter().chain(schema.as_ref().map(Schema::store)).collect::<Vec<_>>() {
         let refused = store.writer(IfAbsent::Fail, Duration::ZERO).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::StoreNotFound, "{store:?}");
         let again = IngestRequest::of_stored(store, Paths::All, Duration::ZERO);
