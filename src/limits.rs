@@ -230,6 +230,8 @@ limits! {
         "characters; the smallest --max-chars of a command that changes the store, except with -f ldmd";
     MAX_REQUEST_BYTES = 16 << 20, "request-bytes",
         "bytes of one message to the server; a longer message is answered with an error";
+    OPEN_REQUEST_BYTES = 64 << 20, "open-request-bytes",
+        "bytes of the messages to the server that are not answered yet; a further one is answered with an error";
     CALLS_AT_ONCE = 16, "calls-at-once", "calls that the server runs at the same time; others wait";
     LEAST_REPLY_CHARS = 500, "least-reply-chars",
         "characters; a limit of a reply of the server that always has room for an answer in text";

@@ -1097,6 +1097,18 @@ fn a_slow_call_holds_up_no_other_and_a_cancelled_one_makes_room_at_once() {
     call(&mut server, 2, "read", json!({ "addresses": ["a.md::A"] }));
     let answer = server.receive();
     assert_eq!(answer["id"], 2, "{answer}");
+    // What waits for an answer takes memory, so it is limited, and a cancellation is still read.
+    let fitting = mdsel::limits::OPEN_REQUEST_BYTES / (15 << 20);
+    let meta = json!({ "padding": "x".repeat(15 << 20) });
+    let params = json!({ "name": "search", "arguments": slow, "_meta": meta });
+    for id in 2000..=2000 + fitting {
+        let message =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        server.send(&message.to_string());
+    }
+    let answer = server.receive();
+    assert_eq!(answer["id"], 2000 + fitting, "{answer}");
+    assert_eq!(answer["error"]["data"]["code"], "LIMIT", "{answer}");
     // The searches would go on for minutes.
     server.child.kill().unwrap();
     server.child.wait().unwrap();

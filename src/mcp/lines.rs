@@ -1,10 +1,10 @@
 //! The stdio transport of MCP: one message per line.
 //!
 //! Invariants: a line that is not a message gets an error; a line that is too long is skipped and
-//! gets an error; memory for a line never exceeds the limit; after the end of the input all open
-//! requests are still answered.
+//! gets an error; memory for a line, and for all open requests, never exceeds the limits; after the end of the input all
+//! open requests are still answered.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,14 +17,25 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
+use super::fault;
 use crate::limits;
 
 /// Lines that may wait to be parsed.
-const WAITING: usize = 64;
+const WAITING: usize = 2;
 
 enum Line {
     Whole(Vec<u8>),
     TooLong,
+}
+
+impl Line {
+    /// Returns the number of bytes that are kept of the line.
+    fn length(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::TooLong => 0,
+        }
+    }
 }
 
 type Output = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -32,8 +43,8 @@ type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 /// The state of the conversation.
 #[derive(Debug, Default)]
 struct Conversation {
-    /// Requests that have not been answered yet.
-    open: HashSet<RequestId>,
+    /// The requests that have not been answered yet, and the bytes of each.
+    open: HashMap<RequestId, usize>,
     /// Whether a session has begun. Before that, all messages except requests are ignored.
     has_begun: bool,
     /// Whether writing an answer has failed.
@@ -89,12 +100,26 @@ impl LineTransport {
 }
 
 impl LineTransport {
-    /// Updates the state of the conversation. Returns whether the message must be processed.
-    fn takes(&self, message: &ClientJsonRpcMessage) -> bool {
+    /// Answers a request of `bytes` bytes with an error if there is no room for it. Cancellations are always read, so a
+    /// client can make room.
+    fn has_room(&self, message: &ClientJsonRpcMessage, bytes: usize) -> io::Result<bool> {
+        let JsonRpcMessage::Request(request) = message else { return Ok(true) };
+        let open: usize = self.state.borrow().open.values().sum();
+        if open == 0 || open.saturating_add(bytes) <= limits::OPEN_REQUEST_BYTES {
+            return Ok(true);
+        }
+        let error = limits::exceeded(limits::row::OPEN_REQUEST_BYTES);
+        let error = error.with_hint("wait for an answer, then repeat the call");
+        self.refuse(fault::data(&error, ""), Some(request.id.clone()))?;
+        Ok(false)
+    }
+
+    /// Updates the state of the conversation after a message of `bytes` bytes. Returns whether it must be processed.
+    fn takes(&self, message: &ClientJsonRpcMessage, bytes: usize) -> bool {
         let mut takes = true;
         self.state.send_modify(|state| match message {
             JsonRpcMessage::Request(request) => {
-                state.open.insert(request.id.clone());
+                state.open.insert(request.id.clone(), bytes);
                 state.has_begun |= matches!(request.request, ClientRequest::InitializeRequest(_));
             }
             JsonRpcMessage::Notification(notification) => {
@@ -154,8 +179,12 @@ impl Transport<RoleServer> for LineTransport {
             match self.message(&line) {
                 // Nobody reads the answers any more.
                 Err(_) => return None,
-                Ok(Some(message)) if self.takes(&message) => return Some(message),
-                Ok(_) => {}
+                Ok(Some(message)) => match self.has_room(&message, line.length()) {
+                    Err(_) => return None,
+                    Ok(true) if self.takes(&message, line.length()) => return Some(message),
+                    Ok(_) => {}
+                },
+                Ok(None) => {}
             }
         }
         drop(states.wait_for(|state| state.is_over || state.open.is_empty()).await);
