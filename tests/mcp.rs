@@ -837,6 +837,26 @@ fn documents_are_resources() {
 }
 
 #[test]
+fn a_resource_that_lacks_the_part_is_an_error_and_one_with_warnings_has_them() {
+    let place = Place::new();
+    place.write("a.md", b"# A \xff\n");
+    place.run(&["ingest"]).success();
+    tampered(
+        &place,
+        "INSERT INTO edit_intent VALUES (1, 'a.md', '.mdsel-edit-0', zeroblob(32), x'')",
+    );
+    let mut server = Server::start(&place, &[]);
+    let mut read = |address: &str| {
+        server.request("resources/read", &json!({ "uri": format!("mdsel:///{address}") }))
+    };
+    let meta = &read("a.md")["result"]["contents"][0]["_meta"];
+    assert_eq!(meta["warnings"][0]["code"], "EDIT_RECOVERED", "{meta}");
+    assert_eq!(meta["lossy"], true, "{meta}");
+    let answer = read("a.md?page=99");
+    assert_eq!(answer["error"]["data"]["code"], "INDEX_OUT_OF_RANGE", "{answer}");
+}
+
+#[test]
 fn requests_before_the_end_of_input_are_answered() {
     let place = Place::with_fixtures();
     let mut server = Server::start(&place, &[]);

@@ -80,8 +80,8 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
-/// Returns the text of an address up to the budget. `_meta.next` is the URI of the rest. The inner
-/// error says why the address has no single match.
+/// Returns the text of an address up to the budget. `_meta.next` is the URI of the rest, and `_meta.warnings` are the
+/// warnings. The inner error says why the address has no single match, or not the part that it asks for.
 pub(super) fn read(
     options: &ServerOptions,
     uri_read: &str,
@@ -102,12 +102,15 @@ pub(super) fn read(
             after: None,
             room: None,
         };
-        select::select(session, &request).map(Ok)
+        let mut answer = select::select(session, &request)?;
+        // The place may lack the page or the lines that the address asks for.
+        Ok(answer.page.unresolved_selectors.pop().map_or(Ok(answer), Err))
     })?;
-    let answer = match answer {
+    let mut answer = match answer {
         Ok(answer) => answer,
         Err(fault) => return Ok(Err(fault)),
     };
+    answer.page.warnings.splice(0..0, options.store.take_warnings());
     let form = ReplyOptions {
         format: Format::Json,
         max_chars: options.max_chars,
@@ -120,10 +123,14 @@ pub(super) fn read(
     let text = result["content"].as_str().unwrap_or_default();
     let mut meta = MetaObject::default();
     meta.insert("untrusted".to_owned(), json!(true));
-    for name in ["stale", "missing"] {
+    for name in ["stale", "missing", "unchecked", "lossy"] {
         if result[name] == true {
             meta.insert(name.to_owned(), json!(true));
         }
+    }
+    let warnings = &printed["warnings"];
+    if warnings.as_array().is_some_and(|warnings| !warnings.is_empty()) {
+        meta.insert("warnings".to_owned(), warnings.clone());
     }
     if let Some(next) = result["pagination"]["next"].as_str() {
         meta.insert("next".to_owned(), json!(uri(next)));
