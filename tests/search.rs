@@ -493,6 +493,32 @@ fn context_lines_counts_and_files_are_printed() {
 }
 
 #[test]
+fn a_title_in_front_matter_counts_in_every_notation() {
+    let body = "\n# Notes\n\nThe gizmo turns.\n";
+    let place = Place::ingested(&[
+        ("a.md", &*format!("---\ntitle: Flywheel\n---\n{body}")),
+        ("b.md", &*format!("---\n'title': Flywheel\n---\n{body}")),
+        ("c.md", &*format!("+++\ntitle=\"Flywheel\"\n+++\n{body}")),
+        ("d.md", &*format!("---\n{{\n  \"title\": \"Flywheel\"\n}}\n---\n{body}")),
+        ("e.md", &*format!("---\nsubject: other\n---\n{body}")),
+    ]);
+    let search = ["search", "flywheel gizmo", "--explain", "--keep-duplicates"];
+    let answer = place.run(&search).success().json();
+    let coverage = |file: &str| {
+        let hits = answer["hits"].as_array().unwrap().iter();
+        let mut hits = hits.filter(|hit| {
+            hit["file"] == file && hit["line"] != 1 && hit["heading_path"][0] == "Notes"
+        });
+        hits.next().unwrap_or_else(|| panic!("{file}: {answer}"))["score_parts"]["coverage"].clone()
+    };
+    let expected = coverage("a.md");
+    for file in ["b.md", "c.md", "d.md"] {
+        assert_eq!(coverage(file), expected, "{file}");
+    }
+    assert!(expected.as_f64() > coverage("e.md").as_f64(), "{answer}");
+}
+
+#[test]
 fn the_beginning_of_a_word_of_a_path_is_found() {
     let place = Place::ingested(&[
         ("surveys/a.md", "# One\n"),

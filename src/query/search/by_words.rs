@@ -175,7 +175,7 @@ impl Search<'_> {
                 collector.has_more = true;
                 self.warn("LIMIT", limits::exceeded(limits::row::MAX_SEARCH_HITS));
             }
-            let mut texts = DocumentTexts { search: self, cache: HashMap::new(), size: 0 };
+            let mut texts = DocumentTexts::new(self);
             for candidate in candidates {
                 if !known.insert(candidate.found.place) {
                     continue;
@@ -217,7 +217,7 @@ impl Search<'_> {
         queries: usize,
         collector: &mut Collector,
     ) -> Result<bool> {
-        let mut texts = DocumentTexts { search: self, cache: HashMap::new(), size: 0 };
+        let mut texts = DocumentTexts::new(self);
         let (first, rest) = self.distinct(&sections.candidates)?;
         let best = first.first().and_then(|group| group.first()).map_or(1.0, |best| best.score);
         // The order of hits must not depend on the number of hits requested.

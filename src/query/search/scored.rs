@@ -17,10 +17,11 @@ use super::{Query, Search};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::decoding;
 use crate::error::Result;
+use crate::markdown::front_matter;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
-use crate::store::StoredDocument;
+use crate::store::{FrontMatterData, StoredDocument};
 use crate::terms::{Fingerprint, is_similar};
 
 /// Number of best sections that are sorted again by how much of the question their passages cover.
@@ -376,11 +377,17 @@ impl ScoredText {
 /// The bytes of documents, with a cache.
 pub(super) struct DocumentTexts<'a> {
     pub(super) search: &'a Search<'a>,
-    pub(super) cache: HashMap<i64, Rc<Vec<u8>>>,
-    pub(super) size: usize,
+    cache: HashMap<i64, Rc<Vec<u8>>>,
+    size: usize,
+    /// The titles in front matter.
+    titles: HashMap<i64, Option<String>>,
 }
 
-impl DocumentTexts<'_> {
+impl<'a> DocumentTexts<'a> {
+    pub(super) fn new(search: &'a Search<'a>) -> Self {
+        Self { search, cache: HashMap::new(), size: 0, titles: HashMap::new() }
+    }
+
     /// Reads documents together, so that [`of`](Self::of) finds them in the cache. Reads no more than it holds.
     pub(super) fn read_together<'d>(
         &mut self,
@@ -397,7 +404,12 @@ impl DocumentTexts<'_> {
                 missing.push((document, ByteSpan::new(0, length)));
             }
         }
-        let texts = self.search.session.reader.contents(&missing)?;
+        let reader = self.search.session.reader;
+        let texts = reader.contents(&missing)?;
+        let stored: Vec<StoredDocument> =
+            missing.iter().map(|(document, _)| (*document).clone()).collect();
+        let titles = reader.front_matters(&stored)?.into_iter().map(title_of);
+        self.titles.extend(stored.iter().map(|document| document.id).zip(titles));
         let read = missing.into_iter().map(|(document, _)| document.id);
         self.cache.extend(read.zip(texts.into_iter().map(Rc::new)));
         self.size = size;
@@ -416,6 +428,16 @@ impl DocumentTexts<'_> {
         self.size += bytes.len();
         self.cache.insert(document.stored.id, Rc::clone(&bytes));
         Ok(bytes)
+    }
+
+    /// Returns the title in the front matter of a document. It counts for all sections.
+    fn title(&mut self, document: &OpenDocument) -> Result<Option<String>> {
+        let id = document.stored.id;
+        if document.tree.outline().front_matter.is_some() && !self.titles.contains_key(&id) {
+            let values = self.search.session.reader.front_matter(&document.stored)?;
+            self.titles.insert(id, title_of(values));
+        }
+        Ok(self.titles.get(&id).cloned().flatten())
     }
 
     /// Returns the pieces of a section; `occurrences` are those of its own text.
@@ -440,8 +462,7 @@ impl DocumentTexts<'_> {
             return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
         }
         let own = ByteSpan::new(*body, own.end.max(*body));
-        let front_matter = outline.front_matter.and_then(|span| bytes.get(span.start..span.end));
-        let titles = match front_matter.and_then(title_line) {
+        let titles = match self.title(document)? {
             Some(title) => format!("{titles}\n{title}"),
             None => titles.clone(),
         };
@@ -457,15 +478,8 @@ fn first_paragraph(outline: &Outline) -> Option<ByteSpan> {
     outline.nodes.iter().find(is_paragraph).map(|node| node.bytes)
 }
 
-/// Returns the `title` line of front matter; the title counts for all sections.
-fn title_line(front_matter: &[u8]) -> Option<String> {
-    let mut lines = front_matter.split(|byte| matches!(byte, b'\n' | b'\r'));
-    let rest = lines.find_map(|line| {
-        let key = line.strip_prefix(b"\"").unwrap_or(line);
-        let rest = key.strip_prefix(b"title")?;
-        matches!(rest.first(), Some(b':' | b' ' | b'"')).then_some(rest)
-    })?;
-    Some(decoding::text(rest).into_owned())
+fn title_of(front_matter: FrontMatterData) -> Option<String> {
+    front_matter::title(&front_matter?).map(str::to_owned)
 }
 
 /// Rounds a score to three decimals.
