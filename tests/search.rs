@@ -519,6 +519,23 @@ fn a_title_in_front_matter_counts_in_every_notation() {
 }
 
 #[test]
+fn a_hit_names_the_wordings_that_found_it_as_they_were_numbered() {
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n"), ("b.md", "# B\n\nbeta\n")]);
+    let search = |arguments: &[&str]| {
+        let answer = place.run(&[&["search"], arguments].concat()).success().json();
+        let hits = answer["hits"].as_array().unwrap().clone();
+        let numbers = hits.into_iter().map(|mut hit| (hit["file"].take(), hit["queries"].take()));
+        numbers.collect::<Vec<_>>()
+    };
+    let found = search(&["?!", "--also", "alpha", "--also", "beta"]);
+    let expected = [("a.md", 1), ("b.md", 2)];
+    let expected = expected.map(|(file, number)| (file.into(), serde_json::json!([number])));
+    assert_eq!(found, expected);
+    assert_eq!(search(&["?!", "--also", "beta"]), [("b.md".into(), serde_json::json!([1]))]);
+    assert_eq!(search(&["beta"]), [("b.md".into(), serde_json::Value::Null)]);
+}
+
+#[test]
 fn the_beginning_of_a_word_of_a_path_is_found() {
     let place = Place::ingested(&[
         ("surveys/a.md", "# One\n"),

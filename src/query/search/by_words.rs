@@ -60,7 +60,11 @@ impl Search<'_> {
                 let message = format!("-{word} is searched as a word; NOT {word} excludes it");
                 self.warn("NOT_EXCLUDED", message);
             }
+            self.searched.push(index);
             queries.push(query);
+        }
+        if texts.len() == 1 {
+            self.searched.clear();
         }
         if !excluded.is_empty() {
             WordQuery::share_exclusions(&mut queries);
@@ -137,7 +141,7 @@ impl Search<'_> {
             let mut collector = Collector::new(self.request, self.part);
             let sections = self.sections(queries, &filter, needed)?;
             let question = question(&highlighter, &terms, &sections.wordings);
-            let is_full = self.take(&sections, &question, queries.len(), &mut collector)?;
+            let is_full = self.take(&sections, &question, &mut collector)?;
             let is_complete = sections.is_complete;
             if is_full || is_complete || needed >= MOST_RANKED {
                 if !is_full && !is_complete {
@@ -214,7 +218,6 @@ impl Search<'_> {
         &self,
         sections: &RankedSections,
         question: &WeightedTerms<'_>,
-        queries: usize,
         collector: &mut Collector,
     ) -> Result<bool> {
         let mut texts = DocumentTexts::new(self);
@@ -225,7 +228,7 @@ impl Search<'_> {
             return Ok(false);
         }
         let first = self.reordered(&first, best, question, &mut texts)?;
-        let taking = Taking { first: &first, rest, best, question, queries };
+        let taking = Taking { first: &first, rest, best, question };
         let is_full = self.take_with(&taking, self.request.passage, &mut texts, collector)?;
         // Further sections would have to be scored again.
         let is_complete = sections.is_complete && rest.is_empty() && !is_full;
@@ -247,14 +250,13 @@ impl Search<'_> {
         texts: &mut DocumentTexts<'_>,
         collector: &mut Collector,
     ) -> Result<bool> {
-        let Taking { first, rest, best, question, queries } = *taking;
+        let Taking { first, rest, best, question } = *taking;
         let least = first.last().map_or(f64::MAX, |last| last.parts.sum());
         let sum = |index: usize| first.get(index).map_or(0.0, |scored| scored.parts.sum());
         let skipped = collector.skip;
         let mut taker = HitTaker {
             search: self,
             question,
-            queries,
             passage,
             is_ahead: sum(0) > LEAD * sum(1),
             shown: HashMap::new(),
@@ -331,16 +333,12 @@ struct Taking<'a> {
     /// The best score of the index.
     best: f32,
     question: &'a WeightedTerms<'a>,
-    /// The number of wordings of the question.
-    queries: usize,
 }
 
 /// Adds the sections that answer a question to a collector, best first.
 struct HitTaker<'a> {
     search: &'a Search<'a>,
     question: &'a WeightedTerms<'a>,
-    /// The number of wordings of the question.
-    queries: usize,
     passage: PassageChars,
     /// Whether the next section is the first one and far ahead of the second.
     is_ahead: bool,
@@ -377,9 +375,8 @@ impl<'a> HitTaker<'a> {
         }
         hit.score_parts = request.explain.then_some(scored.parts);
         hit.duplicates.clone_from(&scored.duplicates);
-        if self.queries > 1 {
-            hit.queries.clone_from(&scored.candidate.queries);
-        }
+        let searched = |index: &usize| self.search.searched.get(*index).copied();
+        hit.queries = scored.candidate.queries.iter().filter_map(searched).collect();
         if self.collector.take_hit(hit) {
             self.taken.push(scored.candidate);
         } else {

@@ -169,6 +169,7 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
         part,
         warnings,
         language: None,
+        searched: Vec::new(),
         excluded: None,
     };
     let (found, explanation) = match &request.query {
@@ -264,6 +265,8 @@ struct Search<'a> {
     warnings: Vec<Warning>,
     /// The language of the question, if recognized.
     language: Option<Language>,
+    /// For several wordings: the indices of those that are searched, because they have words.
+    searched: Vec<usize>,
     /// The terms that the query excludes, if any.
     excluded: Option<Highlighter>,
 }
