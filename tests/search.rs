@@ -536,6 +536,17 @@ fn a_hit_names_the_wordings_that_found_it_as_they_were_numbered() {
 }
 
 #[test]
+fn an_explanation_names_what_it_counts() {
+    let place = Place::ingested(&[("a.md", "# A\n\none\n\n## B\n\none\n"), ("b.md", "# C\n")]);
+    let last = |arguments: &[&str]| {
+        let text = place.run(&[&["search", "--explain", "-f", "text"], arguments].concat());
+        text.success().text().lines().last().unwrap().to_owned()
+    };
+    assert_eq!(last(&["one"]), "words: 2 sections of 2 documents, 0 trigrams");
+    assert_eq!(last(&["-F", "one"]), "trigrams: 1 document of 2 documents, 1 trigram");
+}
+
+#[test]
 fn the_beginning_of_a_word_of_a_path_is_found() {
     let place = Place::ingested(&[
         ("surveys/a.md", "# One\n"),

@@ -17,9 +17,15 @@ use crate::count::counted;
 use crate::error::{self, Error, ErrorKind};
 use crate::query::List as _;
 use crate::query::search::{
-    self, ContextLines, Hit, HitDetail, Items, OutputMode, PassagePart, SearchRequest,
+    self, ContextLines, Explanation, Hit, HitDetail, Items, OutputMode, PassagePart, SearchRequest,
 };
 use crate::schema::json_as;
+
+/// Returns the number of candidates with their unit.
+fn candidates(explanation: &Explanation) -> String {
+    let unit = if explanation.method == "words" { "section" } else { "document" };
+    counted(explanation.candidates, unit)
+}
 
 impl Answer for search::SearchAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
@@ -89,7 +95,7 @@ impl Answer for search::SearchAnswer {
             let text = format!(
                 "{}: {} of {}, {}",
                 explanation.method,
-                explanation.candidates,
+                candidates(explanation),
                 counted(explanation.documents, "document"),
                 counted(explanation.trigrams, "trigram")
             );
@@ -105,7 +111,7 @@ impl Answer for search::SearchAnswer {
         let mut facts = vec![("items", self.count().to_string())];
         facts.extend(self.total.map(|total| ("total", total.to_string())));
         if let Some(explanation) = &self.explanation {
-            facts.push(("candidates", explanation.candidates.to_string()));
+            facts.push(("candidates", candidates(explanation)));
         }
         renderer.summary(&facts)?;
         let hits = match &self.items {
