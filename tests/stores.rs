@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::harness::{Place, reader, tampered, words};
 
 #[test]
@@ -67,6 +69,30 @@ fn an_answer_says_that_an_interrupted_edit_was_finished() {
         let said = place.run(command).success().stderr;
         assert!(said.starts_with("warning: EDIT_RECOVERED: guide.md: "), "{command:?}: {said}");
     }
+}
+
+#[test]
+fn an_answer_says_that_its_file_cannot_be_compared() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::ingested(&[("d/e/a.md", "# A\n"), ("b.md", "# B\n")]);
+    for name in [".mdsel.db-wal", ".mdsel.db-shm", ".mdsel.db-lock"] {
+        drop(std::fs::remove_file(place.join(name)));
+    }
+    std::fs::set_permissions(place.join("d"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let Some(answer) = as_nobody(&place, &["select", "d/e/a.md", "b.md", "-f", "json"]) else {
+        return;
+    };
+    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    let results = &answer["results"];
+    assert_eq!((&results[0]["unchecked"], &results[0]["missing"]), (&true.into(), &Value::Null));
+    assert_eq!(results[1]["unchecked"], Value::Null);
+    let text = as_nobody(&place, &["toc", "d/e/a.md", "-f", "text"]).unwrap();
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("d/e/a.md cannot be read, so it may have changed"), "{text}");
+    let listed = as_nobody(&place, &["search", "-e", "A", "-l", "-f", "json"]).unwrap();
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let message = listed["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("d/e/a.md has changed or is gone or unreadable"), "{message}");
 }
 
 #[test]

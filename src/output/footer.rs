@@ -102,6 +102,9 @@ impl<'a> Footer<'a> {
             let what = match freshness {
                 Freshness { never_had_file: true, .. } => "has no file here",
                 Freshness { is_missing: true, .. } => "has been deleted since it was ingested",
+                Freshness { is_unchecked: true, .. } => {
+                    "cannot be read, so it may have changed since it was ingested"
+                }
                 _ => "has changed since it was ingested",
             };
             let is_stale = *freshness == Freshness { is_stale: true, ..Freshness::default() };

@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::{Error, ErrorKind};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +16,7 @@ use crate::store::StoredDocument;
 ///
 /// It is part of each answer about a document. Fields that are false are not serialized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a result of the comparison")]
 pub struct Freshness {
     /// The file has other bytes.
     #[serde(rename = "stale", skip_serializing_if = "std::ops::Not::not")]
@@ -22,6 +24,9 @@ pub struct Freshness {
     /// The root exists, and the file does not.
     #[serde(rename = "missing", skip_serializing_if = "std::ops::Not::not")]
     pub is_missing: bool,
+    /// Whether the file differs is not known, because it cannot be read.
+    #[serde(rename = "unchecked", skip_serializing_if = "std::ops::Not::not")]
+    pub is_unchecked: bool,
     /// The document came from a pack, and no file of it was ever seen.
     #[serde(skip)]
     pub(crate) never_had_file: bool,
@@ -52,34 +57,27 @@ impl ComparedFiles {
         if let Some(freshness) = self.freshness.borrow().get(&stored.id) {
             return *freshness;
         }
-        // A file that is reached through a symbolic link is not the file that was ingested.
-        let file = if self.is_in_its_folder(roots, &stored.path) {
-            folder.state(below)
-        } else {
-            Err(std::io::ErrorKind::NotFound.into())
+        let fresh = Freshness::default();
+        let missing = Freshness {
+            is_missing: true,
+            never_had_file: !stored.state.is_of_file(),
+            ..Freshness::default()
         };
-        let missing = |is_missing| Freshness {
-            is_stale: false,
-            is_missing,
-            never_had_file: is_missing && !stored.state.is_of_file(),
-        };
-        let freshness = match file {
-            Err(error) => missing(matches!(
-                error.kind(),
-                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-            )),
-            // A folder or a link is at its path.
-            Ok((_, false)) => missing(true),
-            Ok((state, true)) => {
-                let is_same_state =
-                    state.size == stored.state.size && state.mtime_ns == stored.state.mtime_ns;
-                let is_same = is_same_state
-                    || (state.size == stored.state.size
-                        && roots
-                            .read(&stored.path, stored.state.size)
-                            .is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == stored.hash));
-                Freshness { is_stale: !is_same, ..Freshness::default() }
-            }
+        let unchecked = Freshness { is_unchecked: true, ..Freshness::default() };
+        let compared = |is_stale| Freshness { is_stale, ..Freshness::default() };
+        let freshness = match folder.state(below) {
+            Err(error) if is_absent(&error) => missing,
+            Err(_) => unchecked,
+            // A folder or a link is at its path, or a folder on the way is a link: it is not the file that was ingested.
+            Ok((_, is_file)) if !is_file || !self.is_in_its_folder(roots, &stored.path) => missing,
+            Ok((state, _)) if state.size != stored.state.size => compared(true),
+            Ok((state, _)) if state.mtime_ns == stored.state.mtime_ns => fresh,
+            Ok(_) => match roots.read(&stored.path, stored.state.size) {
+                Ok(bytes) => compared(*blake3::hash(&bytes).as_bytes() != stored.hash),
+                // It has grown since.
+                Err(error) if error.kind() == ErrorKind::FileTooLarge => compared(true),
+                Err(_) => unchecked,
+            },
         };
         self.freshness.borrow_mut().insert(stored.id, freshness);
         freshness
@@ -95,4 +93,9 @@ impl ComparedFiles {
         self.folders.borrow_mut().insert(folder.to_owned(), is_real);
         is_real
     }
+}
+
+/// Returns whether `error` says that there is no file.
+fn is_absent(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -174,9 +174,13 @@ impl<'a> Session<'a> {
         documents: impl IntoIterator<Item = &'d StoredDocument>,
         consequence: &'static str,
     ) -> Option<Warning> {
+        let mut is_unreadable = false;
         let mut changed = documents.into_iter().filter(|document| {
             let freshness = self.freshness(document);
-            freshness.is_stale || freshness.is_missing && !freshness.never_had_file
+            is_unreadable |= freshness.is_unchecked;
+            freshness.is_stale
+                || freshness.is_unchecked
+                || freshness.is_missing && !freshness.never_had_file
         });
         let first = changed.next()?;
         let what = match changed.count() {
@@ -184,7 +188,9 @@ impl<'a> Session<'a> {
             1 => format!("{} and another file have changed or are", first.path),
             others => format!("{} and {others} other files have changed or are", first.path),
         };
-        let message = message!("{} gone since the ingest; {}", what, Message::from(consequence));
+        let gone = if is_unreadable { "gone or unreadable" } else { "gone" };
+        let consequence = Message::from(consequence);
+        let message = message!("{} {} since the ingest; {}", what, gone, consequence);
         Some(Warning::new("STALE_DOCUMENTS", message))
     }
 }
