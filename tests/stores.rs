@@ -72,6 +72,29 @@ fn an_answer_says_that_an_interrupted_edit_was_finished() {
 }
 
 #[test]
+fn an_answer_says_that_an_interrupted_edit_cannot_be_finished() {
+    let intent = "INSERT INTO edit_intent VALUES (1, 'a.md', '.mdsel-edit-0', zeroblob(32), x'')";
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    tampered(&place, intent);
+    for name in [".mdsel.db-wal", ".mdsel.db-shm", ".mdsel.db-lock"] {
+        drop(std::fs::remove_file(place.join(name)));
+    }
+    if let Some(answer) = as_nobody(&place, &["select", "a.md", "-f", "json"]) {
+        let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+        assert_eq!(answer["results"][0]["content"], "# A\n");
+        assert_eq!(answer["warnings"][0]["code"], "EDIT_OPEN", "{answer}");
+    }
+    let place = Place::with(&[("docs/a.md", "# A\n")]);
+    place.run(&["ingest", "--root", "docs"]).success();
+    tampered(&place, intent);
+    std::fs::remove_dir_all(place.join("docs")).unwrap();
+    let answer = place.run(&["select", "a.md"]).success().json();
+    assert_eq!(answer["warnings"][0]["code"], "EDIT_OPEN", "{answer}");
+    let message = answer["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("verify --drop-edits"), "{message}");
+}
+
+#[test]
 fn an_answer_says_that_its_file_cannot_be_compared() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::ingested(&[("d/e/a.md", "# A\n"), ("b.md", "# B\n")]);

@@ -154,12 +154,19 @@ impl Store {
         let mut reader = self.engine.reader(purpose)?;
         if reader.facts().is_interrupted {
             drop(reader);
-            // If the edits cannot be finished now, the store can still be read.
-            self.warn(self.finish_edits().unwrap_or_else(|error| {
-                let message = format!("an interrupted edit could not be finished yet: {error}");
-                vec![Warning::new("EDIT_OPEN", message)]
-            }));
+            let finished = self.try_to_finish_edits();
             reader = self.engine.reader(purpose)?;
+            match finished {
+                Ok(warnings) => self.warn(warnings),
+                // Another process finishes the edit, or is about to make it.
+                Err(error) if error.kind() == ErrorKind::Locked => {}
+                // If the edits cannot be finished now, the store can still be read.
+                Err(error) if reader.facts().is_interrupted => {
+                    let message = format!("an edit was begun and not finished yet: {error}");
+                    self.warn(vec![Warning::new(EDIT_OPEN, message)]);
+                }
+                Err(_) => {}
+            }
         }
         if reader.facts().has_lost_options {
             self.warn(vec![options_lost()]);
@@ -256,18 +263,22 @@ impl Store {
     /// Finishes edits that were interrupted. Does nothing if another process is writing, if the store
     /// is read-only, or if the store is not trusted.
     pub fn finish_edits(&self) -> Result<Vec<Warning>> {
-        match self.trusted_writer(Duration::ZERO) {
-            Ok((writer, mut warnings)) => {
-                warnings.extend(writer.close()?);
-                Ok(warnings)
-            }
-            Err(error) => match error.kind() {
-                ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::UntrustedStore => {
-                    Ok(Vec::new())
-                }
-                _ => Err(error),
-            },
+        self.try_to_finish_edits().or_else(|error| match error.kind() {
+            ErrorKind::Locked | ErrorKind::ReadOnly | ErrorKind::UntrustedStore => Ok(Vec::new()),
+            _ => Err(error),
+        })
+    }
+
+    /// Finishes edits that were interrupted, unless the folder of their files is missing.
+    fn try_to_finish_edits(&self) -> Result<Vec<Warning>> {
+        let (writer, mut warnings) = self.trusted_writer(Duration::ZERO)?;
+        if !writer.intents()?.is_empty() {
+            let message = "an edit was begun and not finished, and the folder of its files is missing or empty; \
+                           `mdsel verify --drop-edits` drops it if the folder is gone for good";
+            warnings.push(Warning::new(EDIT_OPEN, message));
         }
+        warnings.extend(writer.close()?);
+        Ok(warnings)
     }
 }
 
@@ -276,6 +287,9 @@ pub(crate) const FILE_NAME: &str = ".mdsel.db";
 
 /// The code of the warning about a store that never had a document.
 pub(crate) const EMPTY_STORE: &str = "EMPTY_STORE";
+
+/// The code of the warning about an edit that was begun and not finished.
+const EDIT_OPEN: &str = "EDIT_OPEN";
 
 /// The code of the warning about damaged options.
 pub(crate) const OPTIONS_LOST: &str = "OPTIONS_LOST";
