@@ -243,6 +243,24 @@ fn every_damage_of_the_index_is_reported_and_repaired() {
 }
 
 #[test]
+fn a_replaced_document_leaves_no_rows_if_its_own_were_damaged() {
+    for damage in [
+        "UPDATE link SET stored = zeroblob(9)",
+        "UPDATE link SET stored = CAST('x' AS TEXT)",
+        "UPDATE code SET stored = x'ff'",
+        "UPDATE task SET stored = x'05'",
+        "UPDATE front_matter SET value = '{\"other\":1}'",
+    ] {
+        let place = Place::with_fixtures();
+        tampered(&place, damage);
+        assert_eq!(place.run(&["verify"]).status, 1, "{damage}");
+        place.run(&["ingest", "--force"]).success();
+        let clean = place.run(&["verify"]);
+        assert_eq!(clean.status, 0, "{damage}: {}", clean.text());
+    }
+}
+
+#[test]
 fn an_unfinished_edit_is_reported_and_finished() {
     let place = Place::with_fixtures();
     tampered(

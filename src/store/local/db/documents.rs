@@ -3,15 +3,17 @@
 //! Invariants: a document that was written and deleted leaves no row. Rows that are found by the hash of
 //! a name are written at the end of a transaction, sorted.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use super::data::DATA_TABLES;
 use super::totals::TotalsChange;
 use super::{content, sql};
-use crate::codec::{data, row};
+use crate::codec::data::{self, Packable};
+use crate::codec::row;
 use crate::data::Contents;
 use crate::links::Outgoing;
 use crate::prepare::PreparedDocument;
+use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::prepare::rows::DerivedRows;
 use crate::prepare::values::{self, ValueRow};
 
@@ -188,55 +190,101 @@ pub(super) fn remove(
     }
     pending.totals.remove(connection, id)?;
     content::remove(connection, id)?;
-    remove_keys(connection, id)?;
-    remove_data_keys(connection, id)?;
+    let stored = StoredParts::of(connection, id)?;
+    remove_keys(connection, id, &stored)?;
+    remove_data_keys(connection, id, &stored)?;
     connection.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id]).map(|_| ())
 }
 
-/// Deletes the keys of the links and names of a document.
-fn remove_keys(connection: &Connection, id: i64) -> rusqlite::Result<()> {
-    let prepare = |statement| connection.prepare_cached(statement);
-    let row: Option<(String, Vec<u8>)> =
-        prepare("SELECT path, stored FROM link JOIN document ON id = document_id WHERE id = ?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+/// The stored parts of a document from which its keys are derived.
+struct StoredParts<'a> {
+    connection: &'a Connection,
+    id: i64,
+    /// The path; `None` if it is damaged.
+    path: Option<String>,
+    checksums: Checksums,
+}
+
+impl<'a> StoredParts<'a> {
+    fn of(connection: &'a Connection, id: i64) -> rusqlite::Result<Self> {
+        let row = connection
+            .prepare_cached("SELECT path, seal FROM document WHERE id = ?1")?
+            .query_row([id], |row| {
+                let seal = row.get_ref(1)?.as_blob_or_null().unwrap_or_default();
+                Ok((row.get(0).ok(), Checksums::stored(seal)))
+            })
             .optional()?;
-    let Some((path, stored)) = row else { return Ok(()) };
-    let outgoing: Outgoing = postcard::from_bytes(&row::packed(stored)).unwrap_or_default();
-    for key in outgoing.link_keys(&path) {
-        prepare("DELETE FROM link_key WHERE key = ?1 AND document_id = ?2")?.execute([key, id])?;
+        let (path, checksums) = row.unwrap_or((None, Checksums::stored(None)));
+        Ok(Self { connection, id, path, checksums })
     }
-    for key in outgoing.name_keys() {
-        prepare("DELETE FROM name_key WHERE key = ?1 AND document_id = ?2")?.execute([key, id])?;
+
+    /// Decodes a part in a `column` of a table; `None` if it is damaged.
+    fn decoded<T: Default>(
+        &self,
+        table: &str,
+        column: &str,
+        part: DocumentPart,
+        decode: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        let bytes: Option<Vec<u8>> = self
+            .connection
+            .prepare_cached(&format!("SELECT {column} FROM {table} WHERE document_id = ?1"))?
+            .query_row([self.id], |row| Ok(row.get_ref(0)?.as_bytes().unwrap_or_default().to_vec()))
+            .optional()?
+            .map(row::packed);
+        let is_whole = self.checksums.is(part, || checksums::optional(bytes.as_deref()));
+        Ok(bytes.map_or(Some(T::default()), |bytes| decode(&bytes)).filter(|_| is_whole))
     }
-    Ok(())
+}
+
+/// Deletes rows of a document: those with `keys`, or all of them if the keys are not known. The table has no index by
+/// document, so all of its rows are read then.
+fn delete_keys<K: ToSql>(
+    connection: &Connection,
+    table: &str,
+    keys: Option<impl IntoIterator<Item = K>>,
+    id: i64,
+) -> rusqlite::Result<()> {
+    let delete = format!("DELETE FROM {table} WHERE document_id = ?1");
+    let Some(keys) = keys else {
+        return connection.execute(&delete, [id]).map(|_| ());
+    };
+    let mut statement = connection.prepare_cached(&format!("{delete} AND key = ?2"))?;
+    keys.into_iter().try_for_each(|key| statement.execute(params![id, key]).map(|_| ()))
+}
+
+/// Deletes the keys of the links and names of a document.
+fn remove_keys(connection: &Connection, id: i64, stored: &StoredParts<'_>) -> rusqlite::Result<()> {
+    let decode = |bytes: &[u8]| postcard::from_bytes::<Outgoing>(bytes).ok();
+    let outgoing = stored.decoded("link", "stored", DocumentPart::Links, decode)?;
+    let of_links = outgoing.as_ref().zip(stored.path.as_ref());
+    let of_links = of_links.map(|(outgoing, path)| outgoing.link_keys(path));
+    delete_keys(connection, "link_key", of_links, id)?;
+    delete_keys(connection, "name_key", outgoing.as_ref().map(Outgoing::name_keys), id)
 }
 
 /// Deletes the keys of the data of a document and the values of its front matter.
-fn remove_data_keys(connection: &Connection, id: i64) -> rusqlite::Result<()> {
-    let prepare = |statement: &str| connection.prepare_cached(statement);
-    let mut packed: [Option<Vec<u8>>; 3] = Default::default();
-    for (table, packed) in DATA_TABLES.into_iter().zip(&mut packed) {
-        *packed = prepare(&format!("SELECT stored FROM {table} WHERE document_id = ?1"))?
-            .query_row([id], |row| row.get(0))
-            .optional()?
-            .map(row::packed);
-    }
-    let [code, tables, tasks] = packed;
-    let contents = Contents {
-        code: data::decode(code.as_deref(), usize::MAX).unwrap_or_default(),
-        tables: data::decode(tables.as_deref(), usize::MAX).unwrap_or_default(),
-        tasks: data::decode(tasks.as_deref(), usize::MAX).unwrap_or_default(),
+fn remove_data_keys(
+    connection: &Connection,
+    id: i64,
+    stored: &StoredParts<'_>,
+) -> rusqlite::Result<()> {
+    let [in_code, in_tables, in_tasks] = DATA_TABLES;
+    let code = stored.decoded(in_code, "stored", DocumentPart::Code, unpacked)?;
+    let tables = stored.decoded(in_tables, "stored", DocumentPart::Tables, unpacked)?;
+    let tasks = stored.decoded(in_tasks, "stored", DocumentPart::Tasks, unpacked)?;
+    let contents = match (code, tables, tasks) {
+        (Some(code), Some(tables), Some(tasks)) => Some(Contents { code, tables, tasks }),
+        _ => None,
     };
-    for key in contents.keys() {
-        prepare("DELETE FROM data_key WHERE key = ?1 AND document_id = ?2")?.execute([key, id])?;
-    }
-    let front_matter: Option<String> =
-        prepare("SELECT value FROM front_matter WHERE document_id = ?1")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-    for value in values::of(front_matter.as_deref()) {
-        prepare("DELETE FROM front_matter_value WHERE key = ?1 AND document_id = ?2")?
-            .execute(params![value.key, id])?;
-    }
-    Ok(())
+    delete_keys(connection, "data_key", contents.map(|contents| contents.keys()), id)?;
+    let values = |bytes: &[u8]| Some(values::of(Some(std::str::from_utf8(bytes).ok()?)));
+    let values = stored.decoded("front_matter", "value", DocumentPart::FrontMatter, values)?;
+    let keys = values.map(|values| values.into_iter().map(|value| value.key));
+    delete_keys(connection, "front_matter_value", keys, id)
+}
+
+/// Unpacks code, tables or tasks.
+fn unpacked<T: Packable>(packed: &[u8]) -> Option<Vec<T>> {
+    data::decode(Some(packed), usize::MAX)
 }
