@@ -154,7 +154,7 @@ limits! {
     MAX_REFERENCE_BYTES = 4096, "reference-bytes",
         "bytes of a link in which an edit looks for the label of a definition; for a longer link the definition is kept";
     MAX_SUMMARY_CHARS = 1000, "summary-chars",
-        "characters of a paragraph that sums up a place; a longer one is cut";
+        "characters of the summary of a place; a longer one is cut";
     MAX_HINT_CHARS = 40, "hint-chars", "characters of a name that a hint repeats";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that was not found";

@@ -655,3 +655,16 @@ fn a_question_that_is_given_as_an_address_names_the_option_for_questions() {
         assert!(!text.contains("--query"), "{text}");
     }
 }
+
+#[test]
+fn a_summary_in_front_matter_is_cut_like_a_paragraph() {
+    let words = "word ".repeat(1000);
+    let place = Place::ingested(&[
+        ("a.md", &*format!("---\nsummary: {words}\n---\n\n# A\n")),
+        ("b.md", &*format!("# B\n\n{words}\n")),
+    ]);
+    let answer = place.run(&["context", "a.md", "b.md", "-f", "records"]).success().text();
+    let summaries: Vec<&str> = answer.lines().filter(|line| line.starts_with("S ")).collect();
+    let lengths: Vec<usize> = summaries.iter().map(|line| line.len()).collect();
+    assert!(lengths.len() == 2 && lengths[0] == lengths[1] && lengths[0] < 1100, "{lengths:?}");
+}

@@ -80,12 +80,7 @@ impl Session<'_> {
                 Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| shows_text(text));
             Ok(text.is_some())
         })?;
-        let mut text = text.map(|text| on_one_line(&text));
-        // A paragraph may have data of any length in it.
-        if let Some(text) = &mut text {
-            shorten(text, limits::MAX_SUMMARY_CHARS);
-        }
-        Ok(text)
+        Ok(text.map(|text| on_one_line(&text)))
     }
 }
 
@@ -101,8 +96,11 @@ fn text_of(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// Returns a summary on one line. It is cut if it is longer than the limit: it may have data of any length in it.
 fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    shorten(&mut line, limits::MAX_SUMMARY_CHARS);
+    line
 }
 
 #[cfg(test)]
