@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::corpus;
-use crate::harness::{Place, age, copy, fixtures, repeats};
+use crate::harness::{Place, age, copy, fixtures, repeats, tampered};
 use crate::stores::as_nobody;
 
 const DOC: &str = "---\ntitle: x\n---\nintro\n\n# One\n\nfirst\n\n## Alpha\n\nalpha\n\n## Beta\n\nbeta\n\n# Two\n\ntwo\n";
@@ -1080,5 +1080,23 @@ fn the_new_lines_of_a_phrase_that_is_gone_are_those_of_its_section() {
         let answer = place.run(&replace).success().json();
         let given = [&answer["new_line_start"], &answer["new_line_end"]];
         assert_eq!(given, [&json!(lines[0]), &json!(lines[1])], "{answer}");
+    }
+}
+
+#[test]
+fn a_row_of_an_edit_does_not_repeat_its_warnings() {
+    let commands: [&[&str]; 2] = [
+        &["replace", "doc.md", "Alpha", "--content", "new", "-f", "jsonl"],
+        &["rename", "doc.md", "Alpha", "--title", "Gamma", "-f", "jsonl"],
+    ];
+    for command in commands {
+        let place = doc();
+        tampered(
+            &place,
+            "INSERT INTO edit_intent VALUES (1, 'doc.md', '.mdsel-edit-0', zeroblob(32), x'')",
+        );
+        let rows = place.run(command).success().text();
+        assert_eq!(rows.matches("EDIT_RECOVERED").count(), 1, "{rows}");
+        assert!(rows.lines().nth(1).unwrap().starts_with("{\"warning\":"), "{rows}");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, edit_has};
-use super::value;
+use super::row_without;
 use crate::address::namespace;
 use crate::edit::plan::Renumbered;
 use crate::edit::{self, Done, EditCommand};
@@ -107,7 +107,7 @@ impl Answer for edit::EditAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Vec<Value> {
-        self.report.iter().map(|_| value(self)).collect()
+        self.report.iter().map(|_| row_without(self, &["warnings"])).collect()
     }
 
     fn rest(&self) -> Footer<'_> {

@@ -43,6 +43,15 @@ fn value(item: &impl serde::Serialize) -> Value {
     serde_json::to_value(item).unwrap_or_default()
 }
 
+/// Returns the row of an answer, without the `fields` that have rows of their own.
+fn row_without(answer: &impl serde::Serialize, fields: &[&str]) -> Value {
+    let mut row = value(answer);
+    if let Value::Object(all) = &mut row {
+        all.retain(|name, _| !fields.contains(&name.as_str()));
+    }
+    row
+}
+
 /// Returns the part of an address after the namespace, with the `::` without which it would name a place in every document.
 fn locator(address: &str) -> &str {
     address.find("::").and_then(|at| address.get(at..)).unwrap_or(address)

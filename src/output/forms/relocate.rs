@@ -8,7 +8,7 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, edit_has};
 use super::edit::{kept_definitions, renumbered};
-use super::value;
+use super::row_without;
 use crate::count::counted;
 use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
 use crate::limits;
@@ -67,7 +67,7 @@ impl Answer for RelocateAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Vec<Value> {
-        vec![value(self)]
+        vec![row_without(self, &["unresolved_selectors", "warnings"])]
     }
 
     fn rest(&self) -> Footer<'_> {
