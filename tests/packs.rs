@@ -220,6 +220,11 @@ fn attachments_that_would_be_hidden_are_not_written() {
     assert_eq!(report["skipped"][1]["file"], ".mdsel.db");
     assert!(!place.join("out/.git").exists() && !place.join("out/.mdsel.db").exists());
     assert_eq!(std::fs::read(place.join("out/x.txt")).unwrap(), b"x");
+    let again = ["load", "a.pack", "--attachments", "out", "-f", "jsonl"];
+    let rows = place.run(&again).success().text();
+    let counts: serde_json::Value = serde_json::from_str(rows.lines().nth(2).unwrap()).unwrap();
+    assert_eq!(counts["attachments"], 1, "{rows}");
+    assert_eq!((counts.get("skipped"), counts.get("warnings")), (None, None), "{rows}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, json as strict, ldmd};
-use super::value;
+use super::{row_without, value};
 use crate::ingest::{ChangeKind, IngestReport};
 use crate::message::Message;
 use crate::query::List;
@@ -44,10 +44,7 @@ impl Answer for IngestReport {
     fn rows(&self) -> Vec<Value> {
         let changes = self.changes.iter().flatten().map(value);
         let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));
-        let summary = json!({
-            "added": self.added, "changed": self.changed, "removed": self.removed,
-            "unchanged": self.unchanged, "generation": self.generation
-        });
+        let summary = row_without(self, &["changes", "skipped", "warnings", "truncated"]);
         changes.chain(skipped).chain([summary]).collect()
     }
 
