@@ -143,3 +143,14 @@ fn messages_that_name_commands_are_templates() {
         assert!(!formatted.contains("`mdsel "), "{formatted}");
     }
 }
+
+#[test]
+fn status_prints_one_list_at_a_time() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    for options in
+        [["--limits", "--stale"], ["--limits", "--collections"], ["--collections", "--stale"]]
+    {
+        let refused = place.run(&[&["status"][..], &options].concat()).ends(2);
+        assert_eq!(refused.code(), "USAGE");
+    }
+}

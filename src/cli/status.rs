@@ -22,6 +22,7 @@ use crate::trust::{TrustSource, Wish};
 /// Arguments of `status`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel status -f text")]
+#[group(multiple = false)]
 pub(super) struct StatusArgs {
     /// List the files that have changed since the ingest
     #[arg(long)]
