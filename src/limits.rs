@@ -5,6 +5,8 @@
 //! refused, cut, left out or waited for. A number that only affects speed or ranking is in the module that
 //! it tunes, and so is the width of a stored field. The limits do not depend on features.
 
+use std::fmt;
+
 /// A limit: its name, its value, and what happens above it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
@@ -263,6 +265,12 @@ limits! {
 
 /// The default of the longest time to wait for another writer.
 pub const LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(LOCK_WAIT_SECONDS as u64);
+
+impl fmt::Display for Limit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the limit {} ({})", self.name, self.value)
+    }
+}
 
 /// Returns the error for `limit`, which was exceeded.
 pub fn exceeded(limit: Limit) -> crate::error::Error {

@@ -145,6 +145,19 @@ fn messages_that_name_commands_are_templates() {
 }
 
 #[test]
+fn an_exceeded_limit_is_named_with_its_value() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let address = "x".repeat(5000);
+    let answer = place.run(&["select", &address]).ends(1).json();
+    let fault = &answer["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "INVALID_SYNTAX");
+    assert_eq!(fault["message"], "the address is longer than the limit address-bytes (4096)");
+    let refused = place.run(&["ingest", "--max-file-size", "2G"]).ends(2);
+    let named = "exceeds the limit largest-max-file-size (1073741824)";
+    assert!(refused.stderr.contains(named), "{}", refused.stderr);
+}
+
+#[test]
 fn status_prints_one_list_at_a_time() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     for options in

@@ -106,7 +106,7 @@ fn byte_size(text: &str) -> std::result::Result<u64, String> {
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match bytes {
         Some(bytes) if bytes <= limits::LARGEST_MAX_FILE_BYTES as u64 => Ok(bytes),
-        Some(_) => Err("exceeds the limit largest-max-file-size (1G)".to_owned()),
+        Some(_) => Err(format!("exceeds {}", limits::row::LARGEST_MAX_FILE_BYTES)),
         None => Err("not a number of bytes such as 500K or 32M".to_owned()),
     }
 }

@@ -7,12 +7,16 @@ use super::command::{AnyCommand, Described};
 use super::global::Global;
 use super::refused_options::RefusedOptions;
 use crate::error::Result;
+use crate::limits;
 use crate::output::Format;
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: claude mcp add docs -- mdsel --db docs/.mdsel.db mcp\n\n\
-                  -f and --max-chars (here 24000) apply to replies unless a call sets its own.")]
+#[command(after_help = format!(
+    "Example: claude mcp add docs -- mdsel --db docs/.mdsel.db mcp\n\n\
+     -f and --max-chars (here {}) apply to replies unless a call sets its own.",
+    limits::REPLY_CHARS
+))]
 pub(super) struct McpArgs {
     /// Offer the edit tool, too
     #[arg(long)]

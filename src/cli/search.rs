@@ -101,7 +101,7 @@ pub(super) struct SearchArgs {
 fn context_lines(text: &str) -> std::result::Result<usize, String> {
     match text.parse() {
         Ok(lines) if lines <= limits::MAX_CONTEXT_LINES => Ok(lines),
-        Ok(_) => Err(format!("exceeds the limit context-lines ({})", limits::MAX_CONTEXT_LINES)),
+        Ok(_) => Err(format!("exceeds {}", limits::row::MAX_CONTEXT_LINES)),
         Err(_) => Err("not a number of lines".to_owned()),
     }
 }

@@ -98,6 +98,6 @@ pub(super) fn joined(steps: &[Step]) -> String {
 
 /// Returns the warning that `what` names more nodes than are followed.
 pub(in crate::query) fn expansion_cut(what: &str) -> Warning {
-    let message = format!("{what} matches more nodes than the limit expansion allows");
+    let message = format!("{what} matches more nodes than {} allows", limits::row::MAX_EXPANSION);
     Warning::new("EXPANSION_CUT", message)
 }
