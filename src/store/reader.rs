@@ -16,7 +16,7 @@ use super::{DocumentFilter, Ranking, SectionFilter, StoredDocument};
 use crate::corpus::{IngestOptions, Roots};
 use crate::data::expression::value_at;
 use crate::data::{CodeItem, Expression, TaskEntry};
-use crate::error::{Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::Markup;
 use crate::links::Outgoing;
 use crate::markdown::contents::Table;
@@ -305,48 +305,60 @@ pub trait Reader: Debug + Send + Sync {
 
     /// Returns the structure of a document.
     fn outline(&self, document: &StoredDocument) -> Result<Outline> {
-        Ok(self.outlines(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.outlines(std::slice::from_ref(document))?)
     }
 
     /// Returns the LDMD sections of a document and the problems with its markers.
     fn markup(&self, document: &StoredDocument) -> Result<Markup> {
-        Ok(self.markups(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.markups(std::slice::from_ref(document))?)
     }
 
     /// Returns the links and the names of a document.
     fn links(&self, document: &StoredDocument) -> Result<Outgoing> {
-        Ok(self.all_links(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.all_links(std::slice::from_ref(document))?)
     }
 
     /// Returns the tags of a document, case-folded and sorted.
     fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
-        Ok(self.all_tags(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.all_tags(std::slice::from_ref(document))?)
     }
 
     /// Returns the keys and values of the front matter of a document.
     fn front_matter(&self, document: &StoredDocument) -> Result<FrontMatterData> {
-        Ok(self.front_matters(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.front_matters(std::slice::from_ref(document))?)
     }
 
     /// Returns the code blocks of a document, in document order.
     fn code(&self, document: &StoredDocument) -> Result<Vec<CodeItem>> {
-        Ok(self.all_code(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.all_code(std::slice::from_ref(document))?)
     }
 
     /// Returns the tables of a document, in document order.
     fn tables(&self, document: &StoredDocument) -> Result<Vec<Table>> {
-        Ok(self.all_tables(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.all_tables(std::slice::from_ref(document))?)
     }
 
     /// Returns the tasks of a document, in document order.
     fn tasks(&self, document: &StoredDocument) -> Result<Vec<TaskEntry>> {
-        Ok(self.all_tasks(std::slice::from_ref(document))?.pop().unwrap_or_default())
+        only(self.all_tasks(std::slice::from_ref(document))?)
     }
 
     /// Returns the bytes of a document within `span`, clipped to the document.
     fn content(&self, document: &StoredDocument, span: ByteSpan) -> Result<Vec<u8>> {
-        Ok(self.contents(&[(document, span)])?.pop().unwrap_or_default())
+        only(self.contents(&[(document, span)])?)
     }
+}
+
+/// Returns the answer about one document.
+///
+/// # Errors
+///
+/// `STORE_CORRUPT` if the engine has no answer about the document.
+fn only<T>(mut answers: Vec<T>) -> Result<T> {
+    answers.pop().ok_or_else(|| {
+        Error::new(ErrorKind::StoreCorrupt, "the store has no answer about one of its documents")
+            .with_hint("run `mdsel verify`, which finds damaged documents")
+    })
 }
 
 /// Implements [`Reader::retain`] by reading the tags and the front matter of each document.
@@ -382,4 +394,16 @@ pub(super) fn is_key_of_a_document(reader: &(impl Reader + ?Sized), key: &str) -
     let condition = Some(Expression::Exists(key.to_owned()));
     let filter = DocumentFilter { condition, ..DocumentFilter::default() };
     Ok(!reader.documents(&Lookup::Data(&filter, &[]), None, 1)?.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_without_an_answer_is_an_error_and_not_an_empty_document() {
+        let outlines: Vec<Outline> = Vec::new();
+        assert_eq!(only(outlines).unwrap_err().kind(), ErrorKind::StoreCorrupt);
+        assert_eq!(only(vec![1]).unwrap(), 1);
+    }
 }
