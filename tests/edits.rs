@@ -1100,3 +1100,20 @@ fn a_row_of_an_edit_does_not_repeat_its_warnings() {
         assert!(rows.lines().nth(1).unwrap().starts_with("{\"warning\":"), "{rows}");
     }
 }
+
+#[test]
+fn standard_input_that_cannot_be_read_is_named() {
+    let place = doc();
+    let folder = std::fs::File::open(place.path()).unwrap();
+    let mut command = place.command("", &["replace", "doc.md", "Alpha", "-f", "json"]);
+    let output = command.stdin(folder).output().unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["code"], "IO", "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("standard input: "), "{message}");
+    // Without any standard input there is no content.
+    let closed = ["-c", "exec \"$0\" replace doc.md Alpha -f json <&-", crate::harness::PROGRAM];
+    let output = Command::new("sh").args(closed).current_dir(place.path()).output().unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["reason"], "EMPTY_CONTENT", "{answer}");
+}

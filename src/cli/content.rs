@@ -30,8 +30,8 @@ impl ContentArgs {
             (Some(text), _) => (Some(text.clone().into_bytes()), true),
             (None, Some(path)) => (Some(read(path)?), false),
             (None, None) if io::stdin().is_terminal() => (None, false),
-            // Reading fails if standard input is closed: then there is no content.
-            (None, None) => (standard_input().ok(), false),
+            // If standard input is closed, it is empty.
+            (None, None) => (Some(standard_input()?), false),
         };
         checked_content(content, is_explicit && empties).map_err(|error| {
             let or_none = if empties { "; --content '' empties the place" } else { "" };
