@@ -229,6 +229,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
             line_start: None,
             line_end: None,
             content: "`` ` ``".to_owned(),
+            lossy: false,
             truncated: false,
             number: 0,
         };

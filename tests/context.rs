@@ -668,3 +668,14 @@ fn a_summary_in_front_matter_is_cut_like_a_paragraph() {
     let lengths: Vec<usize> = summaries.iter().map(|line| line.len()).collect();
     assert!(lengths.len() == 2 && lengths[0] == lengths[1] && lengths[0] < 1100, "{lengths:?}");
 }
+
+#[test]
+fn an_item_with_bytes_that_are_not_utf8_is_marked() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    place.write("log", b"one \xff two".as_slice());
+    let call = ["context", "--item", "text=@log", "--item", "text=plain", "-f", "json"];
+    let answer = place.run(&call).success().json();
+    let items = answer["items"].as_array().unwrap();
+    assert_eq!(items[0]["content"], "one \u{fffd} two", "{answer}");
+    assert_eq!((&items[0]["lossy"], items[1].get("lossy")), (&true.into(), None), "{answer}");
+}

@@ -1,5 +1,7 @@
 //! `context` and `prime`: their arguments and their requests.
 
+use std::path::Path;
+
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use clap_complete::engine::ArgValueCompleter;
@@ -8,8 +10,9 @@ use super::args::{AfterArgs, FilterArgs, ListArgs, RecordArgs};
 use super::command::{AnyCommand, Described, described, has};
 use super::completions::addresses;
 use super::global::Global;
-use super::input::standard_input;
+use super::input::{read, standard_input};
 use super::{Status, store};
+use crate::decoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 use crate::query::context::{ContextAnswer, ContextRequest, ContextSource, Outside, context};
@@ -254,24 +257,27 @@ fn outside(item: &str) -> Result<Outside> {
     {
         return Err(usage(format!("{start}-{end} is not a range of lines")));
     }
+    let (content, lossy) = text_of(text)?;
     Ok(Outside {
         kind: kind.to_owned(),
         file: (!file.is_empty()).then(|| file.to_owned()),
         line_start,
         line_end,
-        content: text_of(text)?,
+        content,
+        lossy,
         truncated: false,
         number: 0,
     })
 }
 
-fn text_of(text: &str) -> Result<String> {
+/// Returns the text of an item, and whether it has bytes that are not UTF-8.
+fn text_of(text: &str) -> Result<(String, bool)> {
     let bytes = match text.strip_prefix('@') {
-        Some(path) => {
-            std::fs::read(path).map_err(|error| Error::io(std::path::Path::new(path), error))?
-        }
+        Some(path) => read(Path::new(path))?,
         None if text == "-" => standard_input()?,
-        None => return Ok(text.to_owned()),
+        None => return Ok((text.to_owned(), false)),
     };
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let text = String::from_utf8(bytes);
+    let is_lossy = text.is_err();
+    Ok((text.unwrap_or_else(|error| decoding::text(error.as_bytes()).into_owned()), is_lossy))
 }

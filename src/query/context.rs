@@ -80,6 +80,9 @@ pub struct Outside {
     pub line_end: Option<usize>,
     /// The text itself.
     pub content: String,
+    /// Whether the text has bytes that are not UTF-8, which are shown as U+FFFD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lossy: bool,
     /// Whether the text is cut to fit the limit of characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,

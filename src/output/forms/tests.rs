@@ -277,6 +277,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
         line_start: Some(1),
         line_end: Some(4),
         content: text.to_owned(),
+        lossy: false,
         truncated: false,
         number: 0,
     });
