@@ -81,6 +81,9 @@ pub struct Hit {
     /// The address of the rest of the passage, if the passage is cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
+    /// The last line of the rest of the passage, 1-based, if `rest` names lines.
+    #[serde(skip)]
+    pub(super) rest_end: Option<usize>,
     /// The line at which the passage goes on after its last window, 1-based, if that was cut.
     #[serde(skip)]
     pub(super) next_line: Option<usize>,
@@ -179,7 +182,7 @@ impl Hit {
         else {
             return false;
         };
-        self.rest = Some(lines_address(&self.file, rest.0, rest.1));
+        self.set_rest(rest.0, rest.1);
         (self.passage, self.next_line) = (windows, next_line);
         self.truncated = true;
         true
@@ -241,7 +244,12 @@ impl Hit {
         // Not even the best unit fits, so a part of it is kept, with the hit if that is in it.
         window.shorten(chars, ByteSpan::new(self.byte_start, self.byte_end));
         self.next_line = Some(window.line_start);
+        self.set_rest(first, last);
+    }
+
+    fn set_rest(&mut self, first: usize, last: usize) {
         self.rest = Some(lines_address(&self.file, first, last));
+        self.rest_end = Some(last);
     }
 
     /// Returns the parts of the passage in order.
@@ -276,8 +284,6 @@ impl Hit {
     pub fn passage_lines(&self) -> LineSpan {
         let start = self.passage.first().map_or(self.line, |first| first.line_start);
         let last = self.passage.last().map_or(self.line, |last| last.line_end);
-        let rest = self.rest.as_ref().and_then(|rest| rest.rsplit_once('-'));
-        let end = rest.and_then(|(_, end)| end.parse().ok()).unwrap_or(last);
-        LineSpan { start, end }
+        LineSpan { start, end: self.rest_end.unwrap_or(last) }
     }
 }

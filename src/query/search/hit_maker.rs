@@ -131,6 +131,7 @@ impl<'a> HitMaker<'a> {
             score_parts: None,
             passage: Vec::new(),
             rest: None,
+            rest_end: None,
             next_line: None,
             truncated: false,
             duplicates: Vec::new(),
