@@ -144,6 +144,32 @@ pub fn trim_line_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// The lines of `text` with their line ends.
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut position = 0;
+    std::iter::from_fn(move || {
+        let end = next_line_start(text, position);
+        let line = text.get(position..end).filter(|line| !line.is_empty());
+        position = end;
+        line
+    })
+}
+
+/// The line end that most lines of `text` have; the first of LF, CRLF and CR if several are equally
+/// frequent; `None` if no line has one.
+pub(crate) fn dominant_line_end(text: &[u8]) -> Option<&'static [u8]> {
+    let mut counts = [(0, &b"\n"[..]), (0, b"\r\n"), (0, b"\r")];
+    for line in lines(text) {
+        let ending = line.get(trim_line_end(line).len()..).unwrap_or_default();
+        for (count, _) in counts.iter_mut().filter(|(_, line_end)| *line_end == ending) {
+            *count += 1;
+        }
+    }
+    // `max_by_key` returns the last of several equal maxima, so the order is reversed.
+    let most = counts.into_iter().rev().max_by_key(|(count, _)| *count);
+    most.filter(|(count, _)| *count > 0).map(|(_, line_end)| line_end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -719,3 +719,17 @@ fn a_strict_check_lists_the_markers_that_other_readers_read_differently() {
     place.run(&["ldmd", "check", "code.md"]).success();
     place.run(&["ldmd", "check", "--strict-markers", "plain.md"]).success();
 }
+
+#[test]
+fn markers_have_the_line_ends_of_the_document() {
+    let text = "---\ntitle: x\n---\n\n# A\n\none\n\n## B\n\ntwo\n";
+    for line_end in ["\n", "\r\n", "\r"] {
+        let place = Place::ingested(&[("a.md", &*text.replace('\n', line_end))]);
+        let emitted = place.run(&["ldmd", "emit", "a.md", "-f", "raw"]).success().text();
+        let lines: Vec<&str> = emitted.split(line_end).collect();
+        assert!(lines.len() > 15 && !lines.concat().contains(['\r', '\n']), "{emitted:?}");
+        place.write("b.md", &emitted);
+        place.run(&["ingest"]).success();
+        place.run(&["ldmd", "check", "b.md"]).success();
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! Invariant: text is divided and joined only at line ends.
 
-use crate::position::{ByteSpan, next_line_start, trim_line_end};
+use crate::position::{ByteSpan, trim_line_end};
+pub(super) use crate::position::{dominant_line_end, lines};
 
 /// Returns `span` without blank lines at both ends and without the final line end; an empty span at its
 /// start if all lines are blank.
@@ -43,32 +44,6 @@ pub(super) fn first_line(text: &[u8]) -> &[u8] {
 pub(super) fn last_line(text: &[u8]) -> &[u8] {
     let start = text.iter().rposition(|&byte| is_line_end(byte)).map_or(0, |at| at + 1);
     text.get(start..).unwrap_or_default()
-}
-
-/// The lines of `text` with their line ends.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut position = 0;
-    std::iter::from_fn(move || {
-        let end = next_line_start(text, position);
-        let line = text.get(position..end).filter(|line| !line.is_empty());
-        position = end;
-        line
-    })
-}
-
-/// The line end that most lines of `text` have; the first of LF, CRLF and CR if several are equally
-/// frequent; `None` if no line has one.
-pub(super) fn dominant_line_end(text: &[u8]) -> Option<&'static [u8]> {
-    let mut counts = [(0, &b"\n"[..]), (0, b"\r\n"), (0, b"\r")];
-    for line in lines(text) {
-        let ending = line.get(trim_line_end(line).len()..).unwrap_or_default();
-        for (count, _) in counts.iter_mut().filter(|(_, line_end)| *line_end == ending) {
-            *count += 1;
-        }
-    }
-    // `max_by_key` returns the last of several equal maxima, so the order is reversed.
-    let most = counts.into_iter().rev().max_by_key(|(count, _)| *count);
-    most.filter(|(count, _)| *count > 0).map(|(_, line_end)| line_end)
 }
 
 /// Returns `text` with every line end converted to `line_end`.

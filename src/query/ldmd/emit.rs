@@ -18,7 +18,7 @@ use crate::ldmd::{Opening, closing, opening};
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::shows_text;
 use crate::markdown::words::{measure, page};
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, dominant_line_end};
 use crate::query::cursor::ListPart;
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
@@ -56,7 +56,7 @@ struct EmissionPlan {
     /// The offsets at which a part may begin: lines outside of headings, fences and HTML, and whether a
     /// block begins there. In document order.
     cuts: Vec<(usize, bool)>,
-    line_end: &'static str,
+    line_end: &'static [u8],
     /// The line that closes a fence that is still open at the end of the document.
     fence: Option<String>,
 }
@@ -210,10 +210,10 @@ impl Markers<'_> {
         let is_at_line_start = self.result.last().is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
             || self.result == crate::markdown::BYTE_ORDER_MARK;
         if !is_at_line_start {
-            self.result.extend_from_slice(self.plan.line_end.as_bytes());
+            self.result.extend_from_slice(self.plan.line_end);
         }
         self.result.extend_from_slice(line.as_bytes());
-        self.result.extend_from_slice(self.plan.line_end.as_bytes());
+        self.result.extend_from_slice(self.plan.line_end);
     }
 
     fn unit(&mut self, index: usize, unit: &Unit) {
@@ -319,7 +319,7 @@ fn plan(session: &Session<'_>, document: &OpenDocument, bytes: Vec<u8>) -> Resul
     Ok(EmissionPlan {
         cuts: cuts(document, &bytes, &whole),
         whole,
-        line_end: if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" },
+        line_end: dominant_line_end(&bytes).unwrap_or(b"\n"),
         stars: stars(document, &bytes),
         is_ldmd: !document.markup.sections.is_empty() && document.markup.faults.is_empty(),
         fence: open_fence(document, &blocks, &bytes),
@@ -390,7 +390,10 @@ fn whole(document: &OpenDocument, code: &[CodeItem]) -> Vec<ByteSpan> {
 fn cuts(document: &OpenDocument, bytes: &[u8], whole: &[ByteSpan]) -> Vec<(usize, bool)> {
     let nodes = &document.tree.outline().nodes;
     let body = nodes.first().map_or(0, |root| root.bytes.start);
-    let lines = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1);
+    // The CR of a CRLF does not end a line by itself.
+    let is_crlf = |at: &usize| bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"\r\n"));
+    let ends = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(|at| !is_crlf(at));
+    let lines = ends.map(|end| end + 1);
     let blocks = nodes.iter().filter(|node| {
         let parent = node.parent.and_then(|parent| nodes.get(parent)).map(|parent| parent.kind);
         !matches!(parent, Some(NodeKind::Item | NodeKind::Block(_)))
