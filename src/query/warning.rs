@@ -5,16 +5,11 @@
 use super::session::Session;
 use crate::error::{Result, Warning};
 use crate::message::message;
-use crate::store::{DocumentFilter, Lookup};
+use crate::store::{self, DocumentFilter, Lookup};
 
-/// Returns the warning that the store may lack what is inside documents, because a program that did not
-/// find it parsed them.
+/// Returns the warning that an older version parsed the documents, if one did.
 pub(super) fn parsed_before(session: &Session<'_>) -> Option<Warning> {
-    (!session.reader.facts().has_current_parser).then(|| {
-        let message = "an older version parsed the documents, so some of their code, tables, tasks and front \
-                       matter may not be found; the next `mdsel ingest` parses them again";
-        Warning::new("PARSED_BEFORE", message)
-    })
+    (!session.reader.facts().has_current_parser).then(store::parsed_before)
 }
 
 /// The code of the diagnostic and of the warning about front matter that could not be parsed.

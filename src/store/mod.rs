@@ -294,6 +294,14 @@ const EDIT_OPEN: &str = "EDIT_OPEN";
 /// The code of the warning about damaged options.
 pub(crate) const OPTIONS_LOST: &str = "OPTIONS_LOST";
 
+/// Returns the warning that the store may lack what is inside documents, because a program that did not find it parsed
+/// them.
+pub(crate) fn parsed_before() -> Warning {
+    let message = "an older version parsed the documents, so some of their code, tables, tasks and front \
+                   matter may not be found; the next `mdsel ingest` parses them again";
+    Warning::new("PARSED_BEFORE", message)
+}
+
 /// Returns the warning that the options of the store are damaged.
 pub(crate) fn options_lost() -> Warning {
     let message = "the settings of the store are damaged; until they are given again, as in `mdsel ingest --ext md` \

@@ -371,11 +371,6 @@ fn opened<'a>(
     Ok(&*open.insert(document))
 }
 
-/// Returns whether `text` of a document contains replacements for bytes that are not UTF-8.
-fn is_lossy(document: &OpenDocument, text: &str) -> bool {
-    document.stored.is_lossy && text.contains(char::REPLACEMENT_CHARACTER)
-}
-
 /// Returns the titles of the sections that contain a node, outermost first.
 pub(super) fn heading_path(document: &OpenDocument, node: usize) -> Vec<String> {
     let sections = document.tree.sections_above(node);

@@ -14,9 +14,7 @@ use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
-use super::{
-    Common, Source, expression, heading_path, is_lossy, list, list_of_items, sorts_documents,
-};
+use super::{Common, Source, expression, heading_path, list, list_of_items, sorts_documents};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::{Result, Warning};
@@ -283,8 +281,7 @@ impl Source for Rows<'_> {
             line,
             heading_path: heading_path(document, node),
             lossy: values.iter().any(|(name, text)| {
-                let texts = [Some(name.as_str()), text.as_str()];
-                texts.into_iter().flatten().any(|text| is_lossy(document, text))
+                document.stored.is_lossy_in(text.as_str().into_iter().chain([&**name]))
             }),
             row: values,
             source,

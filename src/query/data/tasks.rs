@@ -12,9 +12,7 @@ use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
-use super::{
-    Common, Source, expression, heading_path, is_lossy, list, list_of_items, sorts_documents,
-};
+use super::{Common, Source, expression, heading_path, list, list_of_items, sorts_documents};
 use crate::data::expression::{Reason, value_at};
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
@@ -256,7 +254,7 @@ impl Source for Tasks<'_> {
             state: state_of(&found),
             depth: found.item.depth,
             fields: fields_of(&found),
-            lossy: is_lossy(document, &found.item.text),
+            lossy: document.stored.is_lossy_in([&*found.item.text]),
             text: found.item.text,
             freshness: self.session.freshness(&document.stored),
         })

@@ -139,7 +139,8 @@ impl Destination {
     /// Returns why a link leads to no place, in the words of `links check`.
     pub(crate) fn problem(&self) -> &'static str {
         match self {
-            Self::Broken(Reason::Outside | Reason::Site) => "unchecked",
+            Self::Broken(Reason::Outside | Reason::Site)
+            | Self::Attachment { is_checked: false, .. } => "unchecked",
             Self::NotInStore(_) => "not in the store",
             _ => "broken",
         }

@@ -28,6 +28,7 @@ use crate::limits;
 use crate::parallel::ordered;
 use crate::prepare::values::ValueRow;
 use crate::prepare::{LookupKeys, Preparation};
+use crate::store::parsed_before;
 
 /// A check in progress.
 #[derive(Debug)]
@@ -132,9 +133,7 @@ impl Check {
         let mut warnings = Vec::new();
         let can_parse = snapshot.has_current_parser();
         if !can_parse {
-            let message =
-                "an older version parsed the documents; the next `mdsel ingest` parses them again";
-            warnings.push(Warning::new("PARSED_BEFORE", message));
+            warnings.push(parsed_before());
         }
         let mut keys = or_fault(snapshot.key_tallies(), &mut faults)?;
         let mut index = IndexComparison::new(&inspection, &snapshot, &mut faults)?;
