@@ -152,7 +152,13 @@ impl<'a> DocumentBatches<'a> {
     /// Returns whether exactly one document is left.
     pub(super) fn is_one(&mut self) -> Result<bool> {
         self.fill()?;
-        Ok(self.batch.len() == 1 && self.next == 0)
+        // After the documents with the sort key, only a look shows whether there are others.
+        while self.batch.len() == 1 && self.next > 0 {
+            let first: Vec<StoredDocument> = std::mem::take(&mut self.batch).collect();
+            self.read()?;
+            self.batch = first.into_iter().chain(&mut self.batch).collect::<Vec<_>>().into_iter();
+        }
+        Ok(self.batch.len() == 1)
     }
 }
 
