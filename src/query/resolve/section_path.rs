@@ -11,7 +11,7 @@ use crate::markdown::slug::{comparable, slug};
 const MOST_PARTS: usize = 8;
 
 /// How exactly a text names a section, the most exact first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tier {
     /// The text is the whole slug path.
     SlugPath,
