@@ -52,8 +52,13 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Returns a session without open documents.
+    /// Returns a session without open documents for the call of this thread.
     pub fn new(reader: &'a dyn Reader) -> Self {
+        Self::of_call(reader, Cancellation::current())
+    }
+
+    /// Returns a session without open documents that ends its work when `cancellation` says so.
+    pub(super) fn of_call(reader: &'a dyn Reader, cancellation: Cancellation) -> Self {
         let roots = reader.roots();
         Self {
             reader,
@@ -65,8 +70,13 @@ impl<'a> Session<'a> {
             open: RefCell::default(),
             disk: OnceCell::new(),
             ordered: OnceCell::new(),
-            cancellation: Cancellation::current(),
+            cancellation,
         }
+    }
+
+    /// Returns the cancellation of the call, for other threads that work on it.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        self.cancellation.clone()
     }
 
     /// Returns the files below the root, as they are on disk now.

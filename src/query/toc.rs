@@ -207,11 +207,11 @@ fn on_all_cores(
     request: &TocRequest,
     filter: &Filter,
 ) -> Result<Vec<File>> {
-    let reader = session.reader;
+    let (reader, cancellation) = (session.reader, session.cancellation());
     // Reading and passing on documents one by one would take longer than building their trees.
     let batches: Vec<&[StoredDocument]> = documents.chunks(BATCH).collect();
     let trees = parallel::map(&batches, |batch| -> Result<Vec<File>> {
-        let session = Session::new(reader);
+        let session = Session::of_call(reader, cancellation.clone());
         let open = session.open_all(batch)?;
         let files = open.iter().map(|document| sections(&session, document, request, filter));
         Ok(files.filter(|file| !filter.looks_inside() || file.items() > 0).collect())
