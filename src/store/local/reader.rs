@@ -40,7 +40,7 @@ const MOST_LOOKED_UP: usize = 4_000;
 const MOST_READ: usize = 500;
 
 /// The titles of no more documents than this are read in less time than an index is opened.
-const FEW_DOCUMENTS: i64 = 8_000;
+const FEW_DOCUMENTS: usize = 8_000;
 
 /// The titles of at most one in this number of documents are looked up. For more, those of all are read.
 const MOST_TITLES_LOOKED_UP: usize = 4;
@@ -243,16 +243,15 @@ impl StoreState {
     /// read the titles of all takes less time.
     fn title_candidates(&self, needles: &[String]) -> Result<Option<Vec<i64>>> {
         let query = TrigramQuery::of_title_parts(needles);
-        let highest = self.snapshot.highest_id()?;
-        let is_small = self.full_text().is_none() && highest <= FEW_DOCUMENTS;
+        let documents = self.snapshot.totals()?.documents;
+        let is_small = self.full_text().is_none() && documents <= FEW_DOCUMENTS;
         if query == TrigramQuery::All || is_small {
             return Ok(None);
         }
         let candidates =
             |full_text: &mut FullText| full_text.known_candidates(&self.snapshot, &query);
         let candidates = self.with_full_text(candidates)?;
-        let most = usize::try_from(highest).unwrap_or(usize::MAX) / MOST_TITLES_LOOKED_UP;
-        Ok(candidates.filter(|ids| ids.len() <= most))
+        Ok(candidates.filter(|ids| ids.len() <= documents / MOST_TITLES_LOOKED_UP))
     }
 
     fn index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
