@@ -58,6 +58,13 @@ impl Globs {
         Ok(Self { list, folder, file_name })
     }
 
+    /// Compiles one glob that includes, also if it begins with `!`. Fails with `USAGE` if it is invalid.
+    pub(crate) fn only(pattern: &str) -> Result<Self> {
+        let [folder, file_name] = [literal_folder(pattern), literal_file_name(pattern)]
+            .map(|name| name.map(str::to_owned));
+        Ok(Self { list: vec![(false, Glob::over_paths(pattern)?)], folder, file_name })
+    }
+
     /// Returns a folder that contains every document that is included, if the globs name one.
     pub(crate) fn folder(&self) -> Option<&str> {
         self.folder.as_deref()

@@ -597,3 +597,47 @@ fn a_document_that_is_named_by_its_whole_path_hides_a_section_with_a_warning() {
     let own = place.run(&["select", "x.md"]).success().json();
     assert_eq!(own["warnings"], json!([]), "its own title is not hidden");
 }
+
+#[test]
+fn the_sort_order_does_not_change_the_form_of_the_answer() {
+    let dated = "---\ndate: 2026-01-01\n---\n# A\n";
+    let place = Place::ingested(&[
+        ("one/a.md", dated),
+        ("two/a.md", dated),
+        ("two/b.md", "# B\n"),
+        ("c.md", "# C\n"),
+    ]);
+    for folder in ["one", "two"] {
+        let plain = place.run(&["toc", folder]).success().json();
+        let sorted = place.run(&["toc", folder, "--sort", "date"]).success().json();
+        assert_eq!(plain, sorted, "{folder}");
+    }
+}
+
+#[test]
+fn an_edit_takes_the_address_of_a_whole_document() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    place.run(&["meta", "set", "a.md::*", "k=v"]).success();
+    assert!(std::fs::read_to_string(place.join("a.md")).unwrap().contains("k: v"));
+    let refused = place.run(&["meta", "set", "a*", "k=w"]).ends(1).json();
+    assert!(refused.to_string().contains("is not the name of a document"), "{refused}");
+}
+
+#[test]
+fn a_glob_is_followed_by_the_mark_of_a_whole_document() {
+    let place = Place::ingested(&[("d/a.md", "# A\n"), ("d/b.md", "# B\n"), ("c.md", "# C\n")]);
+    let files = |name: &str| place.run(&["toc", name]).success().json();
+    assert_eq!(files("d/*")["files"].as_array().unwrap().len(), 2);
+    assert_eq!(files("d/*::*"), files("d/*"));
+    assert_eq!(files("./d/*"), files("d/*"));
+}
+
+#[test]
+fn a_glob_that_cannot_be_read_says_so() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let filtered = place.run(&["toc", "-g", "[a"]).ends(2).json();
+    let named = place.run(&["toc", "[a"]).json();
+    let fault = &named["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "INVALID_SYNTAX");
+    assert_eq!(fault["message"], filtered["error"]["message"]);
+}

@@ -198,6 +198,24 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         false,
     ),
+    (
+        "a page of the trees that a glob names",
+        |session| {
+            let request = toc::TocRequest {
+                documents: vec!["**".to_owned()],
+                filter: FilterRequest::default(),
+                depth: None,
+                max_level: None,
+                with_addresses: true,
+                limit: 10,
+                after: None,
+            };
+            toc::toc(session, &request).unwrap().files.len()
+        },
+        11,
+        0,
+        false,
+    ),
     ("totals", |session| session.reader.totals().unwrap().documents, 1, 0, false),
     (
         "no hit",
@@ -322,4 +340,29 @@ fn a_page_of_hits_lists_few_documents() {
     };
     let (small, large) = (steps(&store(80)), steps(&store(640)));
     assert!(large < small * 2, "{small} steps, in a store that is eight times as large {large}");
+}
+
+/// The id of a document is never used again, so that the highest one says nothing about their number.
+#[test]
+fn documents_that_were_replaced_change_no_cost() {
+    let place = store(80);
+    let statements = || {
+        let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
+        let request = find::FindRequest {
+            pattern: "Options".to_owned(),
+            content: None,
+            subtree: false,
+            filter: FilterRequest::default(),
+            limit: 0,
+            after: None,
+        };
+        assert_eq!(find::find(&Session::new(&*reader), &request).unwrap().matches.len(), 80);
+        let runs = |(statement, cost): (String, StatementCost)| (statement, cost.runs);
+        work.take().into_iter().map(runs).collect::<Vec<_>>()
+    };
+    let before = statements();
+    for _ in 0..5 {
+        place.run(&["ingest", "--force"]).success();
+    }
+    assert_eq!(statements(), before);
 }

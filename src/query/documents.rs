@@ -16,7 +16,7 @@ use crate::address::{
 };
 use crate::corpus::bounds_below;
 use crate::error::{Result, Warning};
-use crate::glob::{Glob, is_glob, literal_folder};
+use crate::glob::{Globs, is_glob, literal_folder};
 use crate::limits;
 use crate::links::split_extension;
 use crate::message::{Message, message};
@@ -69,7 +69,10 @@ fn not_found_among(
     if let Some(fault) = not_ingested(session, name)? {
         return Ok(fault);
     }
-    let (message, suggestions) = if is_glob(name) {
+    let (message, suggestions) = if let Some(globs) = globs_of(name) {
+        if let Err(invalid) = globs {
+            return Ok(AddressError::new(FaultCode::InvalidSyntax, invalid.message().clone()));
+        }
         (format!("no document matches {name:?}"), Vec::new())
     } else {
         let mut suggestions = folders()?;
@@ -203,7 +206,7 @@ pub(super) fn meant(
         }
         NameMatch::None => {}
     }
-    let found = below_or_like(session, name, plain)?;
+    let found = below_or_like(session, plain)?;
     if !found.is_empty() {
         return Ok(Ok(found));
     }
@@ -354,11 +357,24 @@ fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<M
     };
     let folder = match by_whole_name(session, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None if admitted.under.is_none() => match folder(session, name)? {
-            None => folder_by_suffix(session, name)?.unwrap_or_default(),
-            exact => exact,
-        },
-        NameMatch::None | NameMatch::Many(..) => None,
+        NameMatch::None => folder(session, name)?,
+        NameMatch::Many(..) => return Ok(Meaning::Names),
+    };
+    if folder.is_none()
+        && let Some(Ok(globs)) = globs_of(name)
+        && takes_some(session, &globs)?
+    {
+        // A filter holds the globs of one list, of which the last one decides.
+        return Ok(if admitted.globs.is_empty() {
+            Meaning::Documents(DocumentFilter { globs, ..admitted })
+        } else {
+            Meaning::Names
+        });
+    }
+    let folder = match folder {
+        _ if admitted.under.is_some() => None,
+        None => folder_by_suffix(session, name)?.unwrap_or_default(),
+        exact => exact,
     };
     Ok(match folder {
         Some(root) if root.is_empty() => Meaning::Documents(admitted),
@@ -368,6 +384,12 @@ fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<M
         }
         None => Meaning::Names,
     })
+}
+
+/// Returns whether `globs` take a document.
+fn takes_some(session: &Session<'_>, globs: &Globs) -> Result<bool> {
+    let filter = DocumentFilter { globs: globs.clone(), ..DocumentFilter::default() };
+    Ok(!session.reader.documents(&Lookup::Data(&filter, &[]), None, 1)?.is_empty())
 }
 
 /// Returns the one document with that name, which may also be a folder or a glob. The inner error
@@ -387,7 +409,8 @@ pub fn one(
         [] => Err(resolver.suggest_places(nothing_named(session, name)?, places)?),
         documents => {
             let mut fault = resolver.ambiguous_document(name, places, documents)?;
-            if is_glob(name) || folder(session, name)?.is_some() {
+            let plain = without_selector(name);
+            if is_glob(plain) || folder(session, plain)?.is_some() {
                 // It names no document, but a folder or a pattern.
                 fault.message =
                     format!("{} documents match {name:?}, and one is needed here", documents.len())
@@ -406,8 +429,9 @@ pub(crate) fn one_to_edit(
 ) -> Result<AddressResult<StoredDocument>> {
     let found = one(session, name, places)?;
     let Ok(document) = &found else { return Ok(found) };
-    let is_several = is_glob(name) || folder(session, name)?.is_some();
-    if !is_several || !matches!(by_name(session, name)?, NameMatch::None) {
+    let plain = without_selector(name);
+    let is_several = is_glob(plain) || folder(session, plain)?.is_some();
+    if !is_several || !matches!(by_name(session, plain)?, NameMatch::None) {
         return Ok(found);
     }
     let message = format!("{name:?} is not the name of a document; an edit takes one by its name");
@@ -526,19 +550,19 @@ pub(super) fn below(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocum
     }
 }
 
-/// Returns the documents in the folder `plain`, or else those whose paths match the glob `name`.
-fn below_or_like(session: &Session<'_>, name: &str, plain: &str) -> Result<Vec<StoredDocument>> {
-    if plain.is_empty() {
-        return Ok(Vec::new());
-    }
-    let below = below(session, plain)?;
-    if !below.is_empty() || !is_glob(name) {
+/// Returns the documents in the folder `name`, or else those whose paths match the glob `name`.
+fn below_or_like(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocument>> {
+    let below = below(session, name)?;
+    if !below.is_empty() {
         return Ok(below);
     }
-    // A pattern that begins with `./` is relative to the root. An invalid glob matches nothing.
+    let Some(Ok(globs)) = globs_of(name) else { return Ok(Vec::new()) };
+    let filter = DocumentFilter { globs, ..DocumentFilter::default() };
+    session.reader.all(&Lookup::Data(&filter, &[]))
+}
+
+/// Returns the glob that `name` is, if any. One that begins with `./` is relative to the root.
+fn globs_of(name: &str) -> Option<Result<Globs>> {
     let pattern = name.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(name);
-    let Ok(glob) = Glob::over_paths(pattern) else { return Ok(Vec::new()) };
-    let mut all = session.reader.all(&Lookup::All)?;
-    all.retain(|document| glob.is_match(&document.path));
-    Ok(all)
+    is_glob(name).then(|| Globs::only(pattern))
 }
