@@ -27,10 +27,16 @@ pub(crate) fn is_glob(text: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Glob(Regex);
 
+impl PartialEq for Glob {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
 /// Globs over paths, as for `-g` of ripgrep. The last one that matches decides; a glob that begins with
 /// `!` excludes. A path that none matches is included unless some glob includes. Excluding a folder
 /// excludes everything in it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Globs {
     /// The globs, and whether each excludes.
     list: Vec<(bool, Glob)>,

@@ -83,7 +83,7 @@ impl Ranked {
 }
 
 /// Conditions on documents.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocumentFilter {
     /// Globs over paths.
     pub globs: Globs,

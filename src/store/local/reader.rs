@@ -79,11 +79,61 @@ pub(in crate::store) struct LocalReader {
     state: Arc<StoreState>,
     idle: Arc<Idle>,
     selected: Mutex<Option<(Question, Arc<Ids>)>>,
+    known_filter: Mutex<Option<KnownFilter>>,
+}
+
+/// The last filter of sections that was asked for. A search asks for the same one for each wording and each round.
+#[derive(Debug)]
+struct KnownFilter {
+    documents: DocumentFilter,
+    level: Option<u8>,
+    front_matter: Option<bool>,
+    types: Vec<String>,
+    /// The same filter for the index.
+    index: Arc<IndexFilter>,
+    /// Whether [`Self::index`] has only documents that the globs include.
+    has_globs: bool,
+}
+
+impl KnownFilter {
+    fn is_of(&self, filter: &SectionFilter<'_>) -> bool {
+        self.documents == *filter.documents
+            && self.level == filter.level
+            && self.front_matter == filter.front_matter
+            && self.types == filter.types
+    }
 }
 
 impl LocalReader {
     pub(super) fn new(state: Arc<StoreState>, idle: Arc<Idle>) -> Self {
-        Self { state, idle, selected: Mutex::default() }
+        Self { state, idle, selected: Mutex::default(), known_filter: Mutex::default() }
+    }
+
+    /// Returns the filter for the index, and whether it has only documents that the globs include. If it must have
+    /// only those, all paths may be matched.
+    fn index_filter(
+        &self,
+        filter: &SectionFilter<'_>,
+        must_have_globs: bool,
+    ) -> Result<(Arc<IndexFilter>, bool)> {
+        let mut last = self.known_filter.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match last.take().filter(|known| known.is_of(filter)) {
+            Some(known) => last.insert(known),
+            None => last.insert(KnownFilter {
+                documents: filter.documents.clone(),
+                level: filter.level,
+                front_matter: filter.front_matter,
+                types: filter.types.to_vec(),
+                index: Arc::new(self.new_index_filter(filter)?),
+                has_globs: filter.documents.globs.is_empty(),
+            }),
+        };
+        if must_have_globs && !known.has_globs {
+            let mut index = IndexFilter::clone(&known.index);
+            index.documents.push(self.included(&filter.documents.globs)?);
+            (known.index, known.has_globs) = (Arc::new(index), true);
+        }
+        Ok((Arc::clone(&known.index), known.has_globs))
     }
 
     /// Returns the ids of the first `most` documents in path order after `after` that `filter` admits
@@ -254,7 +304,7 @@ impl StoreState {
         Ok(candidates.filter(|ids| ids.len() <= documents / MOST_TITLES_LOOKED_UP))
     }
 
-    fn index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
+    fn new_index_filter(&self, filter: &SectionFilter<'_>) -> Result<IndexFilter> {
         let mut index = IndexFilter {
             level: filter.level,
             front_matter: filter.front_matter,
@@ -481,24 +531,21 @@ impl Reader for LocalReader {
         count: usize,
     ) -> Result<Ranking> {
         let globs = &filter.documents.globs;
-        let mut filter = self.index_filter(filter)?;
         let ranked = |filter: &IndexFilter| {
             self.with_full_text(|full_text| full_text.ranked(&self.snapshot, query, filter, count))
         };
-        if globs.is_empty() {
-            return ranked(&filter);
-        }
         // The index cannot match globs. Matching only the documents of the best sections is faster than
         // matching every document, unless few of them are included.
-        if count <= MOST_COMPARED && globs.file_name().is_none() {
-            let mut ranking = ranked(&filter)?;
+        let may_compare = count <= MOST_COMPARED && globs.file_name().is_none();
+        let (index_filter, has_globs) = self.index_filter(filter, !may_compare)?;
+        let mut ranking = ranked(&index_filter)?;
+        if !has_globs {
             ranking.sections.retain(|section| globs.takes(&section.document.path));
-            if ranking.is_complete || ranking.sections.len() * LEAST_INCLUDED >= count {
-                return Ok(ranking);
-            }
         }
-        filter.documents.push(self.included(globs)?);
-        ranked(&filter)
+        if has_globs || ranking.is_complete || ranking.sections.len() * LEAST_INCLUDED >= count {
+            return Ok(ranking);
+        }
+        ranked(&self.index_filter(filter, true)?.0)
     }
 
     fn candidates(&self, query: &TrigramQuery) -> Result<Option<Vec<i64>>> {

@@ -23,7 +23,7 @@ use crate::store::{Ranked, SectionId};
 use crate::terms::{Clause, QueryTerm, score};
 
 /// Conditions on the sections of a result, in the terms of the index.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct IndexFilter {
     /// The section must have a value of each of these lists in the field [`Fields::scope`].
     pub(crate) scopes: Vec<Vec<String>>,
