@@ -366,3 +366,43 @@ fn documents_that_were_replaced_change_no_cost() {
     }
     assert_eq!(statements(), before);
 }
+
+/// The number of runs of the statements with `part` in a search with these wordings.
+fn runs_in_search(place: &Place, wordings: &[&str], filter: FilterRequest, part: &str) -> u64 {
+    let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
+    let queries = wordings.iter().map(|&wording| wording.to_owned()).collect();
+    let mut request = search_request(Query::Words(queries), 3);
+    request.filter = filter;
+    assert!(hits(&search(&Session::new(&*reader), &request).unwrap()) > 0);
+    let work = work.take();
+    work.iter().filter(|(statement, _)| statement.contains(part)).map(|(_, cost)| cost.runs).sum()
+}
+
+#[test]
+fn a_filter_is_evaluated_once_for_all_wordings() {
+    let place = store(80);
+    let few = FilterRequest { globs: vec!["77.md".to_owned()], ..FilterRequest::default() };
+    let tagged = FilterRequest { tags: vec!["t7".to_owned()], ..FilterRequest::default() };
+    for (filter, part) in [(few, "name_key >="), (tagged, "FROM tag")] {
+        let runs = |wordings: &[&str]| runs_in_search(&place, wordings, filter.clone(), part);
+        let once = runs(&["common line"]);
+        assert!(once > 0, "{part}");
+        assert_eq!(runs(&["common line", "options", "document"]), once, "{part}");
+    }
+}
+
+#[test]
+fn documents_without_an_index_are_read_once_for_all_wordings() {
+    let place = store(80);
+    std::fs::remove_dir_all(place.join(".mdsel.db-fts")).unwrap();
+    // No other process may write, so that a search cannot make the index again.
+    let lock = std::fs::File::open(place.join(".mdsel.db-lock")).unwrap();
+    lock.lock().unwrap();
+    let reads = |wordings: &[&str]| {
+        runs_in_search(&place, wordings, FilterRequest::default(), "FROM content")
+    };
+    let once = reads(&["common line"]);
+    assert!(once >= 80, "{once}");
+    let all = reads(&["common line", "options", "document"]);
+    assert!(all < once + 40, "{once} reads for one wording, {all} for three");
+}

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::index::{self, IndexFilter, IndexReader, Unusable, Usable, folder};
 use super::writer::{text_of, update_index};
 use super::{Snapshot, is_index_of};
-use crate::error::{Error, Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
 use crate::store::{RankedSection, Ranking, StoredDocument};
@@ -24,6 +24,18 @@ pub(super) struct FullText {
     path: PathBuf,
     /// Warnings about the index.
     pub(super) warnings: Vec<Warning>,
+    unindexed: Option<Unindexed>,
+}
+
+/// The documents that the index does not cover completely: those with greater ids.
+#[derive(Debug)]
+struct Unindexed {
+    /// The generation of the store, and the highest id that the index covers.
+    state: (u64, i64),
+    documents: Vec<StoredDocument>,
+    /// The indexes in memory of the first batches of the documents, up to [`limits::INDEX_MEMORY_BYTES`] of text. Those
+    /// of later batches are made for each query.
+    indexes: Vec<IndexReader>,
 }
 
 /// The state of an index compared with the store.
@@ -52,6 +64,43 @@ fn compare(reader: &Usable<IndexReader>, snapshot: &Snapshot) -> IndexState {
     }
 }
 
+impl Unindexed {
+    /// Calls `act` with an index of each batch of the documents.
+    fn each(
+        &mut self,
+        snapshot: &Snapshot,
+        mut act: impl FnMut(&IndexReader) -> Usable<()>,
+    ) -> Result<()> {
+        let failed = |reason| Error::new(ErrorKind::Io, format!("cannot search: {reason}"));
+        let size = |document: &StoredDocument| document.state.size;
+        let most = limits::INDEX_QUEUE_BYTES as u64;
+        let mut bytes = 0;
+        let batches = parallel::batches(&self.documents, usize::MAX, most, size);
+        for (number, batch) in batches.enumerate() {
+            bytes += batch.iter().map(size).sum::<u64>();
+            if let Some(reader) = self.indexes.get(number) {
+                act(reader).map_err(failed)?;
+                continue;
+            }
+            let mut extractor = TextExtractor::new();
+            let texts = batch.iter().map(|document| {
+                text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
+            });
+            let reader = IndexReader::of_documents(texts)?.map_err(failed)?;
+            act(&reader).map_err(failed)?;
+            if bytes <= limits::INDEX_MEMORY_BYTES as u64 {
+                self.indexes.push(reader);
+            }
+        }
+        Ok(())
+    }
+
+    fn document(&self, id: i64) -> Option<&StoredDocument> {
+        let at = self.documents.binary_search_by_key(&id, |document| document.id).ok()?;
+        self.documents.get(at)
+    }
+}
+
 impl FullText {
     /// Opens the store at `path` with its index. The index is first brought up to date if no other
     /// writer has the lock.
@@ -62,8 +111,7 @@ impl FullText {
         let (snapshot, reader) = (snapshot?, reader?);
         let path = snapshot.path().to_owned();
         if matches!(compare(&reader, &snapshot), IndexState::Current) {
-            let warnings = Vec::new();
-            return Ok((snapshot, Self { reader: reader.ok(), path, warnings }));
+            return Ok((snapshot, Self::new(reader.ok(), path, Vec::new())));
         }
         drop((reader, snapshot));
         let updated = update_index(&path, || reason_to_rebuild(&path, None))?;
@@ -78,7 +126,11 @@ impl FullText {
                 None
             }
         };
-        Ok((snapshot, Self { reader, path, warnings }))
+        Ok((snapshot, Self::new(reader, path, warnings)))
+    }
+
+    fn new(reader: Option<IndexReader>, path: PathBuf, warnings: Vec<Warning>) -> Self {
+        Self { reader, path, warnings, unindexed: None }
     }
 
     /// Opens the index of the store that `snapshot` reads, without bringing it up to date.
@@ -88,7 +140,7 @@ impl FullText {
             IndexState::Current | IndexState::OutOfDate => reader.ok(),
             IndexState::Unusable(_) => None,
         };
-        Self { reader, path: snapshot.path().to_owned(), warnings: Vec::new() }
+        Self::new(reader, snapshot.path().to_owned(), Vec::new())
     }
 
     /// Returns whether an index is open.
@@ -102,12 +154,22 @@ impl FullText {
         reader.is_some_and(|reader| reader.metadata().generation == snapshot.generation())
     }
 
-    /// Returns the documents that the index does not cover completely yet: those with greater ids.
-    fn unindexed(&self, snapshot: &Snapshot) -> Result<Vec<StoredDocument>> {
-        if self.is_current(snapshot) {
-            return Ok(Vec::new());
-        }
-        snapshot.documents_above(self.last_indexed_id())
+    /// Returns the documents that the index does not cover completely yet. They are read once for each state of the
+    /// store and of the index.
+    fn unindexed(&mut self, snapshot: &Snapshot) -> Result<&mut Unindexed> {
+        let state = (snapshot.generation(), self.last_indexed_id());
+        let known = match self.unindexed.take().filter(|known| known.state == state) {
+            Some(known) => known,
+            None => {
+                let documents = if self.is_current(snapshot) {
+                    Vec::new()
+                } else {
+                    snapshot.documents_above(self.last_indexed_id())?
+                };
+                Unindexed { state, documents, indexes: Vec::new() }
+            }
+        };
+        Ok(self.unindexed.insert(known))
     }
 
     /// Returns the highest document id that the index covers.
@@ -155,7 +217,7 @@ impl FullText {
     /// Returns the same as [`Self::candidates`]; `None` if the index cannot be read. It is then left as it is,
     /// because the caller does not need it.
     pub(super) fn known_candidates(
-        &self,
+        &mut self,
         snapshot: &Snapshot,
         query: &TrigramQuery,
     ) -> Result<Option<Vec<i64>>> {
@@ -166,11 +228,11 @@ impl FullText {
     }
 
     /// Returns the ids of candidates that the index named, ascending, with those of the documents that it lacks.
-    fn completed(&self, snapshot: &Snapshot, mut ids: Vec<i64>) -> Result<Vec<i64>> {
+    fn completed(&mut self, snapshot: &Snapshot, mut ids: Vec<i64>) -> Result<Vec<i64>> {
         let last = self.last_indexed_id();
         ids.retain(|id| *id <= last);
         // Each of the others may match.
-        ids.extend(self.unindexed(snapshot)?.into_iter().map(|document| document.id));
+        ids.extend(self.unindexed(snapshot)?.documents.iter().map(|document| document.id));
         // A damaged index may list a document twice.
         ids.sort_unstable();
         ids.dedup();
@@ -190,33 +252,28 @@ impl FullText {
         let mut ids: Vec<i64> = sections.iter().map(|section| section.place.document).collect();
         ids.sort_unstable();
         ids.dedup();
-        let mut documents = self.named(snapshot, &ids)?;
+        let documents = self.named(snapshot, &ids)?;
         let unindexed = self.unindexed(snapshot)?;
-        let most = limits::INDEX_QUEUE_BYTES as u64;
-        for batch in parallel::batches(&unindexed, usize::MAX, most, |document| document.state.size)
-        {
-            let mut extractor = TextExtractor::new();
-            let texts = batch.iter().map(|document| {
-                text_of(snapshot, document, &mut extractor).map(|text| (document.id, text))
-            });
-            let reader = IndexReader::of_documents(texts)?;
-            let found = reader.and_then(|reader| reader.ranked(query, filter, count));
-            let (found, found_weights) = found.map_err(|reason| {
-                Error::new(crate::error::ErrorKind::Io, format!("cannot search: {reason}"))
-            })?;
+        unindexed.each(snapshot, |reader| {
+            let (found, found_weights) = reader.ranked(query, filter, count)?;
             sections.extend(found);
             if weights.is_empty() {
                 weights = found_weights;
             }
-        }
-        documents.extend(unindexed);
+            Ok(())
+        })?;
         sections.sort_by(|one, other| {
             other.score.total_cmp(&one.score).then(one.place.cmp(&other.place))
         });
         let is_complete = sections.len() < count;
         sections.truncate(count);
-        let known: HashMap<i64, Rc<StoredDocument>> =
+        let mut known: HashMap<i64, Rc<StoredDocument>> =
             documents.into_iter().map(|document| (document.id, Rc::new(document))).collect();
+        for ranked in &sections {
+            if let Some(document) = unindexed.document(ranked.place.document) {
+                known.entry(document.id).or_insert_with(|| Rc::new(document.clone()));
+            }
+        }
         let sections = sections.into_iter().filter_map(|ranked| {
             let document = Rc::clone(known.get(&ranked.place.document)?);
             Some(RankedSection { ranked, document })
