@@ -45,10 +45,8 @@ pub(super) fn list(store: &Store, cursor: Option<&str>) -> Result<ListResourcesR
     let after = after.transpose()?;
     let listed = |session: &Session<'_>| -> Result<(Vec<StoredDocument>, Option<String>)> {
         let reader = session.reader;
-        let mut documents = Vec::new();
-        for linked in prime::prime(session, None)?.most_linked {
-            documents.extend(reader.document_at(&linked.node.file)?);
-        }
+        let linked = prime::most_linked_documents(session)?;
+        let mut documents: Vec<StoredDocument> = linked.into_iter().map(|(one, _)| one).collect();
         let known: HashSet<i64> = documents.iter().map(|document| document.id).collect();
         if after.is_some() {
             documents.clear();

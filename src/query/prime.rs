@@ -180,9 +180,19 @@ impl LinkedDocument {
     }
 }
 
-/// Returns the documents to which the most documents link. Follows the links with the most frequent names, until no
-/// other name is as frequent as the links to the documents found, or the limit is reached.
+/// Returns the documents to which the most documents link, with their descriptions.
 fn most_linked(session: &Session<'_>) -> Result<Vec<Linked>> {
+    let linked = |(stored, linked_from): (StoredDocument, usize)| {
+        let place = ResolvedNode::whole(session.open(&stored)?);
+        Ok(Linked { node: LinkNode::of(session, &place)?, linked_from })
+    };
+    most_linked_documents(session)?.into_iter().map(linked).collect()
+}
+
+/// Returns the documents to which the most documents link, each with the number of these, as [`prime`] lists them.
+/// Follows the links with the most frequent names, until no other name is as frequent as the links to the documents
+/// found, or the limit is reached.
+pub(crate) fn most_linked_documents(session: &Session<'_>) -> Result<Vec<(StoredDocument, usize)>> {
     let mut all = LinkedDocuments {
         session,
         graph: Graph::new(session, EdgeFilter::default()),
@@ -202,13 +212,11 @@ fn most_linked(session: &Session<'_>) -> Result<Vec<Linked>> {
     most.truncate(limits::PRIME_DOCUMENTS);
     let ids: Vec<i64> = most.iter().map(|(id, _)| *id).collect();
     let stored = session.reader.all(&Lookup::Ids(&ids))?;
-    let linked = |(id, one): &(i64, LinkedDocument)| {
-        let Some(stored) = stored.iter().find(|stored| stored.id == *id) else { return Ok(None) };
-        let place = ResolvedNode::whole(session.open(stored)?);
-        let linked_from = one.linked_from();
-        Ok(Some(Linked { node: LinkNode::of(session, &place)?, linked_from }))
-    };
-    most.iter().filter_map(|one| linked(one).transpose()).collect()
+    let with_number = most.iter().filter_map(|(id, one)| {
+        let stored = stored.iter().find(|stored| stored.id == *id)?;
+        Some((stored.clone(), one.linked_from()))
+    });
+    Ok(with_number.collect())
 }
 
 impl LinkedDocuments<'_> {
