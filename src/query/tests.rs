@@ -8,8 +8,10 @@ use tempfile::TempDir;
 use super::node::{Extent, NodeAnswer, answer};
 use super::resolve::{NodeRange, resolve, resolve_one};
 use super::resolved_node::ResolvedNode;
-use super::{Session, ask};
+use super::toc::{self, TocRequest};
+use super::{FilterRequest, Session, ask};
 use crate::address::AddressError;
+use crate::cancellation::Cancellation;
 use crate::ingest::{self, NoProgress, OptionChanges, Paths};
 use crate::store::{Memory, Purpose, Store};
 use crate::trust::Trust;
@@ -195,5 +197,28 @@ fn the_pages_of_a_node_join_to_its_bytes() {
             }
             assert_eq!(joined, whole, "{words} words");
         }
+    });
+}
+
+#[test]
+fn a_cancelled_call_ends_on_every_thread() {
+    let request = TocRequest {
+        documents: Vec::new(),
+        filter: FilterRequest::default(),
+        depth: None,
+        max_level: None,
+        with_addresses: false,
+        limit: 0,
+        after: None,
+    };
+    // One thread alone would be the calling one.
+    let paths: Vec<String> = (0..2 * toc::BATCH).map(|number| format!("{number}.md")).collect();
+    let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), SECTION)).collect();
+    over(&files, |session| {
+        let call = Cancellation::default();
+        let trees = || toc::toc(&Session::new(session.reader), &request);
+        assert_eq!(call.during(trees).unwrap().files.len(), files.len());
+        call.cancel();
+        assert!(call.during(trees).is_err());
     });
 }

@@ -16,7 +16,7 @@ use crate::parallel;
 use crate::store::StoredDocument;
 
 /// Number of documents that one thread lists at a time.
-const BATCH: usize = 256;
+pub(super) const BATCH: usize = 256;
 
 /// A request for section trees.
 #[derive(Clone, Debug)]
