@@ -8,6 +8,7 @@ use mdsel::edit::{self, Edit, Operation};
 use mdsel::error::ErrorKind;
 use mdsel::ingest::{IngestRequest, Paths, run_again};
 use mdsel::output::Format;
+use mdsel::query::documents::entries;
 use mdsel::query::links::check::check as check_links;
 use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{self, PatternOptions, Query};
@@ -403,4 +404,24 @@ fn front_matter_that_could_not_be_parsed_is_known_without_the_document() {
         Ok(documents.filter(|one| ids.contains(&one.id)).map(|one| one.path).collect::<Vec<_>>())
     });
     assert_eq!(paths, ["b.md"]);
+}
+
+#[test]
+fn a_folder_has_the_same_size_and_entries() {
+    let place = Place::with(&[
+        ("a.md", "# A\n"),
+        ("a/b.md", "# Longer\n"),
+        ("a/c/d.md", "# D\n"),
+        ("a/c.md", "# C\n"),
+        ("a-b/e.md", "# E\n"),
+        ("z.md", "# Z\n"),
+    ]);
+    let engines = Engines::with(&place);
+    let size = |folder| same(&engines, folder, |session| session.reader.size_of_folder(folder));
+    assert_eq!(size("a"), (3, 17));
+    assert_eq!(size("a/c"), (1, 4));
+    assert_eq!(size("none"), (0, 0));
+    let entries = |folder| same(&engines, folder, |session| entries(session.reader, folder));
+    assert_eq!(entries(""), ["a-b/", "a.md", "a/", "z.md"]);
+    assert_eq!(entries("a"), ["a/b.md", "a/c.md", "a/c/"]);
 }

@@ -1,6 +1,6 @@
 //! The program's own documentation: help, manual pages, the skill file, completions.
 
-use crate::harness::{Place, copy, fixtures, words};
+use crate::harness::{Answer, Place, copy, fixtures, words};
 
 /// The commands, those of groups with their group, as the manual of the program and of the groups lists
 /// them.
@@ -312,6 +312,28 @@ fn completions_are_printed_for_four_shells() {
         assert!(script.contains(part) && script.contains("MDSEL_COMPLETE"), "{script}");
     }
     assert_eq!(place.run(&["completions", "tcsh"]).ends(2).code(), "USAGE");
+}
+
+#[test]
+fn a_document_is_completed_one_folder_at_a_time() {
+    let place = Place::ingested(&[
+        ("a b.md", "# A\n"),
+        ("docs/one.md", "# One\n"),
+        ("docs/deep/two.md", "# Two\n"),
+        ("notes/three.md", "# Three\n"),
+    ]);
+    let completed = |typed: &str| {
+        let mut command = place.command("", &["--", "mdsel", "toc", typed]);
+        command.env("MDSEL_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2");
+        let answer = Answer::of(&["toc", typed], command.output().unwrap()).success().text();
+        let words = answer.lines().map(str::trim).filter(|word| !word.starts_with('-'));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(completed(""), ["a%20b.md", "docs/", "notes/"]);
+    assert_eq!(completed("d"), ["docs/"]);
+    assert_eq!(completed("docs/"), ["docs/deep/", "docs/one.md"]);
+    assert_eq!(completed("docs/de"), ["docs/deep/"]);
+    assert!(completed("none/").is_empty());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{PatternOptions, Query, search};
-use mdsel::query::{Session, find, index, links, neighbors, prime, read, select, toc};
+use mdsel::query::{Session, documents, find, index, links, neighbors, prime, read, select, toc};
 use mdsel::store::file::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
@@ -213,6 +213,13 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             toc::toc(session, &request).unwrap().files.len()
         },
         11,
+        0,
+        false,
+    ),
+    (
+        "the entries of the root",
+        |session| documents::entries(session.reader, "").unwrap().len(),
+        2,
         0,
         false,
     ),

@@ -6,7 +6,6 @@
 //! word needs no quotes in any shell, because other characters are percent-encoded, which addresses
 //! allow; a store that cannot be read completes nothing and prints nothing.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -21,13 +20,15 @@ use super::print::generated;
 use super::refused_options::{OUTPUT, RefusedOptions, STORE};
 use super::store::{self, Location};
 use super::{Status, option_groups};
+use crate::address::namespace;
 use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;
 use crate::query::Session;
+use crate::query::documents::entries;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NameMatch, document_named};
-use crate::store::{Lookup, Reader, Store};
+use crate::store::{Reader, Store};
 
 /// The environment variable that the shell sets to ask for completions.
 const VARIABLE: &str = "MDSEL_COMPLETE";
@@ -112,19 +113,9 @@ pub(super) fn complete(arguments: &[OsString]) -> Option<Status> {
 pub(super) fn documents(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, |reader, typed| {
         let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let decoded = crate::address::namespace::decode(folder);
-        let documents = reader.all(&match folder {
-            "" => Lookup::All,
-            _ => Lookup::Folder(&decoded),
-        });
-        let mut words = BTreeSet::new();
-        for document in documents.ok()? {
-            let word = encoded(&document.path);
-            let Some(rest) = word.strip_prefix(typed) else { continue };
-            let length = rest.find('/').map_or(word.len(), |at| typed.len() + at + 1);
-            words.extend(word.get(..length).map(str::to_owned));
-        }
-        Some(words.into_iter().collect())
+        let entries = entries(reader, &namespace::decode(folder)).ok()?;
+        let words = entries.iter().map(|path| encoded(path));
+        Some(words.filter(|word| word.starts_with(typed)).collect())
     })
 }
 
@@ -193,7 +184,7 @@ fn words_before() -> Vec<String> {
 }
 
 fn open(reader: &dyn Reader, name: &str) -> Option<std::rc::Rc<OpenDocument>> {
-    let name = crate::address::namespace::decode(name);
+    let name = namespace::decode(name);
     match document_named(reader, &name).ok()? {
         NameMatch::One(document) => Session::new(reader).open(&document).ok(),
         NameMatch::None | NameMatch::Many(..) => None,
@@ -219,7 +210,7 @@ mod tests {
     fn completed_words_need_no_quotes() {
         let path = "a b/C#'s (new) $x:y.md";
         assert_eq!(encoded(path), "a%20b/C%23%27s%20%28new%29%20%24x%3Ay.md");
-        assert_eq!(crate::address::namespace::decode(&encoded(path)), path);
+        assert_eq!(namespace::decode(&encoded(path)), path);
         assert_eq!(encoded("日本/é.md"), "日本/é.md");
         assert_eq!(encoded("-a-b,c.md"), "%2Da-b%2Cc.md");
     }

@@ -16,7 +16,7 @@ use crate::error::{Result, Warning};
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
 use crate::output::NamedValues;
-use crate::store::{Lookup, Purpose, Reader, Totals};
+use crate::store::{Purpose, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
 
 /// Arguments of `status`.
@@ -126,11 +126,11 @@ pub(super) struct CollectionStatus {
 /// Returns the collections by name.
 fn collections(reader: &dyn Reader) -> Result<BTreeMap<String, CollectionStatus>> {
     let status = |(name, collection): (&String, &Collection)| {
-        let documents = reader.all(&Lookup::Folder(name))?;
+        let (documents, bytes) = reader.size_of_folder(name)?;
         let status = CollectionStatus {
             root: collection.root.clone(),
-            documents: documents.len(),
-            bytes: documents.iter().map(|document| document.state.size).sum(),
+            documents,
+            bytes,
             options: collection.options.clone().portable(),
         };
         Ok((name.clone(), status))

@@ -20,7 +20,7 @@ use crate::glob::{Globs, is_glob, literal_folder};
 use crate::limits;
 use crate::links::split_extension;
 use crate::message::{Message, message};
-use crate::store::{DocumentFilter, Lookup, StoredDocument, Under, folder_beginning};
+use crate::store::{DocumentFilter, Lookup, Reader, StoredDocument, Under, folder_beginning};
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -539,6 +539,35 @@ fn folders_beginning(session: &Session<'_>, start: &str, most: usize) -> Result<
         folders.push(folder.to_owned());
     }
     Ok(folders)
+}
+
+/// Returns the paths of the documents and of the subfolders directly in `folder`, or in the root if it is empty. Those of
+/// subfolders end with `/`. Few of the documents in subfolders are read.
+pub fn entries(reader: &dyn Reader, folder: &str) -> Result<Vec<String>> {
+    const MOST_AT_ONCE: usize = 1024;
+    let which = if folder.is_empty() { Lookup::All } else { Lookup::Folder(folder) };
+    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+    let mut entries: Vec<String> = Vec::new();
+    let (mut after, mut size) = (None, 1);
+    loop {
+        let found = reader.documents(&which, after.as_deref(), size)?;
+        let has_more = found.len() == size;
+        for document in found {
+            let name = document.path.get(start..).unwrap_or_default();
+            let end = name.find('/').map_or(document.path.len(), |end| start + end + 1);
+            let entry = document.path.get(..end).unwrap_or_default();
+            if entries.last().is_none_or(|last| last != entry) {
+                entries.push(entry.to_owned());
+            }
+        }
+        let Some(last) = entries.last().filter(|_| has_more) else { return Ok(entries) };
+        if last.ends_with('/') {
+            // No path sorts after this one in the folder.
+            (after, size) = (Some(format!("{last}{}", char::MAX)), 1);
+        } else {
+            (after, size) = (Some(last.clone()), (size * 4).min(MOST_AT_ONCE));
+        }
+    }
 }
 
 /// Returns the documents in the folder called `name` and its subfolders.

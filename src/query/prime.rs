@@ -144,7 +144,7 @@ fn folders(session: &Session<'_>) -> Result<Vec<Folder>> {
     let mut found = session.reader.folders(limits::PRIME_FOLDERS)?;
     for name in &session.collections {
         if !found.iter().any(|(folder, _)| folder == name) {
-            found.push((name.clone(), session.reader.all(&Lookup::Folder(name))?.len()));
+            found.push((name.clone(), session.reader.size_of_folder(name)?.0));
         }
     }
     let folder = |(folder, documents): (String, usize)| Folder {

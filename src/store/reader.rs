@@ -163,6 +163,9 @@ pub trait Reader: Debug + Send + Sync {
     /// number of documents below each. The empty name is the root itself.
     fn folders(&self, most: usize) -> Result<Vec<(String, usize)>>;
 
+    /// Returns the number of documents in `folder` and its subfolders, and the sum of their bytes.
+    fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)>;
+
     /// Returns the first `most` of the documents that `which` means whose paths are greater than
     /// `after`.
     fn documents(

@@ -379,6 +379,10 @@ impl Reader for LocalReader {
         self.snapshot.folders(most)
     }
 
+    fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)> {
+        self.snapshot.size_of_folder(folder)
+    }
+
     fn documents(
         &self,
         which: &Lookup<'_>,

@@ -161,6 +161,11 @@ impl Reader for MemoryReader {
         Ok(folders)
     }
 
+    fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)> {
+        let below = self.all(&Lookup::Folder(folder))?;
+        Ok((below.len(), below.iter().map(|document| document.state.size).sum()))
+    }
+
     fn documents(
         &self,
         which: &Lookup<'_>,

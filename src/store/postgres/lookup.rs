@@ -241,7 +241,7 @@ fn having(question: &mut Question, kind: KeyKind, keys: Vec<i64>) {
 }
 
 /// Adds the condition that a document is below `folder`, without `AND`.
-fn within(question: &mut Question, folder: &str) {
+pub(super) fn within(question: &mut Question, folder: &str) {
     let (start, end) = bounds_below(folder);
     question.with("(d.path > ", start, Type::TEXT, "");
     question.with(" AND d.path < ", end, Type::TEXT, ")");

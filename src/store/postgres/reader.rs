@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::connection::{Connection, HAS_FOREIGN, Idle};
-use super::lookup;
+use super::lookup::{self, within};
 use super::owner::{folder_of, is_owned};
 use super::packed_ids::unpack;
 use super::question::Question;
@@ -328,6 +328,17 @@ impl Reader for PostgresReader {
         let folder =
             |row: &Row| Ok((column(row, 0)?, usize::try_from(column::<i64>(row, 1)?).unwrap_or(0)));
         rows.iter().map(folder).collect()
+    }
+
+    fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)> {
+        let state = self.state()?;
+        let columns = "count(*), coalesce(sum(d.size), 0)::bigint";
+        let mut question = Question::of_documents(columns, "document d", state.generation);
+        question.text.push_str(" AND ");
+        within(&mut question, folder);
+        let rows = question.run(&mut state.connection())?;
+        let number = |index| rows.first().map_or(Ok(0), |row| column::<i64>(row, index));
+        Ok((usize::try_from(number(0)?).unwrap_or(0), u64::try_from(number(1)?).unwrap_or(0)))
     }
 
     fn documents(

@@ -354,6 +354,16 @@ impl Snapshot {
         Ok(folders)
     }
 
+    /// Returns the number of documents below `folder`, and the sum of their bytes.
+    pub(in crate::store) fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)> {
+        let (start, end) = bounds_below(folder);
+        let sums =
+            "SELECT count(*), coalesce(sum(size), 0) FROM document WHERE path > ?1 AND path < ?2";
+        self.query_row(sums, [start, end], |row| {
+            Ok((super::count(row.get(0)?), u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)))
+        })
+    }
+
     /// Returns the folders at the top of the root with their numbers of documents. The paths in a folder are
     /// counted by the index, so few of them are read.
     fn all_folders(&self) -> rusqlite::Result<Vec<(String, usize)>> {
