@@ -679,3 +679,33 @@ fn an_item_with_bytes_that_are_not_utf8_is_marked() {
     assert_eq!(items[0]["content"], "one \u{fffd} two", "{answer}");
     assert_eq!((&items[0]["lossy"], items[1].get("lossy")), (&true.into(), None), "{answer}");
 }
+
+#[test]
+fn a_limit_takes_the_first_items_of_a_bundle_with_links() {
+    let link = |number: usize| format!("[x]({}.md) [y]({}.md)", (number + 1) % 9, (number * 4) % 9);
+    let files: Vec<(String, String)> = (0..9)
+        .map(|number| (format!("{number}.md"), format!("# N{number}\n\n{}\n", link(number))))
+        .collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let place = Place::ingested(&files);
+    for bundle in
+        [&["context", "3.md", "--links", "5"][..], &["context", "-g", "*", "--links", "5"]]
+    {
+        let items = |limit: usize| {
+            let limit = limit.to_string();
+            let answer = place.run(&[bundle, &["--limit", &limit]].concat()).success().json();
+            let items = answer["items"].as_array().or(answer["results"].as_array()).unwrap();
+            (items.clone(), answer["truncated"].clone())
+        };
+        let (all, _) = items(0);
+        assert_eq!(all.len(), 9);
+        for limit in 1..=9 {
+            assert_eq!(
+                items(limit),
+                (all[..limit].to_vec(), json!(limit < 9)),
+                "{bundle:?} {limit}"
+            );
+        }
+    }
+}

@@ -561,7 +561,7 @@ impl Bundle<'_> {
         self.warnings.extend(filter.warnings.iter().cloned());
         for stored in documents {
             let stored = stored?;
-            if self.request.hops == 0 && self.items.len() >= self.enough {
+            if self.items.len() >= self.enough {
                 break;
             }
             let document = self.session.open(&stored)?;
@@ -577,7 +577,9 @@ impl Bundle<'_> {
 
     /// Adds the nodes that are reachable by links from the nodes so far.
     fn add_linked(&mut self) -> Result<()> {
-        if self.request.hops == 0 {
+        // Nodes that are linked come after all others.
+        let room = self.enough.saturating_sub(self.items.len());
+        if self.request.hops == 0 || room == 0 {
             return Ok(());
         }
         let places = self.items.iter().filter_map(|item| match item {
@@ -586,8 +588,8 @@ impl Bundle<'_> {
         });
         let roots: Vec<ResolvedNode> = places.collect();
         let filter = EdgeFilter::default();
-        let linked =
-            links::reachable(self.session, roots, Direction::Both, filter, self.request.hops)?;
+        let hops = self.request.hops;
+        let linked = links::reachable(self.session, roots, Direction::Both, filter, hops, room)?;
         for (place, hop) in linked {
             self.add(place, Some(hop));
         }

@@ -39,18 +39,26 @@ impl WalkedEdge {
     }
 }
 
-/// Returns the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
-/// distance. The roots are not included.
+/// Returns the first `most` of the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
+/// distance. The roots are not included. Follows no links of nodes after which there is no room.
 pub fn reachable(
     session: &Session<'_>,
     roots: Vec<ResolvedNode>,
     direction: Direction,
     filter: EdgeFilter,
     max_hops: usize,
+    most: usize,
 ) -> Result<Vec<(ResolvedNode, usize)>> {
     let count = roots.len();
+    let most = count.saturating_add(most);
     let mut walk = BreadthFirstWalk::new(session, filter, direction, roots);
-    walk.run(max_hops, usize::MAX, None)?;
+    let mut layer = 0..count;
+    for hop in 0..max_hops {
+        if layer.is_empty() || walk.places.len() >= most {
+            break;
+        }
+        (layer, _) = walk.advance(layer, hop, most)?;
+    }
     Ok(walk.places.into_iter().skip(count).map(|visited| (visited.place, visited.hop)).collect())
 }
 
@@ -125,16 +133,9 @@ impl<'a> BreadthFirstWalk<'a> {
             if hop == max_hops || layer.is_empty() {
                 break;
             }
-            let mut reached = self.reach(layer.clone())?;
-            let begin = self.places.len();
-            is_cut |= reached.len() > most.saturating_sub(begin);
-            reached.truncate(most.saturating_sub(begin));
-            for (place, came_by) in reached {
-                self.seen.insert(place.address(), self.places.len());
-                let came_by = Some(came_by);
-                self.places.push(Visited { place, hop: hop + 1, edges: Vec::new(), came_by });
-            }
-            layer = begin..self.places.len();
+            let (next, is_next_cut) = self.advance(layer, hop, most)?;
+            is_cut |= is_next_cut;
+            layer = next;
         }
         // Drop the edges to nodes that were not reached.
         for visited in &mut self.places {
@@ -145,6 +146,27 @@ impl<'a> BreadthFirstWalk<'a> {
             });
         }
         Ok((None, is_cut))
+    }
+
+    /// Adds the new nodes to which the edges of the nodes in `layer` lead, which are `hop` hops away, up to `most` nodes in
+    /// all. Returns the layer of these, and whether nodes were left out.
+    fn advance(
+        &mut self,
+        layer: std::ops::Range<usize>,
+        hop: usize,
+        most: usize,
+    ) -> Result<(std::ops::Range<usize>, bool)> {
+        let mut reached = self.reach(layer)?;
+        let begin = self.places.len();
+        let room = most.saturating_sub(begin);
+        let is_cut = reached.len() > room;
+        reached.truncate(room);
+        for (place, came_by) in reached {
+            self.seen.insert(place.address(), self.places.len());
+            let came_by = Some(came_by);
+            self.places.push(Visited { place, hop: hop + 1, edges: Vec::new(), came_by });
+        }
+        Ok((begin..self.places.len(), is_cut))
     }
 
     /// Follows the edges of the nodes in `layer`. Returns the new nodes, sorted, each with the edge to
