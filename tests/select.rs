@@ -682,3 +682,30 @@ fn the_next_page_is_named_once() {
         assert!(text.lines().last().unwrap().starts_with("more: "), "{addresses:?}: {text}");
     }
 }
+
+#[test]
+fn nodes_without_the_page_are_skipped_in_every_document() {
+    let place = Place::new();
+    for number in 0..130 {
+        let words = if number % 40 == 7 { 30 } else { 1 };
+        let text = format!("# N{number}\n\n## A\n\n{}\n\n## B\n\nb\n", "word ".repeat(words));
+        place.write(&format!("{number:03}.md"), text);
+    }
+    place.run(&["ingest"]).success();
+    let call = ["select", "heading:h2?page=1", "--max-words", "20"];
+    for unique in [&[][..], &["--unique"]] {
+        let mut found = Vec::new();
+        let mut after = Vec::new();
+        loop {
+            let more = after.iter().map(String::as_str).collect::<Vec<_>>();
+            let page = [&call[..], unique, &["--limit", "3"], &more].concat();
+            let page = place.run(&page).success().json();
+            found.extend(selectors(&page["results"]).into_iter().map(str::to_owned));
+            let Some(next) = page["next"].as_str() else { break };
+            after = vec!["--after".to_owned(), next.to_owned()];
+        }
+        let expected = ["007", "047", "087", "127"];
+        let expected = expected.map(|name| format!("{name}.md::heading:h2[0]"));
+        assert_eq!(found, expected, "{unique:?}");
+    }
+}

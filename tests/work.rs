@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
 use mdsel::query::search::{PatternOptions, Query, search};
-use mdsel::query::{Session, documents, find, index, links, neighbors, prime, read, select, toc};
+use mdsel::query::{Session, context, documents, find, index, links, neighbors, prime, read, select, toc};
 use mdsel::store::file::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
@@ -223,6 +223,27 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         0,
         false,
     ),
+    (
+        "a bundle with what is linked",
+        |session| {
+            let source = context::ContextSource::Address("docs/3.md".to_owned());
+            bundled(session, vec![source], FilterRequest::default())
+        },
+        50,
+        6,
+        false,
+    ),
+    (
+        "a bundle of documents and what is linked",
+        |session| {
+            let globs = vec!["docs/*".to_owned()];
+            let filter = FilterRequest { globs, ..FilterRequest::default() };
+            bundled(session, Vec::new(), filter)
+        },
+        21,
+        6,
+        false,
+    ),
     ("totals", |session| session.reader.totals().unwrap().documents, 1, 0, false),
     (
         "no hit",
@@ -297,6 +318,22 @@ fn selected(session: &Session<'_>, address: &str) -> usize {
     select::select(session, &request).unwrap().results.len()
 }
 
+/// Returns the number of items of a bundle of three with what is linked.
+fn bundled(
+    session: &Session<'_>,
+    sources: Vec<context::ContextSource>,
+    filter: FilterRequest,
+) -> usize {
+    let request = context::ContextRequest {
+        sources,
+        filter,
+        hops: 900,
+        limit: 3,
+        ..context::ContextRequest::default()
+    };
+    context::context(session, &request).unwrap().items.len()
+}
+
 fn hits(answer: &mdsel::query::search::SearchAnswer) -> usize {
     let mdsel::query::search::Items::Hits(hits) = &answer.items else { return 0 };
     hits.len()
@@ -333,6 +370,27 @@ fn the_cost_of_queries_does_not_grow_with_the_store() {
             assert!(large.steps <= small.steps + small.steps / 5 + 50, "{costs}");
         }
     }
+}
+
+/// Every node lacks the page, so that the answer looks at all of them.
+#[test]
+fn a_page_that_no_node_has_is_looked_for_once_in_each() {
+    let work = |place: &Place| {
+        let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
+        let request = select::SelectRequest {
+            addresses: vec!["heading:h2?page=3".to_owned()],
+            max_words: 500,
+            limit: None,
+            unique: false,
+            after: None,
+            room: None,
+        };
+        let answer = select::select(&Session::new(&*reader), &request).unwrap();
+        assert_eq!(answer.page.unresolved_selectors.len(), 1);
+        Cost::of(&work.take())
+    };
+    let (small, large) = (work(&store(80)), work(&store(640)));
+    assert!(large.statements < small.statements * 9, "{small:?}, eight times as large: {large:?}");
 }
 
 /// Two threads search, so the number of documents that they read before the page is full differs from run to run.

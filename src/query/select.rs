@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::{NodeRange, resolve, resolve_one};
+use super::resolve::{NodeRange, resolve_one, resolve_rest};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::{Cursor, List, Outcome, Page, Session};
 use crate::address::{AddressError, Params, Suggestion, namespace};
@@ -175,17 +175,26 @@ impl Selection<'_> {
         // are without it.
         let mut lacking = None;
         let mut has_result = false;
+        let mut rest = None;
+        // Number of nodes of this address that former answers contained.
+        let mut given_before = 0;
         loop {
             let take = self.limit - self.answer.results.len();
-            let window = match self.seen {
-                None => NodeRange { skip: self.skip + taken, take },
+            let (skip, take) = match &self.seen {
+                None => (self.skip, take),
                 // Former answers have some of them. At the limit, only a node that is new ends the answer.
-                Some(_) => {
-                    let take = take.saturating_add(self.skip).max(limits::LIST_LIMIT);
-                    NodeRange { skip: taken, take }
-                }
+                Some(_) => (0, take.saturating_add(self.skip).max(limits::LIST_LIMIT)),
             };
-            let resolution = resolve(self.session, address, window)?;
+            let window = match (&rest, taken) {
+                (Some(_), _) => NodeRange { skip: 0, take },
+                (None, 0) => NodeRange { skip, take },
+                // All nodes are resolved each time.
+                (None, _) => NodeRange { skip: skip + taken, take: usize::MAX },
+            };
+            let resolution = resolve_rest(self.session, address, window, rest)?;
+            if taken == 0 {
+                given_before = resolution.skipped;
+            }
             for warning in resolution.warnings {
                 if !self.answer.page.warnings.contains(&warning) {
                     self.answer.page.warnings.push(warning);
@@ -211,9 +220,9 @@ impl Selection<'_> {
                         has_result = true;
                         continue;
                     }
-                    if self.answer.results.len() == self.limit {
-                        return Ok(false);
-                    }
+                }
+                if self.answer.results.len() == self.limit {
+                    return Ok(false);
                 }
                 if self.room == 0 && !self.answer.results.is_empty() {
                     return Ok(false);
@@ -235,8 +244,6 @@ impl Selection<'_> {
                 }
             }
             if !resolution.has_more {
-                // Number of nodes of this address that former answers contained.
-                let given_before = resolution.skipped.saturating_sub(taken);
                 self.skip -= given_before.min(self.skip);
                 if let Some((fault, whole)) = lacking.filter(|_| !has_result && given_before == 0) {
                     let described = answer(self.session, &whole, Extent::Structure)?.ok();
@@ -245,6 +252,7 @@ impl Selection<'_> {
                 return Ok(true);
             }
             taken += resolution.places.len();
+            rest = resolution.rest;
             if self.seen.is_none() && self.answer.results.len() == self.limit {
                 return Ok(false);
             }

@@ -71,6 +71,19 @@ pub struct Resolution {
     pub partial: Vec<ResolvedNode>,
     /// Warnings about how the address was read.
     pub warnings: Vec<Warning>,
+    /// Where the nodes after the window begin, if they are not known yet.
+    pub(super) rest: Option<Rest>,
+}
+
+/// Where to continue with an address that names nodes of many documents.
+#[derive(Clone, Debug)]
+pub(super) struct Rest {
+    /// The path of the last document all of whose nodes are resolved.
+    after: Option<String>,
+    /// The number of nodes of the next document that are resolved.
+    skip: usize,
+    /// The warnings so far.
+    warnings: Vec<Warning>,
 }
 
 impl Resolution {
@@ -87,6 +100,7 @@ impl Resolution {
             fault: located.fault,
             partial: located.partial,
             warnings: located.warnings,
+            rest: None,
         }
     }
 }
@@ -102,7 +116,18 @@ pub(super) fn too_long(address: &str) -> Option<AddressError> {
 /// Resolves `address`, and returns the nodes within `window`. If a document that it names has no such place, the fault
 /// says so if the file of the document has changed, because the place may be new.
 pub fn resolve(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
-    let mut resolution = resolve_stored(session, address, window)?;
+    resolve_rest(session, address, window, None)
+}
+
+/// Works like [`resolve`]. With `rest`, the window begins where the former one ended; its nodes before are not resolved
+/// again.
+pub(super) fn resolve_rest(
+    session: &Session<'_>,
+    address: &str,
+    window: NodeRange,
+    rest: Option<Rest>,
+) -> Result<Resolution> {
+    let mut resolution = resolve_stored(session, address, window, rest)?;
     if let Some(fault) = &mut resolution.fault
         && fault.code != FaultCode::Ambiguous
         && too_long(address).is_none()
@@ -130,15 +155,20 @@ fn change_of_document(session: &Session<'_>, address: &str) -> Result<Option<War
 }
 
 /// Resolves `address` in the stored documents.
-fn resolve_stored(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
+fn resolve_stored(
+    session: &Session<'_>,
+    address: &str,
+    window: NodeRange,
+    rest: Option<Rest>,
+) -> Result<Resolution> {
     let Some((table, steps)) = address::cells::split(address) else {
-        return resolve_node(session, address, window);
+        return resolve_node(session, address, window, rest);
     };
     let all = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
-    let found = resolve_node(session, &table, all)?;
+    let found = resolve_node(session, &table, all, None)?;
     if let Some(fault) = found.fault {
         // The whole may be the path of a section.
-        let whole = resolve_node(session, address, window)?;
+        let whole = resolve_node(session, address, window, rest)?;
         let fault = Some(fault.of(address));
         return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
     }
@@ -176,7 +206,12 @@ fn resolve_stored(session: &Session<'_>, address: &str, window: NodeRange) -> Re
 }
 
 /// Resolves the address of nodes, without rows and cells.
-fn resolve_node(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
+fn resolve_node(
+    session: &Session<'_>,
+    address: &str,
+    window: NodeRange,
+    rest: Option<Rest>,
+) -> Result<Resolution> {
     if let Some(fault) = too_long(address) {
         return Ok(Resolution::of(Located::fault(fault), window));
     }
@@ -187,7 +222,7 @@ fn resolve_node(session: &Session<'_>, address: &str, window: NodeRange) -> Resu
     {
         return match resolver.first_of(&interpretations)? {
             Some(located) => Ok(Resolution::of(located.in_address(address), window)),
-            None => resolver.selector_over_store(address, place, text, window),
+            None => resolver.selector_over_store(address, place, text, window, rest),
         };
     }
     // What a document calls itself comes before parts of titles, which are last.

@@ -9,7 +9,7 @@ use super::locate::{self, locate};
 use super::located::{Located, RANGE_PAST_END};
 use super::section_path::{SectionPath, Tier};
 use super::steps;
-use super::{NodeRange, Resolution, ResolvedSections, Resolver};
+use super::{NodeRange, Resolution, ResolvedSections, Resolver, Rest};
 use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace};
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -144,25 +144,31 @@ impl Resolver<'_> {
         Ok(Some(Located::fault(fault.among(places.map(ResolvedNode::candidate), all.len()))))
     }
 
-    /// Resolves a selector without a document: in every document, in path order.
+    /// Resolves a selector without a document: in every document, in path order, or in those that are the `rest`.
     pub(super) fn selector_over_store(
         &self,
         address: &str,
         place: &ParsedPlace,
         text: &str,
         window: NodeRange,
+        rest: Option<Rest>,
     ) -> Result<Resolution> {
         const DOCUMENTS_AT_ONCE: usize = 256;
-        let mut resolution = Resolution::default();
-        let mut after: Option<String> = None;
+        let is_rest = rest.is_some();
+        let (mut after, mut resolved, warnings) = match rest {
+            Some(Rest { after, skip, warnings }) => (after, skip, warnings),
+            None => (None, 0, self.shadowed(text)?),
+        };
+        let mut resolution = Resolution { warnings, ..Resolution::default() };
         // The first fault; that of a document with too few of the places says more than that of one without any.
         let mut example: Option<Located> = None;
         let mut without = 0;
-        resolution.warnings.extend(self.shadowed(text)?);
         loop {
             let documents =
                 self.session.reader.documents(&Lookup::All, after.as_deref(), DOCUMENTS_AT_ONCE)?;
             for stored in &documents {
+                let before = after.replace(stored.path.clone());
+                let skip = std::mem::take(&mut resolved);
                 let Some(located) = locate(&self.session.open(stored)?, place) else { continue };
                 if let Some(fault) = &located.fault {
                     without += 1;
@@ -183,25 +189,24 @@ impl Resolver<'_> {
                         resolution.warnings.push(warning);
                     }
                 }
-                for place in located.places {
+                for (index, place) in located.places.into_iter().enumerate().skip(skip) {
                     if resolution.skipped < window.skip {
                         resolution.skipped += 1;
                     } else if resolution.places.len() < window.take {
                         resolution.places.push(place);
                     } else {
                         resolution.has_more = true;
+                        let warnings = resolution.warnings.clone();
+                        resolution.rest = Some(Rest { after: before, skip: index, warnings });
                         return Ok(resolution);
                     }
                 }
             }
-            match documents.last() {
-                Some(last) if documents.len() == DOCUMENTS_AT_ONCE => {
-                    after = Some(last.path.clone());
-                }
-                _ => break,
+            if documents.len() < DOCUMENTS_AT_ONCE {
+                break;
             }
         }
-        if resolution.skipped + resolution.places.len() == 0 {
+        if resolution.skipped + resolution.places.len() == 0 && !is_rest {
             let mut located = example.unwrap_or_else(|| {
                 let message = "the store contains no documents";
                 Located::fault(AddressError::new(FaultCode::SelectorNotFound, message))
