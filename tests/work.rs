@@ -5,8 +5,11 @@
 use std::collections::BTreeMap;
 
 use mdsel::query::FilterRequest;
+use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{PatternOptions, Query, search};
-use mdsel::query::{Session, context, documents, find, index, links, neighbors, prime, read, select, toc};
+use mdsel::query::{
+    Session, context, documents, find, index, links, neighbors, prime, read, select, toc,
+};
 use mdsel::store::file::{StatementCost, count_work};
 
 use crate::harness::{Place, search_request};
@@ -391,6 +394,24 @@ fn a_page_that_no_node_has_is_looked_for_once_in_each() {
     };
     let (small, large) = (work(&store(80)), work(&store(640)));
     assert!(large.statements < small.statements * 9, "{small:?}, eight times as large: {large:?}");
+}
+
+/// The first tier in which a section path may match has no section here.
+#[test]
+fn a_name_that_every_document_has_opens_each_of_them_once() {
+    let place = store(640);
+    for (address, of) in [("options", "sections are named"), ("#options", "documents have")] {
+        let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
+        let all = NodeRange { skip: 0, take: usize::MAX };
+        let resolution = resolve(&Session::new(&*reader), address, all).unwrap();
+        let fault = resolution.fault.unwrap();
+        assert!(fault.message.to_string().contains(&format!("640 {of}")), "{}", fault.message);
+        assert_eq!((fault.candidates.len(), fault.total), (10, 640), "{address}");
+        let work = work.take();
+        let outlines = work.iter().filter(|(statement, _)| statement.contains("outline"));
+        let outlines: u64 = outlines.map(|(_, cost)| cost.runs).sum();
+        assert!(outlines <= 640, "{address}: {outlines} outlines");
+    }
 }
 
 /// Two threads search, so the number of documents that they read before the page is full differs from run to run.

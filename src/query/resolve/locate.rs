@@ -8,7 +8,7 @@ use super::locate_lines::{at_line, at_lines};
 use super::located::{Located, fault, with_its_part};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
-use super::suggestion;
+use super::{ResolvedSections, suggestion};
 use crate::address::{
     AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, wrong_params,
 };
@@ -155,14 +155,14 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
 
 /// Returns the only hit, or an ambiguity error.
 pub(super) fn only(
-    hits: Vec<(Rc<OpenDocument>, usize)>,
+    hits: ResolvedSections,
     message: impl FnOnce(&str) -> String,
     params: Params,
     is_cut: bool,
 ) -> Located {
     let place = |(document, node)| ResolvedNode::new(document, Target::Node(node), params);
-    let count = hits.len();
-    let mut places = hits.into_iter().map(place);
+    let count = hits.count;
+    let mut places = hits.first.into_iter().map(place);
     if count == 1 && !is_cut {
         return with_its_part(Located { places: places.collect(), ..Located::default() });
     }
@@ -193,7 +193,7 @@ pub(super) fn in_tiers(
     let path = SectionPath::new(text);
     let hits = |tier: &Tier| Some((*tier, path.hits(&document.tree, *tier)));
     let (tier, hits) = tiers.iter().filter_map(hits).find(|(_, hits)| !hits.is_empty())?;
-    let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();
+    let hits = ResolvedSections::within(document, hits);
     Some(only(hits, several(text, tier == Tier::Substring), params, false))
 }
 
@@ -283,7 +283,7 @@ fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Optio
             if hits.is_empty() {
                 continue;
             }
-            let hits = hits.into_iter().map(|node| (Rc::clone(document), node)).collect();
+            let hits = ResolvedSections::within(document, hits);
             let message = |count: &str| format!("{count} sections have the anchor #{anchor}");
             return Some(only(hits, message, params, false));
         };

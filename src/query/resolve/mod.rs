@@ -296,8 +296,29 @@ pub(super) fn several_places(address: &str, places: &[ResolvedNode], least: &str
     fault.among(places.iter().map(ResolvedNode::candidate), places.len())
 }
 
-/// Sections of any document: the document, and the index of the node.
-pub(super) type ResolvedSections = Vec<(Rc<OpenDocument>, usize)>;
+/// The sections of any document that have a name.
+#[derive(Debug, Default)]
+pub(super) struct ResolvedSections {
+    pub(super) count: usize,
+    /// The first of them: the document, and the index of the node. All of them keep their documents in memory.
+    pub(super) first: Vec<(Rc<OpenDocument>, usize)>,
+}
+
+impl ResolvedSections {
+    /// Returns sections of one document.
+    pub(super) fn within(document: &Rc<OpenDocument>, nodes: Vec<usize>) -> Self {
+        let first = nodes.into_iter().map(|node| (Rc::clone(document), node));
+        let first: Vec<_> = first.collect();
+        Self { count: first.len(), first }
+    }
+
+    /// Adds sections of a document, and keeps at most `kept` in all.
+    fn add(&mut self, document: &Rc<OpenDocument>, nodes: Vec<usize>, kept: usize) {
+        self.count += nodes.len();
+        let room = kept.saturating_sub(self.first.len());
+        self.first.extend(nodes.into_iter().take(room).map(|node| (Rc::clone(document), node)));
+    }
+}
 
 /// Returns whether a candidate is a place in its document, and not the document.
 fn has_place(candidate: &Candidate) -> bool {
@@ -454,8 +475,8 @@ impl Resolver<'_> {
         // and a document whose own title is its name hides nothing.
         let most = if SectionPath::new(name).is_one_part() { 2 } else { usize::MAX };
         let stored = &place.document.stored;
-        let hits = self.exact_sections(name, most)?;
-        if hits.iter().all(|(other, _)| other.stored.id == stored.id) {
+        let hits = self.exact_sections(name, most, usize::MAX)?;
+        if hits.first.iter().all(|(other, _)| other.stored.id == stored.id) {
             return Ok(None);
         }
         let path = &stored.path;

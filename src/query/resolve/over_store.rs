@@ -10,27 +10,29 @@ use super::located::{Located, RANGE_PAST_END};
 use super::section_path::{SectionPath, Tier};
 use super::steps;
 use super::{NodeRange, Resolution, ResolvedSections, Resolver, Rest};
-use crate::address::{AddressError, FaultCode, Locator, Params, ParsedPlace};
+use crate::address::{AddressError, Candidate, FaultCode, Locator, Params, ParsedPlace};
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::message::message;
 use crate::percent::percent_decode;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::session::MAX_OPEN;
 use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {
     /// Finds a section of any document by its exact slug path or title.
     pub(super) fn section_path(&self, place: &ParsedPlace) -> Result<Option<Located>> {
         let Locator::SectionPath(text) = &place.locator else { return Ok(None) };
-        let hits = self.exact_sections(text, usize::MAX)?;
-        Ok((!hits.is_empty()).then(|| continued(hits, text, place, false, false)))
+        let hits = self.exact_sections(text, usize::MAX, limits::MAX_CANDIDATES_SHOWN)?;
+        Ok((hits.count > 0).then(|| continued(hits, text, place, false, false)))
     }
 
     /// Returns all nodes that the section path of `place` names, after following its steps.
     pub(super) fn section_places(&self, place: &ParsedPlace) -> Result<Vec<ResolvedNode>> {
         let Locator::SectionPath(text) = &place.locator else { return Ok(Vec::new()) };
         let mut places = Vec::new();
-        for (document, node) in self.exact_sections(text, usize::MAX)? {
+        for (document, node) in self.exact_sections(text, usize::MAX, usize::MAX)?.first {
             let base = ResolvedNode::new(document, Target::Node(node), place.params);
             if place.steps.is_empty() {
                 places.push(base);
@@ -46,9 +48,10 @@ impl Resolver<'_> {
         let Locator::TitlePart(text) = &place.locator else { return Ok(None) };
         let most = limits::MAX_TITLE_DOCUMENTS;
         let documents = self.documents_with(&place.locator, most)?;
-        let hits = self.sections_of(&documents, &SectionPath::new(text), Tier::Substring)?;
+        let (path, kept) = (SectionPath::new(text), limits::MAX_CANDIDATES_SHOWN);
+        let hits = self.sections_of(&documents, &path, &[Tier::Substring], kept)?;
         let is_cut = documents.len() >= most;
-        Ok((!hits.is_empty()).then(|| continued(hits, text, place, true, is_cut)))
+        Ok((hits.count > 0).then(|| continued(hits, text, place, true, is_cut)))
     }
 
     /// Returns the first `most` documents that have a place with the name in `locator`, and possibly others. Returns none
@@ -86,33 +89,56 @@ impl Resolver<'_> {
         self.session.reader.documents(&which, None, most)
     }
 
-    /// Returns the sections that a section path names, in the first exact tier with a match. Considers
-    /// the first `most` documents that may contain one.
-    pub(super) fn exact_sections(&self, text: &str, most: usize) -> Result<ResolvedSections> {
+    /// Returns the sections that a section path names, in the first exact tier with a match, and keeps the first `kept`.
+    /// Considers the first `most` documents that may contain one.
+    pub(super) fn exact_sections(
+        &self,
+        text: &str,
+        most: usize,
+        kept: usize,
+    ) -> Result<ResolvedSections> {
         let path = SectionPath::new(text);
         let documents = self.documents_with(&Locator::SectionPath(text.to_owned()), most)?;
-        for tier in path.exact_tiers() {
-            let hits = self.sections_of(&documents, &path, tier)?;
-            if !hits.is_empty() {
-                return Ok(hits);
-            }
-        }
-        Ok(Vec::new())
+        self.sections_of(&documents, &path, &path.exact_tiers(), kept)
     }
 
+    /// Returns the sections that `path` names in the first of `tiers` with a match, and keeps the first `kept`. Opens each
+    /// of the documents once.
     fn sections_of(
         &self,
         documents: &[StoredDocument],
         path: &SectionPath,
-        tier: Tier,
+        tiers: &[Tier],
+        kept: usize,
     ) -> Result<ResolvedSections> {
-        let mut hits = Vec::new();
-        for stored in documents {
-            let document = self.session.open(stored)?;
-            let nodes = path.hits(&document.tree, tier);
-            hits.extend(nodes.into_iter().map(|node| (Rc::clone(&document), node)));
+        let (mut best, mut found) = (tiers.len(), ResolvedSections::default());
+        self.each(documents, |document| {
+            // Tiers after the best one so far cannot decide any more.
+            let mut tried = tiers.iter().take(best + 1).enumerate();
+            let hits = tried.find_map(|(tier, which)| {
+                let nodes = path.hits(&document.tree, *which);
+                (!nodes.is_empty()).then_some((tier, nodes))
+            });
+            if let Some((tier, nodes)) = hits {
+                if tier < best {
+                    (best, found) = (tier, ResolvedSections::default());
+                }
+                found.add(document, nodes, kept);
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `act` with each of `documents`, which are opened in batches.
+    fn each(
+        &self,
+        documents: &[StoredDocument],
+        mut act: impl FnMut(&Rc<OpenDocument>),
+    ) -> Result<()> {
+        for batch in documents.chunks(MAX_OPEN) {
+            self.session.open_together(batch.iter())?.iter().for_each(&mut act);
         }
-        Ok(hits)
+        Ok(())
     }
 
     /// Finds a section of any document by its GitHub anchor, which must be unique.
@@ -131,17 +157,21 @@ impl Resolver<'_> {
         documents: &[StoredDocument],
         place: &ParsedPlace,
     ) -> Result<Option<Located>> {
-        let mut all = Vec::new();
-        for stored in documents {
-            all.extend(locate(&self.session.open(stored)?, place));
+        let (mut count, mut first) = (0, None);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        self.each(documents, |document| {
+            let Some(located) = locate(document, place) else { return };
+            count += 1;
+            let room = limits::MAX_CANDIDATES_SHOWN.saturating_sub(candidates.len());
+            candidates.extend(located.places.iter().take(room).map(ResolvedNode::candidate));
+            first = first.take().or(Some(located));
+        })?;
+        if count < 2 {
+            return Ok(first);
         }
-        if all.len() < 2 {
-            return Ok(all.pop());
-        }
-        let message = format!("{} documents have {}", all.len(), place.locator);
+        let message = format!("{count} documents have {}", place.locator);
         let fault = AddressError::new(FaultCode::Ambiguous, message);
-        let places = all.iter().flat_map(|located| &located.places);
-        Ok(Some(Located::fault(fault.among(places.map(ResolvedNode::candidate), all.len()))))
+        Ok(Some(Located::fault(fault.among(candidates, count))))
     }
 
     /// Resolves a selector without a document: in every document, in path order, or in those that are the `rest`.
