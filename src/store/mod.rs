@@ -214,7 +214,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `STORE_NOT_FOUND` if the store does not exist and is not to be created. `UNTRUSTED_STORE` if an edit was interrupted and the user has not accepted what the store asks for.
+    /// `STORE_NOT_FOUND` if the store does not exist and is not to be created. `UNTRUSTED_STORE` if an edit was
+    /// interrupted and the user has not accepted what the store asks for.
     pub(crate) fn recovered_writer(
         &self,
         if_absent: IfAbsent,
