@@ -169,6 +169,8 @@ pub(crate) fn store_at(url: &str) -> Store {
 /// statements of the reference.
 #[cfg(feature = "postgres")]
 pub(crate) fn move_partition(first: &str, schema: &str, partition: usize, second: &str) {
+    // PostgreSQL refuses to create an extension twice at once, even if it may exist.
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     for database in [first, second] {
         drop(
             store_at(&url_of(database, schema))
@@ -192,6 +194,7 @@ pub(crate) fn move_partition(first: &str, schema: &str, partition: usize, second
         assert!(statements.contains(from), "{from}");
         statements = statements.replace(from, to);
     }
+    let _turn = ONE_AT_A_TIME.lock();
     let programs = std::env::var_os("MDSEL_POSTGRES_BIN").unwrap();
     let mut client = std::process::Command::new(std::path::Path::new(&programs).join("psql"))
         .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", first])
