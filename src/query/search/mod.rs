@@ -181,6 +181,7 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
     let mut page = Page { warnings, part, ..Page::default() };
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
+    let method = explanation.method;
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
     answer.has_passages =
@@ -192,7 +193,12 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
         if empty.is_none() && request.form == OutputMode::Hits {
             let sections = session.reader.totals()?.sections;
             let advice = advice(request, sections);
-            let elsewhere = match best_without_filters(session, request)? {
+            // To scan all documents again would take longer than the question did.
+            let elsewhere = match method {
+                "scan" => None,
+                _ => best_without_filters(session, request)?,
+            };
+            let elsewhere = match elsewhere {
                 Some(file) => message!(" Without the filters, there is a hit in {}.", file),
                 None => Message::from(CHANGED_FILES),
             };
