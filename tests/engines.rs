@@ -8,7 +8,7 @@ use mdsel::edit::{self, Edit, Operation};
 use mdsel::error::ErrorKind;
 use mdsel::ingest::{IngestRequest, Paths, run_again};
 use mdsel::output::Format;
-use mdsel::query::documents::entries;
+use mdsel::query::folders::entries;
 use mdsel::query::links::check::check as check_links;
 use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{self, PatternOptions, Query};

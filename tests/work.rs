@@ -8,7 +8,7 @@ use mdsel::query::FilterRequest;
 use mdsel::query::resolve::{NodeRange, resolve};
 use mdsel::query::search::{PatternOptions, Query, search};
 use mdsel::query::{
-    Session, context, documents, find, index, links, neighbors, prime, read, select, toc,
+    Session, context, find, folders, index, links, neighbors, prime, read, select, toc,
 };
 use mdsel::store::file::{StatementCost, count_work};
 
@@ -76,24 +76,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         1,
         false,
     ),
-    (
-        "toc of one",
-        |session| {
-            let request = toc::TocRequest {
-                documents: vec!["docs/3.md".to_owned()],
-                filter: FilterRequest::default(),
-                depth: None,
-                max_level: None,
-                with_addresses: true,
-                limit: 0,
-                after: None,
-            };
-            toc::toc(session, &request).unwrap().files.len()
-        },
-        2,
-        0,
-        false,
-    ),
+    ("toc of one", |session| trees(session, &["docs/3.md"], 0), 2, 0, false),
     (
         "neighbors",
         |session| {
@@ -183,45 +166,11 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
         3,
         false,
     ),
-    (
-        "a page of all trees",
-        |session| {
-            let request = toc::TocRequest {
-                documents: Vec::new(),
-                filter: FilterRequest::default(),
-                depth: None,
-                max_level: None,
-                with_addresses: true,
-                limit: 10,
-                after: None,
-            };
-            toc::toc(session, &request).unwrap().files.len()
-        },
-        7,
-        0,
-        false,
-    ),
-    (
-        "a page of the trees that a glob names",
-        |session| {
-            let request = toc::TocRequest {
-                documents: vec!["**".to_owned()],
-                filter: FilterRequest::default(),
-                depth: None,
-                max_level: None,
-                with_addresses: true,
-                limit: 10,
-                after: None,
-            };
-            toc::toc(session, &request).unwrap().files.len()
-        },
-        11,
-        0,
-        false,
-    ),
+    ("a page of all trees", |session| trees(session, &[], 10), 7, 0, false),
+    ("a page of the trees that a glob names", |session| trees(session, &["**"], 10), 11, 0, false),
     (
         "the entries of the root",
-        |session| documents::entries(session.reader, "").unwrap().len(),
+        |session| folders::entries(session.reader, "").unwrap().len(),
         2,
         0,
         false,
@@ -308,6 +257,20 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
     ),
     ("a primer", |session| prime::prime(session, None).map(|_| 1).unwrap(), 150, 10, true),
 ];
+
+/// The number of trees on the first page with at most `limit` sections.
+fn trees(session: &Session<'_>, documents: &[&str], limit: usize) -> usize {
+    let request = toc::TocRequest {
+        documents: documents.iter().map(|name| (*name).to_owned()).collect(),
+        filter: FilterRequest::default(),
+        depth: None,
+        max_level: None,
+        with_addresses: true,
+        limit,
+        after: None,
+    };
+    toc::toc(session, &request).unwrap().files.len()
+}
 
 fn selected(session: &Session<'_>, address: &str) -> usize {
     let request = select::SelectRequest {

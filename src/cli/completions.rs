@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;
 use crate::query::Session;
-use crate::query::documents::entries;
+use crate::query::folders::entries;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NameMatch, document_named};
 use crate::store::{Reader, Store};

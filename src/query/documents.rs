@@ -9,18 +9,16 @@ use super::batches::{Candidates, DocumentBatches};
 use super::filter::Filter;
 use super::resolve::{NameMatch, Resolver, document_named, similar_documents};
 use super::warning::no_document;
-use super::{FilterRequest, Session};
-use crate::address::suggest::is_near;
+use super::{FilterRequest, Session, folders};
 use crate::address::{
     AddressError, AddressResult, FaultCode, Interpretation, ParsedPlace, interpretations, namespace,
 };
-use crate::corpus::bounds_below;
 use crate::error::{Result, Warning};
 use crate::glob::{Globs, is_glob, literal_folder};
 use crate::limits;
 use crate::links::split_extension;
 use crate::message::{Message, message};
-use crate::store::{DocumentFilter, Lookup, Reader, StoredDocument, Under, folder_beginning};
+use crate::store::{DocumentFilter, Lookup, StoredDocument, Under};
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -187,7 +185,7 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
 /// Returns the fault for a name that means no documents.
 fn nothing_named(session: &Session<'_>, name: &str) -> Result<AddressError> {
     let plain = without_selector(name);
-    let fault = not_found_among(session, plain, || folders_like(session, plain))?;
+    let fault = not_found_among(session, plain, || folders::like(session, plain))?;
     Ok(fault.of(name))
 }
 
@@ -210,7 +208,7 @@ pub(super) fn meant(
     if !found.is_empty() {
         return Ok(Ok(found));
     }
-    Ok(match folder_by_suffix(session, plain)? {
+    Ok(match folders::by_suffix(session, plain)? {
         Ok(Some(folder)) => Ok(session.reader.all(&Lookup::Folder(&folder))?),
         Ok(None) => Ok(Vec::new()),
         Err(fault) => Err(fault),
@@ -330,7 +328,7 @@ fn shadowed_folder(
     if decoded.ends_with(&format!(".{extension}")) || decoded == stem {
         return Ok(None);
     }
-    let folder = folder(session, name)?.filter(|folder| !folder.is_empty());
+    let folder = folders::by_name(session, name)?.filter(|folder| !folder.is_empty());
     Ok(folder.map(|folder| {
         let message =
             format!("{name:?} was read as {path}, and is also a folder; write {folder}/ for that");
@@ -357,7 +355,7 @@ fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<M
     };
     let folder = match by_whole_name(session, name)? {
         NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None => folder(session, name)?,
+        NameMatch::None => folders::by_name(session, name)?,
         NameMatch::Many(..) => return Ok(Meaning::Names),
     };
     if folder.is_none()
@@ -373,7 +371,7 @@ fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<M
     }
     let folder = match folder {
         _ if admitted.under.is_some() => None,
-        None => folder_by_suffix(session, name)?.unwrap_or_default(),
+        None => folders::by_suffix(session, name)?.unwrap_or_default(),
         exact => exact,
     };
     Ok(match folder {
@@ -410,7 +408,7 @@ pub fn one(
         documents => {
             let mut fault = resolver.ambiguous_document(name, places, documents)?;
             let plain = without_selector(name);
-            if is_glob(plain) || folder(session, plain)?.is_some() {
+            if is_glob(plain) || folders::by_name(session, plain)?.is_some() {
                 // It names no document, but a folder or a pattern.
                 fault.message =
                     format!("{} documents match {name:?}, and one is needed here", documents.len())
@@ -430,7 +428,7 @@ pub(crate) fn one_to_edit(
     let found = one(session, name, places)?;
     let Ok(document) = &found else { return Ok(found) };
     let plain = without_selector(name);
-    let is_several = is_glob(plain) || folder(session, plain)?.is_some();
+    let is_several = is_glob(plain) || folders::by_name(session, plain)?.is_some();
     if !is_several || !matches!(by_name(session, plain)?, NameMatch::None) {
         return Ok(found);
     }
@@ -439,149 +437,9 @@ pub(crate) fn one_to_edit(
     Ok(Err(fault.suggest(vec![namespace::whole(&document.path)])))
 }
 
-/// Returns the path of the folder called `name`, which may begin with `./`: decoded, else as it is written. The
-/// root is the empty path.
-pub(super) fn folder(session: &Session<'_>, name: &str) -> Result<Option<String>> {
-    let decoded = namespace::decode(name);
-    if ["./", "."].contains(&&*decoded) {
-        return Ok(Some(String::new()));
-    }
-    let written = (decoded != name).then_some(name);
-    for name in [&*decoded].into_iter().chain(written) {
-        let folder = name.strip_prefix("./").unwrap_or(name).trim_end_matches('/');
-        if !matches!(folder, "" | ".") && session.reader.is_folder(folder)? {
-            return Ok(Some(folder.to_owned()));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the path of the only folder that ends with `/` and `name`, if any. A folder inside of another one with
-/// that ending does not count. The inner error lists the folders if there are several.
-pub(super) fn folder_by_suffix(
-    session: &Session<'_>,
-    name: &str,
-) -> Result<AddressResult<Option<String>>> {
-    let decoded = namespace::decode(name);
-    let suffix = decoded.trim_end_matches('/');
-    if suffix.is_empty() || suffix.starts_with("./") {
-        return Ok(Ok(None));
-    }
-    let (which, part) = (Lookup::FolderSuffix(suffix), format!("/{suffix}/"));
-    let mut folders: Vec<String> = Vec::new();
-    loop {
-        // The documents of the last folder are skipped.
-        let after = folders.last().map(|last| bounds_below(last).1);
-        let found = session.reader.documents(&which, after.as_deref(), 1)?.pop();
-        let Some((above, _)) = found.as_ref().and_then(|found| found.path.split_once(&part)) else {
-            break;
-        };
-        folders.push(format!("{above}/{suffix}"));
-    }
-    if folders.len() < 2 {
-        return Ok(Ok(folders.pop()));
-    }
-    let message = format!("{} folders are named {suffix:?}", folders.len());
-    folders.truncate(limits::MAX_CANDIDATES_SHOWN);
-    Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
-}
-
-/// Returns the paths of folders whose names begin with `name`, or else are spelled nearly like it.
-pub(super) fn folders_like(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
-    let decoded = namespace::decode(name);
-    let name = decoded.trim_end_matches('/');
-    if name.is_empty() || name.starts_with('.') || name.len() > limits::MAX_HINT_CHARS {
-        return Ok(Vec::new());
-    }
-    let folders = folders_beginning(session, name, limits::MAX_SUGGESTIONS)?;
-    if folders.is_empty() { misspelled_folders(session, name) } else { Ok(folders) }
-}
-
-/// Returns the paths of folders that `name` may mean if the first component of it that is not a folder is spelled wrong
-/// after its first character.
-fn misspelled_folders(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
-    let (mut above, mut wrong, mut rest) = (String::new(), name, "");
-    while let Some((component, after)) = wrong.split_once('/') {
-        rest = after;
-        if !session.reader.is_folder(&format!("{above}{component}"))? {
-            wrong = component;
-            break;
-        }
-        above.push_str(component);
-        above.push('/');
-        (wrong, rest) = (after, "");
-    }
-    let first: String = wrong.chars().take(1).collect();
-    let mut folders =
-        folders_beginning(session, &format!("{above}{first}"), limits::MAX_FOLDERS_COMPARED)?;
-    folders.retain(|folder| is_near(wrong, folder.rsplit('/').next().unwrap_or_default()));
-    folders.truncate(limits::MAX_SUGGESTIONS);
-    for folder in &mut folders {
-        let whole = format!("{folder}/{rest}");
-        if !rest.is_empty() && session.reader.is_folder(&whole)? {
-            *folder = whole;
-        }
-    }
-    Ok(folders)
-}
-
-/// Returns the paths of the first folders whose names begin with `start`, at most `most`.
-fn folders_beginning(session: &Session<'_>, start: &str, most: usize) -> Result<Vec<String>> {
-    let mut folders: Vec<String> = Vec::new();
-    while folders.len() < most {
-        // The documents of the last folder are skipped.
-        let after = folders.last().map(|last| bounds_below(last).1);
-        let which = Lookup::FolderPrefix(start);
-        let found = session.reader.documents(&which, after.as_deref(), 1)?.pop();
-        let Some(folder) = found.as_ref().and_then(|one| folder_beginning(&one.path, start)) else {
-            break;
-        };
-        folders.push(folder.to_owned());
-    }
-    Ok(folders)
-}
-
-/// Returns the paths of the documents and of the subfolders directly in `folder`, or in the root if it is empty. Those of
-/// subfolders end with `/`. Few of the documents in subfolders are read.
-pub fn entries(reader: &dyn Reader, folder: &str) -> Result<Vec<String>> {
-    const MOST_AT_ONCE: usize = 1024;
-    let which = if folder.is_empty() { Lookup::All } else { Lookup::Folder(folder) };
-    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
-    let mut entries: Vec<String> = Vec::new();
-    let (mut after, mut size) = (None, 1);
-    loop {
-        let found = reader.documents(&which, after.as_deref(), size)?;
-        let has_more = found.len() == size;
-        for document in found {
-            let name = document.path.get(start..).unwrap_or_default();
-            let end = name.find('/').map_or(document.path.len(), |end| start + end + 1);
-            let entry = document.path.get(..end).unwrap_or_default();
-            if entries.last().is_none_or(|last| last != entry) {
-                entries.push(entry.to_owned());
-            }
-        }
-        let Some(last) = entries.last().filter(|_| has_more) else { return Ok(entries) };
-        if last.ends_with('/') {
-            // No path sorts after this one in the folder.
-            (after, size) = (Some(format!("{last}{}", char::MAX)), 1);
-        } else {
-            (after, size) = (Some(last.clone()), (size * 4).min(MOST_AT_ONCE));
-        }
-    }
-}
-
-/// Returns the documents in the folder called `name` and its subfolders.
-pub(super) fn below(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocument>> {
-    match folder(session, name)?.as_deref() {
-        None => Ok(Vec::new()),
-        Some("") => session.reader.all(&Lookup::All),
-        Some(folder) => session.reader.all(&Lookup::Folder(folder)),
-    }
-}
-
 /// Returns the documents in the folder `name`, or else those whose paths match the glob `name`.
 fn below_or_like(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocument>> {
-    let below = below(session, name)?;
+    let below = folders::below(session, name)?;
     if !below.is_empty() {
         return Ok(below);
     }

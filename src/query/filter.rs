@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashMap};
 use super::batches::{Candidates, DocumentBatches};
 use super::containers::types_of;
 use super::document_order::DocumentOrder;
-use super::documents;
 use super::node::{Extent, answer};
 use super::open_document::OpenDocument;
 use super::resolve::{NameMatch, NodeRange, resolve};
 use super::session::Session;
 use super::warning::{OTHER_VALUES, UNKNOWN_KEY, no_document, parsed_before, unreadable_within};
+use super::{documents, folders};
 use crate::address::suggest::most_similar;
 use crate::address::{AddressError, AddressResult, Params};
 use crate::data::expression::Reason;
@@ -254,14 +254,14 @@ impl Filter {
         session: &Session<'_>,
         address: &str,
     ) -> Result<AddressResult<Option<String>>> {
-        let folder = documents::folder(session, address)?;
+        let folder = folders::by_name(session, address)?;
         if folder.is_some()
             || address.contains("::")
             || !matches!(documents::by_name(session, address)?, NameMatch::None)
         {
             return Ok(Ok(folder));
         }
-        let by_suffix = documents::folder_by_suffix(session, address)?;
+        let by_suffix = folders::by_suffix(session, address)?;
         if let Ok(Some(folder)) = &by_suffix {
             self.warnings.extend(shadowed(session, address, folder)?);
         }
@@ -302,7 +302,7 @@ impl Filter {
             let fault = if is_glob(address) {
                 AddressError { message: instead_of_glob(session, address)?, ..fault }
             } else {
-                fault.suggest_first(documents::folders_like(session, address)?)
+                fault.suggest_first(folders::like(session, address)?)
             };
             self.faults.push(fault);
         }

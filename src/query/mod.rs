@@ -17,6 +17,7 @@ pub mod dump;
 mod filter;
 pub mod find;
 pub mod finding;
+pub mod folders;
 pub mod freshness;
 pub mod index;
 pub mod labels;
