@@ -37,11 +37,11 @@ pub(super) fn asks_for_number(question: &str) -> bool {
         .filter(|word| !word.is_empty())
         .collect();
     let is_in = |list: &str, word: &str| list.split(' ').any(|one| one == word);
+    let is_beside = |one: &str, other: &str| is_in(BESIDE, one) && is_in(AFTER_WHICH, other);
     let asks = |pair: &[&str]| match pair {
         ["how", word] => is_in(AFTER_HOW, word),
         ["which" | "what", word] => is_in(AFTER_WHICH, word),
-        [one, other] if is_in(AFTER_WHICH, one) && is_in(BESIDE, other) => true,
-        [one, other] if is_in(BESIDE, one) && is_in(AFTER_WHICH, other) => true,
+        [one, other] if is_beside(one, other) || is_beside(other, one) => true,
         pair => PAIRS.split(", ").any(|one| one.split(' ').eq(pair.iter().copied())),
     };
     words.windows(2).any(asks)

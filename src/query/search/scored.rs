@@ -37,7 +37,7 @@ const EDITION: f32 = 0.97;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Candidates with nearly the same text, the best first.
+/// Candidates with nearly the same text, the one that is shown first.
 pub(super) type Group<'a> = Vec<&'a RankedCandidate>;
 
 /// The text of a section.
