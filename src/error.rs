@@ -107,6 +107,12 @@ impl Error {
         Self(Box::new(Inner { kind, reason: None, message, hints: Vec::new(), source: None }))
     }
 
+    /// Creates the error of a part of the program that was left out when it was built.
+    pub fn lacks_feature(name: &str) -> Self {
+        Self::new(ErrorKind::Usage, format!("this program was built without the feature {name:?}"))
+            .with_hint(format!("install one that has it: `cargo install mdsel --features {name}`"))
+    }
+
     /// Creates an I/O error at `path`: `ReadOnly` on a read-only file system, else `Io`.
     pub fn io(path: &Path, error: std::io::Error) -> Self {
         let kind = match error.kind() {

@@ -1,69 +1,16 @@
 //! The arguments that several commands have. Those of one command are beside what it does.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
-use super::commands::Command;
-use super::completions::{addresses, sections};
+use super::completers::{addresses, sections};
 use crate::error::Error;
 use crate::limits;
-use crate::output::{Format, RecordForm};
+use crate::output::RecordForm;
 use crate::query::{Cursor, FilterRequest, block_types};
-
-/// A persistent, indexed Markdown store for LLM agents.
-#[derive(Debug, Parser)]
-#[command(name = "mdsel", version, about, disable_help_subcommand = true)]
-pub(super) struct Cli {
-    #[command(flatten)]
-    pub(super) global: GlobalArgs,
-    #[command(subcommand)]
-    pub(super) command: Command,
-}
-
-/// Options that are accepted before and after the name of the command.
-#[derive(Clone, Debug, Args)]
-pub(super) struct GlobalArgs {
-    /// Use this store: a file, or the URL of a server, postgres://... [default: $MDSEL_DB, or the nearest
-    /// .mdsel.db in this folder or above]
-    #[arg(long, global = true, value_name = "PATH")]
-    pub(super) db: Option<PathBuf>,
-    /// Make document paths relative to this folder, which the first ingest sets for good. For a store on a server:
-    /// the folder of its files on this machine
-    #[arg(long, global = true, value_name = "FOLDER")]
-    pub(super) root: Option<PathBuf>,
-    /// Print the answer in this format
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_enum,
-        help = "Print the answer in this format [default: $MDSEL_FORMAT, or text on a terminal, else \
-                json]"
-    )]
-    pub(super) format: Option<Format>,
-    /// Limit the answer to N characters; it stays valid in its format
-    #[arg(long, global = true, value_name = "N")]
-    pub(super) max_chars: Option<usize>,
-    /// Limit the answer to N bytes, in the same way
-    #[arg(long, global = true, value_name = "N")]
-    pub(super) max_bytes: Option<usize>,
-    /// Indent JSON
-    #[arg(long, global = true)]
-    pub(super) pretty: bool,
-    /// Omit the fields of JSON and records that other fields imply
-    #[arg(long, global = true)]
-    pub(super) compact: bool,
-    /// First ingest the changed files that the answer comes from
-    #[arg(long, global = true)]
-    pub(super) refresh: bool,
-    /// Print text in color
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub(super) color: Color,
-}
 
 /// How long to wait for the lock of the store.
 #[derive(Clone, Copy, Debug, Args)]
@@ -78,17 +25,6 @@ impl WaitArgs {
     pub(super) fn duration(self) -> Duration {
         Duration::from_secs(self.wait)
     }
-}
-
-/// When to color text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 /// A document and a place in it, or the address of the place.
@@ -231,17 +167,5 @@ impl FilterArgs {
     /// Returns the filter as a request of the library.
     pub(super) fn request(&self) -> FilterRequest {
         self.places.request(self.condition.as_ref())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    #[test]
-    fn clap_accepts_the_definition() {
-        Cli::command().debug_assert();
     }
 }

@@ -6,9 +6,9 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use serde_json::Value;
 
-use super::Status;
-use super::completions::documents;
+use super::completers::documents;
 use super::edit::{EditArguments, EditOptions, FuzzyArgs, run};
+use super::exit::Status;
 use super::global::Global;
 use super::input::read;
 use super::paths::rewrite_all;

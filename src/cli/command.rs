@@ -3,14 +3,11 @@
 //! Invariant: [`commands`] derives the dispatch, the formats, the schemas and the addresses of a list of commands from
 //! the list.
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-
-use super::Status;
+use super::described::Described;
+use super::exit::Status;
 use super::global::Global;
-use super::refused_options::RefusedOptions;
 use crate::error::Result;
-use crate::output::{Answer, Format};
+use crate::output::Format;
 
 /// A command, or a list of commands.
 pub(super) trait AnyCommand {
@@ -32,48 +29,6 @@ pub(super) trait AnyCommand {
 
     /// Adds the commands to `all`. `name` is the name of the command, or of the group.
     fn describe(name: &str, all: &mut Vec<Described>);
-}
-
-/// A command without its arguments.
-pub(super) struct Described {
-    /// The name, after that of its group.
-    pub(super) name: String,
-    /// Returns whether the command can print in a format, with some arguments.
-    pub(super) has: fn(Format) -> bool,
-    /// The schema of the answer; `None` if the command prints something else.
-    pub(super) schema: Option<fn() -> Schema>,
-    /// The options of all commands that have no meaning for it.
-    pub(super) refused_options: &'static [RefusedOptions],
-}
-
-impl Described {
-    /// Returns the description of a command that prints in the formats of `has`.
-    pub(super) fn new(name: &str, has: fn(Format) -> bool) -> Self {
-        Self { name: name.to_owned(), has, schema: None, refused_options: &[] }
-    }
-}
-
-/// Returns whether answers of the type `A` can be printed in `format`.
-pub(super) fn has<A: Answer>(format: Format) -> bool {
-    Format::COMMON.contains(&format) || A::FORMATS.contains(&format)
-}
-
-/// Returns the description of the command `name` with answers of the type `A`.
-pub(super) fn described<A: Answer + JsonSchema>(name: &str) -> Described {
-    Described { schema: Some(schema_of::<A>), ..Described::new(name, has::<A>) }
-}
-
-/// Returns the JSON Schema of a type.
-pub(super) fn schema_of<T: JsonSchema>() -> Schema {
-    let generator: SchemaGenerator =
-        SchemaSettings::draft2020_12().for_serialize().into_generator();
-    generator.into_root_schema_for::<T>()
-}
-
-/// Returns the name of the command `name` of the group `group`, or of no group.
-pub(super) fn name_in(group: &str, name: &str) -> String {
-    let name = name.to_lowercase();
-    if group.is_empty() { name } else { format!("{group} {name}") }
 }
 
 /// Declares a list of commands. Each is a variant with the type of its arguments, and its doc comment is
@@ -101,15 +56,15 @@ macro_rules! commands {
                 }
             }
 
-            fn run(&self, global: &$crate::cli::global::Global) -> $crate::error::Result<$crate::cli::Status> {
+            fn run(&self, global: &$crate::cli::global::Global) -> $crate::error::Result<$crate::cli::exit::Status> {
                 match self {
                     $(Self::$command(arguments) => $crate::cli::command::AnyCommand::run(arguments, global),)*
                 }
             }
 
-            fn describe(group: &str, all: &mut Vec<$crate::cli::command::Described>) {
+            fn describe(group: &str, all: &mut Vec<$crate::cli::described::Described>) {
                 $(<$arguments as $crate::cli::command::AnyCommand>::describe(
-                    &$crate::cli::command::name_in(group, stringify!($command)), all,
+                    &$crate::cli::described::name_in(group, stringify!($command)), all,
                 );)*
             }
         }

@@ -1,11 +1,12 @@
 //! The list of the commands.
 
 use super::batch::BatchArgs;
-use super::command::{AnyCommand as _, Described, commands};
+use super::command::{AnyCommand as _, commands};
 use super::completions::CompletionsArgs;
 use super::context::{ContextArgs, PrimeArgs};
 use super::data::{CodeArgs, TablesArgs, TasksArgs};
 use super::delete::DeleteArgs;
+use super::described::Described;
 use super::edit::EditArgs;
 use super::find::FindArgs;
 use super::help::HelpArgs;

@@ -7,11 +7,13 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{AfterArgs, FilterArgs, ListArgs, RecordArgs};
-use super::command::{AnyCommand, Described, described, has};
-use super::completions::addresses;
+use super::command::AnyCommand;
+use super::completers::addresses;
+use super::described::{Described, described, has};
+use super::exit::Status;
 use super::global::Global;
 use super::input::{read, standard_input};
-use super::{Status, store};
+use super::store;
 use crate::decoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;

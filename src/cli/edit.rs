@@ -6,9 +6,11 @@ use clap::Args;
 use schemars::JsonSchema;
 
 use super::args::{SectionArgs, WaitArgs};
-use super::command::{AnyCommand, Described, schema_of};
+use super::command::AnyCommand;
+use super::described::{Described, schema_of};
+use super::exit::Status;
 use super::global::Global;
-use super::{Status, store};
+use super::store;
 use crate::edit::plan::Allow;
 use crate::edit::{self, Edit, EditAnswer, EditReport, EditRequest, Operation};
 use crate::error::Result;

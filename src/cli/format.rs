@@ -9,8 +9,7 @@ use std::io::IsTerminal as _;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::commands;
-use super::lazy::builds_all_options;
+use super::described::Described;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Format, names};
 
@@ -23,13 +22,7 @@ impl ValueEnum for Format {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let value = PossibleValue::new(self.name());
-        if !builds_all_options() {
-            return Some(value);
-        }
-        let is_common = Self::COMMON.contains(self) || *self == Self::Raw;
-        let commands = if is_common { String::new() } else { commands_with(*self) };
-        Some(value.help(format!("{}{commands}", help(*self))))
+        Some(PossibleValue::new(self.name()))
     }
 }
 
@@ -54,14 +47,20 @@ pub(super) fn values(has: impl Fn(Format) -> bool) -> PossibleValuesParser {
     Format::ALL.into_iter().filter(|format| has(*format)).map(value).into()
 }
 
-/// Returns the commands, or groups of commands, whose answers can be printed in `format`.
-fn commands_with(format: Format) -> String {
-    let all = commands::all();
-    let with = all.iter().filter(|command| (command.has)(format));
-    let mut names: Vec<&str> =
-        with.map(|command| command.name.split(' ').next().unwrap_or_default()).collect();
-    names.dedup();
-    format!(": {}", names.join(", "))
+/// Returns the formats as the values of the option of the program. Those that not all of `commands` have name the
+/// commands, or groups of commands, that have them.
+pub(super) fn values_in(commands: &[Described]) -> PossibleValuesParser {
+    let value = |format: Format| {
+        let is_common = Format::COMMON.contains(&format) || format == Format::Raw;
+        let with = commands.iter().filter(|command| !is_common && (command.has)(format));
+        let mut names: Vec<&str> =
+            with.map(|command| command.name.split(' ').next().unwrap_or_default()).collect();
+        names.dedup();
+        let separator = if names.is_empty() { "" } else { ": " };
+        let help = format!("{}{separator}{}", help(format), names.join(", "));
+        PossibleValue::new(format.name()).help(help)
+    };
+    Format::ALL.into_iter().map(value).into()
 }
 
 /// Returns the format that is used if neither the command line nor the environment names one.

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::command::{AnyCommand, Described};
+use super::command::AnyCommand;
+use super::described::{Described, RefusedOptions, STORE};
+use super::exit::Status;
 use super::global::Global;
-use super::refused_options::{RefusedOptions, STORE};
-use super::{Status, option_groups};
 use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{PAGES, page};
 
@@ -28,7 +28,7 @@ impl AnyCommand for HelpArgs {
         if let Some(page) = page(topic).filter(|_| rest.is_empty()) {
             return global.print_whole(page.text.as_bytes());
         }
-        let mut program = option_groups::command();
+        let mut program = (global.program)();
         program.build();
         let mut command = &mut program;
         for name in &self.topic {

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{FilterArgs, ListArgs};
-use super::completions::documents as complete_document;
+use super::completers::documents as complete_document;
 use super::global::Global;
 use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use schemars::JsonSchema;
 
-use super::Status;
 use super::args::WaitArgs;
-use super::command::{AnyCommand, Described, described, schema_of};
+use super::command::AnyCommand;
+use super::described::{Described, RefusedOptions, described, schema_of};
+use super::exit::Status;
 use super::global::Global;
-use super::print::note;
+use super::note::note;
 use super::progress::Bar;
-use super::refused_options::RefusedOptions;
 use super::store::{self, Location};
 use crate::corpus::{Roots, Skipped, canonical};
 use crate::error::Result;
@@ -123,7 +123,7 @@ enum Ingested {
 impl AnyCommand for IngestArgs {
     fn run(&self, global: &Global) -> Result<Status> {
         if self.watch && !cfg!(feature = "watch") {
-            return Err(super::lacks_feature("watch"));
+            return Err(crate::error::Error::lacks_feature("watch"));
         }
         if !self.check && !self.dry_run {
             global.has_room_for_report()?;

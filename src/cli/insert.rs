@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
-use super::Status;
 use super::content::ContentArgs;
 use super::edit::{EditArguments, EditOptions, EditPlaceArgs, one};
+use super::exit::Status;
 use super::global::Global;
 use crate::edit::Operation;
 use crate::edit::plan::{Allow, ContentChange, Position};

@@ -1,19 +1,17 @@
 //! Commands whose options are built only if they are needed.
 //!
 //! A run of the program needs the options of one command, and to build those of all commands takes longer
-//! than to look up a section. Invariant: the parsed arguments are those that clap parses with the options of
-//! all commands.
+//! than to look up a section. Invariant: a command is parsed with all of its options.
 
 use std::cell::Cell;
-use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
 
 use clap::builder::Resettable;
-use clap::{ArgMatches, Args, Command, CommandFactory as _, Error, FromArgMatches};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
-use super::Status;
-use super::args::{Cli, GlobalArgs};
-use super::command::{AnyCommand, Described};
+use super::command::AnyCommand;
+use super::described::Described;
+use super::exit::Status;
 use super::global::Global;
 use crate::error::Result;
 use crate::output::Format;
@@ -28,31 +26,6 @@ pub(super) fn with_all_options(build: impl FnOnce() -> Command) -> Command {
     let command = build();
     IS_EAGER.set(before);
     command
-}
-
-/// Returns whether the options of all commands are built, to be listed.
-pub(super) fn builds_all_options() -> bool {
-    IS_EAGER.get()
-}
-
-/// Parses `arguments`. The first is the name of the program. Also returns what clap found.
-///
-/// # Errors
-///
-/// Those of clap, and requests for help.
-pub(super) fn parse(arguments: &[OsString]) -> std::result::Result<(Cli, ArgMatches), Error> {
-    // clap copies the shared options to every command, so commands that are not named are left out.
-    let is_named = |command: &&Command| arguments.iter().any(|it| it == command.get_name());
-    let all = Cli::command();
-    let named = all.get_subcommands().filter(is_named).cloned();
-    let program = Command::new("mdsel").disable_help_subcommand(true).subcommands(named);
-    let program = GlobalArgs::augment_args(program);
-    let parse = |program: Command| {
-        let matches = program.try_get_matches_from(arguments)?;
-        Ok((Cli::from_arg_matches(&matches)?, matches))
-    };
-    // Errors and help describe all commands.
-    parse(program).or_else(|_| parse(all))
 }
 
 /// The arguments of a command, whose options are built if the command is run.

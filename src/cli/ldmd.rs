@@ -3,10 +3,11 @@
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::AfterArgs;
-use super::command::{AnyCommand, Described, commands, described};
-use super::completions::documents;
+use super::command::{AnyCommand, commands};
+use super::completers::documents;
+use super::described::{Described, described};
+use super::exit::Status;
 use super::global::Global;
 use super::lazy::Lazy;
 use super::read_command::QueryArguments;

@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
-use super::Status;
 use super::args::{AfterArgs, DocumentFilterArgs, FilterArgs, ListArgs};
 use super::command::commands;
-use super::completions::{addresses, documents};
+use super::completers::{addresses, documents};
+use super::exit::Status;
 use super::global::Global;
 use super::lazy::Lazy;
 use super::read_command::QueryArguments;

@@ -2,11 +2,11 @@
 
 use clap::{Args, Command};
 
-use super::command::{AnyCommand, Described};
+use super::command::AnyCommand;
+use super::described::{Described, OUTPUT, RefusedOptions, STORE};
+use super::exit::Status;
 use super::global::Global;
 use super::print::generated;
-use super::refused_options::{OUTPUT, RefusedOptions, STORE};
-use super::{Status, option_groups};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Arguments of `man`.
@@ -19,8 +19,8 @@ pub(super) struct ManArgs {
 }
 
 impl AnyCommand for ManArgs {
-    fn run(&self, _: &Global) -> Result<Status> {
-        let mut program = option_groups::command();
+    fn run(&self, global: &Global) -> Result<Status> {
+        let mut program = (global.program)();
         program.build();
         let mut command: &Command = &program;
         for name in &self.command {

@@ -1,11 +1,13 @@
 //! `mcp`: runs the server for agents on standard input and output.
 
-use super::Status;
+use super::exit::Status;
 use clap::Args;
 
-use super::command::{AnyCommand, Described};
+use super::command::AnyCommand;
+use super::described::{Described, RefusedOptions};
 use super::global::Global;
-use super::refused_options::RefusedOptions;
+#[cfg(not(feature = "mcp"))]
+use crate::error::Error;
 use crate::error::Result;
 use crate::limits;
 use crate::output::Format;
@@ -53,7 +55,7 @@ impl AnyCommand for McpArgs {
 
 #[cfg(not(feature = "mcp"))]
 fn serve(_: &Global, _: bool) -> Result<Status> {
-    Err(super::lacks_feature("mcp"))
+    Err(Error::lacks_feature("mcp"))
 }
 
 #[cfg(feature = "mcp")]

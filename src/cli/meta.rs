@@ -4,11 +4,12 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use schemars::JsonSchema;
 
-use super::Status;
 use super::args::{FilterArgs, ListArgs};
-use super::command::{AnyCommand, Described, commands, described, has, schema_of};
-use super::completions::documents;
+use super::command::{AnyCommand, commands};
+use super::completers::documents;
+use super::described::{Described, described, has, schema_of};
 use super::edit::{EditArgs, EditArguments, EditOptions, run};
+use super::exit::Status;
 use super::global::Global;
 use super::lazy::Lazy;
 use super::print::kept;

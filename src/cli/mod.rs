@@ -9,12 +9,15 @@ mod args;
 mod batch;
 mod command;
 mod commands;
+mod completers;
 mod completions;
 mod content;
 mod context;
 mod data;
 mod delete;
+mod described;
 mod edit;
+mod exit;
 mod find;
 mod format;
 mod global;
@@ -31,10 +34,12 @@ mod man;
 mod mcp;
 mod meta;
 mod neighbors;
+mod note;
 mod option_groups;
 mod pack;
 mod paths;
 mod print;
+mod program;
 mod progress;
 mod read;
 mod read_command;
@@ -60,56 +65,13 @@ use clap::error::ErrorKind as ClapErrorKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::Message;
 use crate::output::{Format, OutputLength, json, names, sanitize};
-use crate::query::Outcome;
-use crate::query::finding::Findings;
 use command::AnyCommand as _;
 use commands::Command;
+use exit::Status;
 use global::Global;
+use note::note;
 #[cfg(all(test, feature = "mcp"))]
 pub(crate) use option_groups::command;
-use print::note;
-
-/// The exit statuses of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    /// Everything was answered, or a check found no problem.
-    Success = 0,
-    /// Nothing was answered, or a check found problems.
-    Nothing = 1,
-    /// A usage error, or an error of the store or of a file.
-    Error = 2,
-    /// A part was answered.
-    Some = 3,
-}
-
-impl From<Outcome> for Status {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::All => Self::Success,
-            Outcome::Some => Self::Some,
-            Outcome::None => Self::Nothing,
-        }
-    }
-}
-
-impl Status {
-    /// Returns the status of a check.
-    fn of_check(findings: &Findings) -> Self {
-        if findings.is_partial() {
-            Self::Error
-        } else if findings.total == 0 {
-            Self::Success
-        } else {
-            Self::Nothing
-        }
-    }
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
-    }
-}
 
 /// Runs the command that `arguments` name. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -123,16 +85,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }));
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(status) = completions::complete(&arguments) {
+    if let Some(status) = completions::complete(option_groups::command, &arguments) {
         return status.into();
     }
-    let parsed = lazy::parse(&arguments).map_err(|error| {
+    let parsed = program::parse(&arguments).map_err(|error| {
         // Help and errors list the formats of the command, and help groups its options.
         let full = option_groups::command().try_get_matches_from(&arguments).err();
         full.filter(|full| full.kind() == error.kind()).unwrap_or(error)
     });
     let (mut global, mut command, matches) = match parsed {
-        Ok((cli, matches)) => (Global::new(cli.global), cli.command, matches),
+        Ok((cli, matches)) => {
+            let global = Global::new(cli.global, option_groups::command, commands::all);
+            (global, cli.command, matches)
+        }
         Err(error) => return not_understood(&error, &arguments).into(),
     };
     // A server prints protocol messages only.
@@ -182,12 +147,6 @@ fn checked_run(global: &Global, command: &Command) -> Result<Status> {
         store::check_root(global)?;
     }
     command.run(global)
-}
-
-/// Returns the error of a part of the program that was left out when it was built.
-fn lacks_feature(name: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("this program was built without the feature {name:?}"))
-        .with_hint(format!("install one that has it: `cargo install mdsel --features {name}`"))
 }
 
 /// Prints the help that clap generates to standard output, and its errors like any other error.

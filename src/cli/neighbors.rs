@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::completions::addresses as complete_address;
+use super::completers::addresses as complete_address;
 use super::global::Global;
 use super::read_command::{QueryArguments, documents_of};
 use crate::error::Result;

@@ -5,9 +5,9 @@
 
 use clap::{Arg, Command, CommandFactory as _};
 
-use super::args::Cli;
-use super::command::{Described, name_in};
+use super::described::{Described, name_in};
 use super::lazy::with_all_options;
+use super::program::Cli;
 use super::{commands, format};
 
 /// Options that say what to look for.
@@ -22,10 +22,12 @@ const STORE: &str = "Store";
 /// Returns the command line with its options in groups. Each command lists only the shared options and the formats that
 /// have a meaning for it. Only help needs them.
 pub(crate) fn command() -> Command {
-    let program = with_all_options(Cli::command);
+    let all = commands::all();
+    let program = with_all_options(Cli::command)
+        .mut_arg("format", |format| format.value_parser(format::values_in(&all)));
     let shared: Vec<Arg> =
         program.get_arguments().filter(|it| it.is_global_set()).cloned().collect();
-    grouped(program, "", &shared, &commands::all())
+    grouped(program, "", &shared, &all)
 }
 
 /// Does the same for the command `name`, with the names of its groups.

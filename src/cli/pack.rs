@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::Status;
 use super::args::WaitArgs;
-use super::command::{AnyCommand, Described, described};
+use super::command::AnyCommand;
+use super::described::{Described, OUTPUT, RefusedOptions, described};
+use super::exit::Status;
 use super::global::Global;
 use super::print::finish;
 use super::progress::Bar;
-use super::refused_options::{OUTPUT, RefusedOptions};
 use super::store::{self, Location};
 use crate::error::{Error, Result};
 use crate::ingest::{self, IngestReport, LoadRequest, Paths, Strategy};

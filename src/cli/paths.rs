@@ -6,20 +6,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::AnyCommand as _;
-use super::commands::Command;
+use super::command::AnyCommand;
 use super::global::Global;
 use super::store;
 use crate::address::{namespace, split_known_params, whole_number};
 use crate::corpus::{Roots, canonical};
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::NameMatch;
-use crate::query::{Session, documents};
+use crate::query::{NameMatch, Session, by_name};
 use crate::store::{Lookup, Purpose};
 
 /// Replaces the paths in the addresses of `command` by paths relative to the root. Reads those that come from standard
 /// input.
-pub(super) fn rewrite(global: &Global, command: &mut Command) -> Result<()> {
+pub(super) fn rewrite(global: &Global, command: &mut impl AnyCommand) -> Result<()> {
     rewrite_all(global, command.addresses()?)
 }
 
@@ -33,9 +31,8 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
     let Ok(store) = store::store(global) else { return Ok(()) };
     let Ok(Some(reader)) = store.peek() else { return Ok(()) };
     let session = Session::new(&*reader);
-    let is_document = |name: &str| {
-        documents::by_name(&session, name).is_ok_and(|found| !matches!(found, NameMatch::None))
-    };
+    let is_document =
+        |name: &str| by_name(&session, name).is_ok_and(|found| !matches!(found, NameMatch::None));
     let is_title = |title: &str| {
         let found = session.reader.documents(&Lookup::Titles(&[title]), None, 1);
         found.is_ok_and(|found| !found.is_empty())

@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
-use super::args::Color;
-use super::global::Global;
-use super::{Status, format, store};
+use super::exit::Status;
+use super::global::{Color, Global};
+use super::note::note;
+use super::{format, store};
 use crate::address::AddressError;
 use crate::edit;
 use crate::error::{Error, Result};
@@ -15,18 +16,13 @@ use crate::ingest::IngestReport;
 use crate::limits;
 use crate::message::{self, InStore, Message, Wording, shell_word};
 use crate::output::{
-    Answer, Caller, Format, OutputLength, OutputOptions, fits, sanitize, too_small, write,
-    write_list, write_worded,
+    Answer, Caller, Format, OutputLength, OutputOptions, fits, too_small, write, write_list,
+    write_worded,
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
 use crate::query::search::CHANGED_FILES;
 use crate::query::{List, Session};
-
-/// Prints a line on standard error.
-pub(super) fn note(text: &str) {
-    drop(writeln!(io::stderr().lock(), "{}", sanitize::line(text)));
-}
 
 impl Global {
     pub(super) fn format(&self) -> Format {

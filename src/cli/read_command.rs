@@ -4,8 +4,9 @@
 
 use schemars::JsonSchema;
 
-use super::Status;
-use super::command::{AnyCommand, Described, described};
+use super::command::AnyCommand;
+use super::described::{Described, described};
+use super::exit::Status;
 use super::global::Global;
 use super::input::standard_input;
 use super::print::kept;

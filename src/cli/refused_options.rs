@@ -6,23 +6,8 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::commands;
+use super::described::{OUTPUT, RefusedOptions, STORE};
 use crate::error::{Error, ErrorKind, Result};
-
-/// The options that say how an answer is printed.
-pub(super) const OUTPUT: [&str; 6] =
-    ["format", "max_chars", "max_bytes", "pretty", "compact", "color"];
-/// The options that say which store is read.
-pub(super) const STORE: [&str; 3] = ["db", "root", "refresh"];
-
-/// Options of all commands that have no meaning for a command.
-pub(super) struct RefusedOptions {
-    /// The names of the options, with underscores.
-    pub(super) options: &'static [&'static str],
-    /// What the command does instead.
-    pub(super) reason: &'static str,
-    /// What to do; empty to leave out the option.
-    pub(super) hint: &'static str,
-}
 
 /// Returns an error if an option is given that has no meaning for the command.
 pub(super) fn check(matches: &ArgMatches) -> Result<()> {

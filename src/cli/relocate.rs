@@ -3,12 +3,13 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::completions::{addresses, documents};
+use super::completers::{addresses, documents};
 use super::edit::{EditArguments, EditOptions, EditPlaceArgs, FuzzyArgs, print_edit};
+use super::exit::Status;
 use super::global::Global;
 use super::insert::PositionName;
 use super::paths::new_path;
-use super::{Status, store};
+use super::store;
 use crate::edit::plan::Allow;
 use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, SectionRelocation, relocate};
 use crate::error::Result;

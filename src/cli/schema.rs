@@ -8,10 +8,10 @@ use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-use super::command::{AnyCommand, Described, schema_of};
+use super::command::AnyCommand;
+use super::described::{Described, RefusedOptions, STORE, schema_of};
+use super::exit::Status;
 use super::global::Global;
-use super::refused_options::{RefusedOptions, STORE};
-use super::{Status, commands};
 use crate::address::suggest::most_similar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Format, json};
@@ -29,7 +29,7 @@ impl AnyCommand for SchemaArgs {
     /// Prints the schema of a command, else the commands that have one.
     fn run(&self, global: &Global) -> Result<Status> {
         let name = self.command.join(" ");
-        let all = all();
+        let all = all(global.commands);
         if name.is_empty() {
             let names: String = all.iter().map(|(name, _)| format!("{name}\n")).collect();
             return global.print_whole(names.as_bytes());
@@ -72,8 +72,8 @@ impl AnyCommand for SchemaArgs {
 type Named = (String, fn() -> Schema);
 
 /// Returns every command that answers in JSON; `error` is a command that failed.
-fn all() -> Vec<Named> {
-    let all = commands::all().into_iter();
+fn all(commands: fn() -> Vec<Described>) -> Vec<Named> {
+    let all = commands().into_iter();
     let named = all.filter_map(|described| Some((described.name, described.schema?)));
     named.chain([("error".to_owned(), schema_of::<Failed> as fn() -> _)]).collect()
 }

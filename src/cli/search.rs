@@ -1,12 +1,14 @@
 //! `search`: its arguments and its request.
 
-use clap::Args;
+use clap::{Args, Command};
 
 use super::args::{AfterArgs, FilterArgs, RecordArgs};
-use super::command::{AnyCommand, Described, described};
-use super::global::Global;
+use super::command::AnyCommand;
+use super::described::{Described, described};
+use super::exit::Status;
+use super::global::{Global, GlobalArgs};
 use super::print::kept;
-use super::{Status, store, usage};
+use super::{habits, store};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::message::shell_value;
@@ -159,7 +161,8 @@ impl SearchArgs {
 fn option_among_words(words: &[String]) -> Option<Warning> {
     let names = words.iter().skip(1).map(|word| word.split('=').next().unwrap_or_default());
     let mut options = names.filter(|name| name.starts_with('-'));
-    let name = options.find(|name| usage::has_option(&["search"], name))?;
+    let own = GlobalArgs::augment_args(SearchArgs::augment_args(Command::new("search")));
+    let name = options.find(|name| habits::find(&[&own], name).is_some())?;
     let message = format!("{name:?} after -- was searched for as a word; put options before --");
     Some(Warning::new("OPTION_AS_WORD", message))
 }

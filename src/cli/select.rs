@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::args::AfterArgs;
-use super::completions::addresses as complete_address;
+use super::completers::addresses as complete_address;
 use super::global::Global;
 use super::read_command::{QueryArguments, addresses, documents_of};
 use crate::error::Result;

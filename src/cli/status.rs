@@ -8,9 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::command::{AnyCommand, Described, has, schema_of};
+use super::command::AnyCommand;
+use super::described::{Described, has, schema_of};
+use super::exit::Status;
 use super::global::Global;
-use super::{Status, store};
+use super::store;
 use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::{Result, Warning};
 use crate::ingest::{self, Change, Paths};

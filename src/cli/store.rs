@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::global::Global;
-use super::print::note;
+use super::note::note;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::query::Session;
@@ -90,7 +90,7 @@ fn on_server(url: &str, global: &Global) -> Result<Store> {
 
 #[cfg(not(feature = "postgres"))]
 fn on_server(_: &str, _: &Global) -> Result<Store> {
-    Err(super::lacks_feature("postgres"))
+    Err(Error::lacks_feature("postgres"))
 }
 
 /// Returns the store that `--db` or `MDSEL_DB` names, or the nearest one in this folder or above,

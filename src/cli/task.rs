@@ -2,8 +2,8 @@
 
 use clap::{ArgGroup, Args};
 
-use super::Status;
 use super::edit::{EditArguments, EditOptions, EditPlaceArgs, one};
+use super::exit::Status;
 use super::global::Global;
 use crate::edit::Operation;
 use crate::edit::plan::Allow;

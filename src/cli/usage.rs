@@ -284,14 +284,6 @@ fn commands_of<'a>(program: &'a Command, arguments: &[OsString]) -> Vec<&'a Comm
     commands
 }
 
-/// Returns whether the command that `names` name has `option`, with its hyphens.
-pub(super) fn has_option(names: &[&str], option: &str) -> bool {
-    let program = option_groups::command();
-    let names: Vec<OsString> =
-        std::iter::once("mdsel").chain(names.iter().copied()).map(Into::into).collect();
-    habits::find(&commands_of(&program, &names), option).is_some()
-}
-
 /// Returns whether `option`, with its hyphens, is an option with a value.
 fn takes_value(commands: &[&Command], option: &str) -> bool {
     let option = habits::find(commands, option);

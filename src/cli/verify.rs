@@ -3,10 +3,11 @@
 use clap::Args;
 
 use super::args::{AfterArgs, WaitArgs};
-use super::command::{AnyCommand, Described, described};
+use super::command::AnyCommand;
+use super::described::{Described, RefusedOptions, described};
+use super::exit::Status;
 use super::global::Global;
-use super::refused_options::RefusedOptions;
-use super::{Status, store};
+use super::store;
 use crate::error::Result;
 use crate::query::finding::Findings;
 use crate::verify::{Action, VerifyRequest, verify};

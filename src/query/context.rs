@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use super::cursor::most;
 use super::data::heading_path;
-use super::documents::ListedDocuments;
 use super::links::{self, Direction, EdgeFilter, LinkNode};
+use super::listed::ListedDocuments;
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::{longest, shorten};
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
-use super::{Cursor, FilterRequest, List, Outcome, Page, Session, documents};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, listed};
 use crate::address::{AddressError, AddressResult, FaultCode};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
@@ -556,7 +556,7 @@ impl Bundle<'_> {
         // Documents are added whole, so `--under` must name folders or documents here.
         let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
         let ListedDocuments { documents, faults, filter, .. } =
-            documents::listed(self.session, &self.request.filter.under, &others)?;
+            listed::listed(self.session, &self.request.filter.under, &others)?;
         self.faults.extend(faults);
         self.warnings.extend(filter.warnings.iter().cloned());
         for stored in documents {

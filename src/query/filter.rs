@@ -7,10 +7,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::batches::{Candidates, DocumentBatches};
 use super::containers::types_of;
+use super::document_name::{self, NameMatch};
 use super::document_order::DocumentOrder;
 use super::node::{Extent, answer};
 use super::open_document::OpenDocument;
-use super::resolve::{NameMatch, NodeRange, resolve};
+use super::resolve::{NodeRange, resolve};
 use super::session::Session;
 use super::warning::{OTHER_VALUES, UNKNOWN_KEY, no_document, parsed_before, unreadable_within};
 use super::{documents, folders};
@@ -257,7 +258,7 @@ impl Filter {
         let folder = folders::by_name(session, address)?;
         if folder.is_some()
             || address.contains("::")
-            || !matches!(documents::by_name(session, address)?, NameMatch::None)
+            || !matches!(document_name::by_name(session, address)?, NameMatch::None)
         {
             return Ok(Ok(folder));
         }

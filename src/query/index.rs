@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use super::cursor::most;
 use super::document_items::DocumentItems;
-use super::documents::ListedDocuments;
 use super::filter::{Filter, type_name};
 use super::freshness::Freshness;
+use super::listed::ListedDocuments;
 use super::node::{Content, Counts, words_below};
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
-use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, documents};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, listed};
 use crate::address::{StepKind, StepScope};
 use crate::error::Result;
 use crate::limits;
@@ -195,7 +195,7 @@ impl List for IndexAnswer {
 pub fn index(session: &Session<'_>, request: &IndexRequest) -> Result<IndexAnswer> {
     let mut page = Page::beginning(request.after, session.reader.generation());
     let ListedDocuments { documents, faults, filter, .. } =
-        documents::listed(session, &request.documents, &request.filter)?;
+        listed::listed(session, &request.documents, &request.filter)?;
     let documents = document_items::within(
         documents,
         &mut page,

@@ -11,6 +11,7 @@ pub mod context;
 pub mod cursor;
 pub mod data;
 mod document_items;
+mod document_name;
 mod document_order;
 pub mod documents;
 pub mod dump;
@@ -23,6 +24,8 @@ pub mod index;
 pub mod labels;
 pub mod ldmd;
 pub mod links;
+mod listed;
+pub(crate) mod missing_document;
 pub mod neighbors;
 pub mod node;
 pub mod open_document;
@@ -42,9 +45,10 @@ pub mod toc;
 mod warning;
 
 pub use cursor::Cursor;
+pub(crate) use document_name::by_name;
+pub use document_name::{NameMatch, document_named};
 pub use filter::{FilterRequest, block_types};
 pub use page::{List, Page};
-pub use resolve::{NameMatch, document_named};
 pub(crate) use resolve::{
     NamedNode, locate_for_edit, locate_section_for_edit, locate_text_for_edit, named,
     names_document, narrow,

@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use super::cursor::most;
 use super::document_items::DocumentItems;
-use super::documents::ListedDocuments;
 use super::filter::Filter;
 use super::freshness::Freshness;
+use super::listed::ListedDocuments;
 use super::open_document::OpenDocument;
 use super::page::{self, shorten};
-use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, documents};
+use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, listed};
 use crate::error::Result;
 use crate::parallel;
 use crate::store::StoredDocument;
@@ -175,7 +175,7 @@ impl List for TocAnswer {
 pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
     let mut page = Page::beginning(request.after, session.reader.generation());
     let ListedDocuments { documents, names, faults, is_single, filter } =
-        documents::listed(session, &request.documents, &request.filter)?;
+        listed::listed(session, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
     let files = if is_all {
         on_all_cores(session, &documents.all()?, request, &filter)?

@@ -10,7 +10,7 @@ use crate::edit::{self, BatchLine};
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
-use crate::query::documents::INGEST_ADDS;
+use crate::query::missing_document::INGEST_ADDS;
 use crate::store::Store;
 
 #[derive(Deserialize)]

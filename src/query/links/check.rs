@@ -14,10 +14,11 @@ use crate::markdown::outline::Section;
 use crate::message::{Message, message};
 use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
-use crate::query::documents::{INGEST_ADDS, ListedDocuments};
 use crate::query::finding::{Finding, Findings};
+use crate::query::listed::ListedDocuments;
+use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
-use crate::query::{Cursor, FilterRequest, documents};
+use crate::query::{Cursor, FilterRequest, listed};
 use crate::store::Lookup;
 
 /// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
@@ -28,8 +29,7 @@ pub fn check(
     filter: &FilterRequest,
     after: Option<Cursor>,
 ) -> Result<Findings> {
-    let ListedDocuments { documents, faults, filter, .. } =
-        documents::listed(session, names, filter)?;
+    let ListedDocuments { documents, faults, filter, .. } = listed::listed(session, names, filter)?;
     let documents = documents.all()?;
     // Most targets of few documents are not among them. To ask the store for each takes less time than to read all.
     let asks_most = documents.len() * 2 >= session.reader.totals()?.documents;

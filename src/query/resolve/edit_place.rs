@@ -14,7 +14,7 @@ use crate::address::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::{Message, message};
-use crate::query::NameMatch;
+use crate::query::document_name::{self, NameMatch};
 use crate::query::documents;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
@@ -119,7 +119,7 @@ pub(crate) fn names_document(session: &Session<'_>, text: &str) -> Result<bool> 
                 return Ok(false);
             }
             Interpretation::PathAnchor { name, .. } | Interpretation::PathLine { name, .. } => {
-                !matches!(documents::by_name(session, name)?, NameMatch::None)
+                !matches!(document_name::by_name(session, name)?, NameMatch::None)
             }
             _ => false,
         };
@@ -167,7 +167,7 @@ fn in_document(session: &Session<'_>, stored: StoredDocument, text: &str) -> Res
     let interpretations = interpretations(text);
     for interpretation in &interpretations {
         let Some((name, places)) = split(interpretation, &interpretations) else { continue };
-        match documents::by_name(session, name)? {
+        match document_name::by_name(session, name)? {
             NameMatch::One(other) if other.id == stored.id => {
                 return named(stored, places, true);
             }
@@ -234,7 +234,7 @@ fn in_named_document(
             | Interpretation::PathLine { .. }
             | Interpretation::PathAnchor { .. } => {
                 let Some((name, places)) = split(interpretation, interpretations) else { continue };
-                match documents::by_name(session, name)? {
+                match document_name::by_name(session, name)? {
                     NameMatch::One(stored) => {
                         let text = text.to_owned();
                         return Ok(Some(Ok(NamedNode {
@@ -289,7 +289,7 @@ impl Meanings {
                         let stored = session.reader.document_at(name)?;
                         stored.map_or(NameMatch::None, NameMatch::One)
                     }
-                    _ => documents::by_name(session, name)?,
+                    _ => document_name::by_name(session, name)?,
                 };
                 let documents = match found {
                     NameMatch::One(stored) if !place.steps.is_empty() => {

@@ -13,8 +13,8 @@ use crate::address::{
 use crate::error::Result;
 use crate::limits;
 use crate::message::{Message, message};
-use crate::query::NameMatch;
-use crate::query::documents;
+use crate::query::document_name::{self, NameMatch};
+use crate::query::missing_document;
 use crate::store::{Lookup, StoredDocument};
 
 impl Resolver<'_> {
@@ -94,7 +94,7 @@ impl Resolver<'_> {
         let mut found = Vec::new();
         if let Some((name, lines)) = address.rsplit_once(':')
             && lines_in_other_notation(lines).is_some()
-            && let NameMatch::One(stored) = documents::by_name(self.session, name)?
+            && let NameMatch::One(stored) = document_name::by_name(self.session, name)?
         {
             found.extend(lines_in(&*self.session.open(&stored)?, lines));
         }
@@ -124,7 +124,7 @@ impl Resolver<'_> {
                     return self.no_document(name, places.as_deref().unwrap_or_default());
                 }
                 Interpretation::PathAnchor { name, place } => {
-                    match documents::by_name(self.session, name)? {
+                    match document_name::by_name(self.session, name)? {
                         NameMatch::One(stored) => anchors.push((stored, place.clone())),
                         _ => unknown.push((name, place.clone())),
                     }
@@ -161,12 +161,12 @@ impl Resolver<'_> {
             return Ok(locate::missing(&document, &places));
         }
         for name in &names {
-            if let Some(fault) = documents::not_ingested(self.session, name)? {
+            if let Some(fault) = missing_document::not_ingested(self.session, name)? {
                 return Ok(fault);
             }
         }
         if text.starts_with("./") {
-            return documents::not_found(self.session, text);
+            return missing_document::not_found(self.session, text);
         }
         if let Some(fault) = wrong_params(text) {
             return Ok(fault);
@@ -180,14 +180,14 @@ impl Resolver<'_> {
         let places: Vec<ParsedPlace> = places.map(|(_, place)| place.clone()).collect();
         let similar = fault.suggest(similar_documents(self.session, name)?);
         let fault = self.suggest_places(similar, &places)?.suggest_first(suggestions);
-        let next = documents::next_command(self.session, text)?;
+        let next = missing_document::next_command(self.session, text)?;
         Ok(fault.or_else(|| next))
     }
 
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the
     /// first of `places` in each.
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
-        let fault = documents::not_found(self.session, name)?.at(0);
+        let fault = missing_document::not_found(self.session, name)?.at(0);
         self.suggest_places(fault, places)
     }
 

@@ -12,7 +12,6 @@ mod locate;
 mod locate_lines;
 mod located;
 mod missing;
-mod name;
 mod over_store;
 mod section_path;
 mod steps;
@@ -23,7 +22,6 @@ pub(crate) use edit_node::{locate_for_edit, locate_section_for_edit, locate_text
 pub(crate) use edit_place::{NamedNode, named, names_document};
 pub(super) use locate::{ldmd_section, missing_ldmd_section};
 pub(super) use located::{Located, with_its_part};
-pub use name::{NameMatch, document_named};
 pub(super) use steps::expansion_cut;
 pub(super) use suggestion::similar_documents;
 
@@ -41,7 +39,7 @@ use crate::error::{Result, Warning};
 use crate::limits;
 use crate::markdown::contents::Table;
 use crate::message::message;
-use crate::query::documents;
+use crate::query::document_name::{self, NameMatch};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::session::{MAX_OPEN, Session};
@@ -147,7 +145,7 @@ fn change_of_document(session: &Session<'_>, address: &str) -> Result<Option<War
         else {
             continue;
         };
-        if let NameMatch::One(stored) = documents::by_name(session, &name)? {
+        if let NameMatch::One(stored) = document_name::by_name(session, &name)? {
             return Ok(session.warning_of_changes([&stored], Session::INGEST_UPDATES));
         }
     }
@@ -401,7 +399,7 @@ impl Resolver<'_> {
         name: &str,
         places: &AddressResult<Vec<ParsedPlace>>,
     ) -> Result<Option<Located>> {
-        let document = match documents::by_name(self.session, name)? {
+        let document = match document_name::by_name(self.session, name)? {
             NameMatch::None => return Ok(None),
             NameMatch::One(stored) => self.session.open(&stored)?,
             NameMatch::Many(many) => {
@@ -443,7 +441,7 @@ impl Resolver<'_> {
 
     /// Returns `place` in the document called `name`, or `None` if there is no such document or place.
     fn in_document(&self, name: &str, place: &ParsedPlace) -> Result<Option<Located>> {
-        match documents::by_name(self.session, name)? {
+        match document_name::by_name(self.session, name)? {
             NameMatch::None => Ok(None),
             NameMatch::One(stored) => {
                 self.first_in(&self.session.open(&stored)?, std::slice::from_ref(place))
@@ -527,7 +525,7 @@ impl Resolver<'_> {
         if !reader.documents(&Lookup::Titles(&[text]), None, 1)?.is_empty() {
             warnings.push(locate::shadows(text));
         }
-        if let NameMatch::One(stored) = documents::by_name(self.session, text)? {
+        if let NameMatch::One(stored) = document_name::by_name(self.session, text)? {
             let whole = namespace::whole(&stored.path);
             let message =
                 format!("{text} is read as a selector; the document with that name is {whole}");

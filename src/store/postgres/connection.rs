@@ -18,7 +18,7 @@ use tokio_postgres::{Client, Row, SimpleQueryMessage};
 
 use super::address::Address;
 use super::driver::{Driver, Failure};
-use super::{schema, tls};
+use super::tls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
@@ -37,6 +37,13 @@ const PARTITIONS: &str = "SELECT c.relname::text, concat_ws(':', \
     FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid \
     JOIN pg_foreign_server s ON s.oid = f.ftserver \
     WHERE c.relnamespace = current_schema()::regnamespace";
+
+/// What to do about a pooler that does not pass on the parameters of a connection.
+pub(super) const POOLER_HINT: &str = "connect to the server itself, or let the pooler pass on the \
+    parameter `options`; see `mdsel help servers`";
+
+/// What to do about a schema that is not a store.
+pub(super) const FOREIGN_HINT: &str = "name another schema in the URL, such as ?schema=NAME";
 
 /// A parameter of a statement with its type.
 pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -302,10 +309,10 @@ fn named(address: &Address, failure: Failure, is_lost: bool, partition: Option<S
         ),
         // Only tables that are created can exist already.
         SqlState::DUPLICATE_TABLE | SqlState::DUPLICATE_OBJECT => {
-            (ErrorKind::StoreForeign, schema::FOREIGN_HINT)
+            (ErrorKind::StoreForeign, FOREIGN_HINT)
         }
         // A pooler that knows the parameter `options` and does not take it.
-        SqlState::PROTOCOL_VIOLATION => (ErrorKind::StoreUnreachable, schema::POOLER_HINT),
+        SqlState::PROTOCOL_VIOLATION => (ErrorKind::StoreUnreachable, POOLER_HINT),
         SqlState::DISK_FULL => (ErrorKind::Io, "make room on the disk of the server"),
         _ if is_lost => (ErrorKind::StoreUnreachable, UNREACHABLE_HINT),
         _ => (ErrorKind::Io, "see the log of the server"),

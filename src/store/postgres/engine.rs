@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::connection::{Connection, Idle};
-use super::reader::{PostgresReader, State};
+use super::reader::PostgresReader;
 use super::shard::ShardWriter;
+use super::state::State;
 use super::writer::PostgresWriter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;

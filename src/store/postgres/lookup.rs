@@ -8,8 +8,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::question::Question;
-use super::reader::State;
 use super::rows::{DOCUMENT_COLUMNS, KeyKind, column, damaged, document, partition_of, text_key};
+use super::state::State;
 use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;

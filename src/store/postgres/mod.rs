@@ -31,6 +31,7 @@ mod schema;
 mod segment;
 mod shard;
 mod sharded_ingest;
+mod state;
 mod store_row;
 mod tls;
 mod trigrams;

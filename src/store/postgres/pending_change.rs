@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio_postgres::types::Type;
 
 use super::connection::Connection;
-use super::reader::chunk_place;
+use super::rows::chunk_place;
 use super::rows::{KeyKind, number, packed_texts, partition_of, text_key};
 use super::segment::SegmentBuilder;
 use crate::corpus::FileState;

@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::merge;
-use super::reader::chunk_place;
+use super::rows::chunk_place;
 use super::rows::column;
 use crate::codec::content::chunk_count;
 use crate::error::Result;

@@ -40,6 +40,14 @@ pub(super) fn partition_of(path: &str, partitions: i64) -> i16 {
     i16::try_from(partition).unwrap_or(0)
 }
 
+/// The number of a chunk in a [`chunk_place`] is below this.
+const CHUNKS: i64 = 4096;
+
+/// Returns the place of a chunk of the bytes of a document.
+pub(super) fn chunk_place(document: i64, chunk: usize) -> i64 {
+    document.saturating_mul(CHUNKS).saturating_add(integer(chunk))
+}
+
 /// Returns the error about a store that is damaged.
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::StoreCorrupt, format!("the store is damaged: {what}"))

@@ -3,7 +3,7 @@
 //! Invariant: a schema has all tables of one version of mdsel, or none.
 
 use super::address::Address;
-use super::connection::Connection;
+use super::connection::{Connection, FOREIGN_HINT, POOLER_HINT};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PARSER_VERSION;
 use crate::store::{IfAbsent, new_identity};
@@ -54,10 +54,6 @@ pub(super) fn check_search_path(address: &Address, used: &str) -> Result<()> {
     Err(Error::new(ErrorKind::StoreUnreachable, message).with_hint(POOLER_HINT))
 }
 
-/// What to do about a pooler that does not pass on the parameters of a connection.
-pub(super) const POOLER_HINT: &str = "connect to the server itself, or let the pooler pass on the \
-    parameter `options`; see `mdsel help servers`";
-
 /// Returns why the table `store` could not be read; `None` if it is damaged.
 pub(super) fn obstacle(connection: &mut Connection) -> Option<Error> {
     let contents = match connection.batch("ROLLBACK").and_then(|()| contents(connection)) {
@@ -79,9 +75,6 @@ pub(super) fn absent(address: &Address) -> Error {
 pub(super) fn foreign(address: &Address, reason: &str) -> Error {
     Error::new(ErrorKind::StoreForeign, format!("{address}: {reason}")).with_hint(FOREIGN_HINT)
 }
-
-/// What to do about a schema that is not a store.
-pub(super) const FOREIGN_HINT: &str = "name another schema in the URL, such as ?schema=NAME";
 
 /// Creates the tables if the schema has none, or fails. The caller holds the lock of the store.
 pub(super) fn ensure(connection: &mut Connection, if_absent: IfAbsent) -> Result<()> {

@@ -1,30 +1,14 @@
 //! The header of a store file: its first 100 bytes (sqlite.org/fileformat.html, section 1.3).
 //!
-//! Most fields are the same in every store. Invariant: SQLite never opens a file whose header
-//! differs from what mdsel writes. Such a file is damaged if the rest of it shows that it is a
-//! store, and foreign if not.
+//! Most fields are the same in every store. Invariant: a header is sound if mdsel may have written it.
 
-use std::io::Read as _;
-use std::path::Path;
-
-use super::recovery::is_store;
-use super::{corrupt, foreign, schema};
-use crate::error::{Error, Result};
+use super::schema;
 
 /// Size of the header in bytes.
 pub(super) const LENGTH: usize = 100;
 
 /// Page size in bytes that SQLite uses for a new file.
 pub(super) const PAGE_BYTES: usize = 4096;
-
-/// The result of reading the header.
-#[derive(PartialEq, Eq)]
-pub(super) enum Header {
-    /// The file does not exist or is empty.
-    Absent,
-    /// The header is one that mdsel writes.
-    Plausible,
-}
 
 /// The offset and the value of each constant field.
 const FIELDS: [(usize, &[u8]); 10] = [
@@ -63,7 +47,7 @@ pub(super) fn page_bytes(header: &[u8]) -> Option<usize> {
 }
 
 /// Returns whether a header is one that mdsel writes.
-fn is_sound(header: &[u8]) -> bool {
+pub(super) fn is_sound(header: &[u8]) -> bool {
     let is_kept = |(at, value): &(usize, &[u8])| {
         header.get(*at..).is_some_and(|rest| rest.starts_with(value))
     };
@@ -90,30 +74,4 @@ pub(super) fn repair(header: &mut [u8; LENGTH]) {
         header[16..18].copy_from_slice(&[0x10, 0]);
     }
     header[PAGE_COUNT..PAGE_COUNT + 4].fill(0);
-}
-
-/// Reads and checks the header of a file.
-pub(super) fn peek(path: &Path) -> Result<Header> {
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Header::Absent),
-        Err(error) => return Err(Error::io(path, error)),
-    };
-    if !metadata.is_file() {
-        return Err(foreign(path));
-    }
-    if metadata.len() == 0 {
-        return Ok(Header::Absent);
-    }
-    let mut header = Vec::with_capacity(LENGTH);
-    let read = std::fs::File::open(path)
-        .and_then(|file| file.take(LENGTH as u64).read_to_end(&mut header));
-    read.map_err(|error| Error::io(path, error))?;
-    if is_sound(&header) {
-        return Ok(Header::Plausible);
-    }
-    if is_store(path) {
-        return Err(corrupt(path, "its header differs from what mdsel writes"));
-    }
-    Err(foreign(path))
 }

@@ -5,8 +5,9 @@
 
 use rusqlite::{Params, params};
 
-use super::snapshot::{SELECT_DOCUMENTS, Snapshot, stored_document};
-use super::titles::TitleMatches;
+use super::document_row::{SELECT_DOCUMENTS, stored_document};
+use super::remembered_titles::TitleMatches;
+use super::snapshot::Snapshot;
 use super::{corrupt, sql};
 use crate::corpus::bounds_below;
 use crate::error::Result;

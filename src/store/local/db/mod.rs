@@ -9,6 +9,7 @@ mod bytes_column;
 mod check;
 mod content;
 mod data;
+mod document_row;
 mod documents;
 mod graph;
 mod header;
@@ -21,24 +22,27 @@ mod meta;
 mod migrate;
 mod pages;
 mod parts;
+mod peek;
 mod recovered_rows;
 mod recovery;
+mod remembered_titles;
 mod schema;
 mod snapshot;
 mod statement_timer;
 mod stored_rows;
 mod titles;
 mod totals;
+mod upgrade;
 mod work;
 mod writer;
 
-use header::{Header, peek};
+use document_row::RowDamaged;
 pub(super) use lock::lock;
 use lock::lock_path;
 pub(super) use log::{has_log, write_log_back};
 pub(super) use migrate::{Migrated, free_name};
+use peek::{Header, peek};
 pub(super) use recovery::{DamagedStore, RecoveredDocument};
-use snapshot::RowDamaged;
 pub(super) use snapshot::Snapshot;
 pub(super) use stored_rows::StoredRows;
 pub use work::{StatementCost, StatementStats};
@@ -137,6 +141,10 @@ fn corrupt(path: &Path, what: &str) -> Error {
     )
     .with_hint("run `mdsel verify --repair`, which keeps the damaged file")
 }
+
+/// The number of pages that SQLite keeps of the store. The kernel keeps them as well, and to copy a page
+/// again takes less time than to get memory for another one.
+const CACHE_PAGES: i32 = 40;
 
 /// Opens a connection with `flags` and enables all defenses.
 fn connect(path: &Path, target: &Path, flags: OpenFlags) -> Result<Connection> {

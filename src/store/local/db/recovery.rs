@@ -20,34 +20,8 @@ use crate::corpus::{IngestOptions, root_folder};
 use crate::error::Result;
 use crate::limits;
 
-/// The SQL statements by which a file with a damaged header is recognized as a store. At least half
-/// of them must be on the first pages.
-const STATEMENTS: [&[u8]; 6] = [
-    b"CREATE TABLE meta (",
-    b"CREATE TABLE content (",
-    b"CREATE TABLE link_key (",
-    b"CREATE TABLE ldmd_section (",
-    b"CREATE TABLE edit_intent (",
-    b"CREATE INDEX document_name_key ON document",
-];
-
-/// The number of pages at the beginning of the file on which the schema is searched.
-const SCHEMA_PAGES: usize = 64;
-
 /// Maximum number of documents whose hash is searched for on every page.
 const MOST_SEARCHED: usize = 256;
-
-/// Returns whether the file at `path` is a store, however damaged.
-pub(super) fn is_store(path: &Path) -> bool {
-    let Ok(pages) = Pages::open(path) else { return false };
-    let mut known = [false; STATEMENTS.len()];
-    for page in pages.numbers().take(SCHEMA_PAGES).filter_map(|number| pages.page(number)) {
-        for (statement, is_known) in STATEMENTS.iter().zip(&mut known) {
-            *is_known |= memchr::memmem::find(&page, statement).is_some();
-        }
-    }
-    known.into_iter().filter(|is_known| *is_known).count() * 2 >= STATEMENTS.len()
-}
 
 /// A store of which the intact parts are read.
 pub(in crate::store) struct DamagedStore {

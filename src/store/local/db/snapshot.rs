@@ -1,7 +1,7 @@
 //! Reading one unchanging state of the store.
 //!
 //! Invariants: all answers of one [`Snapshot`] come from the same committed generation, whatever a
-//! writer does meanwhile. A reader waits for a writer only if the store is upgraded to a newer schema first.
+//! writer does meanwhile.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,65 +10,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::ffi::ErrorCode;
-use rusqlite::types::{Type, Value};
+use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Params, Row};
 
 use super::lineage::Lineage;
+use super::remembered_titles::RememberedTitles;
 use super::schema::Age;
 use super::statement_timer::StatementTimer;
-use super::titles::RememberedTitles;
-use super::writer::RowWriter;
 use super::{
-    Header, connect, corrupt, file_name, has_log, has_no_room, lock_path, meta, not_found, peek,
+    CACHE_PAGES, connect, corrupt, file_name, has_log, has_no_room, lock_path, meta, not_found,
     schema, store_error, totals, with_suffix,
 };
-use crate::corpus::{FileState, IngestOptions, Roots, bounds_below, root_folder};
+use crate::corpus::{IngestOptions, Roots, bounds_below, root_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{self, Limit};
 use crate::prepare::PARSER_VERSION;
-use crate::prepare::checksums::{self, Checksums, DocumentPart};
 use crate::store::local::own_files;
-use crate::store::{Facts, IfAbsent, StoredDocument, Totals};
-
-/// Selects the columns of all [`StoredDocument`]s, in the order in which [`stored_document`] reads them. A condition
-/// can follow.
-pub(super) const SELECT_DOCUMENTS: &str = "SELECT id, path, hash, size, \
-    coalesce(file_times.mtime_ns, document.mtime_ns), coalesce(file_times.ctime_ns, document.ctime_ns), \
-    lossy, ldmd, seal FROM document LEFT JOIN file_times ON file_times.document_id = id";
-
-/// Reads a row of [`SELECT_DOCUMENTS`]. Fails if its checksum is wrong.
-pub(super) fn stored_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
-    let stored = unchecked_document(row)?;
-    let StoredDocument { path, hash, state, is_lossy, has_ldmd, .. } = &stored;
-    let checksum = || checksums::row(path, hash, state.size, *is_lossy, *has_ldmd);
-    if stored.checksums.is(DocumentPart::Row, checksum) {
-        return Ok(stored);
-    }
-    let damage = Box::new(RowDamaged(stored.path));
-    Err(rusqlite::Error::FromSqlConversionFailure(1, Type::Text, damage))
-}
-
-/// Reads a row of [`SELECT_DOCUMENTS`] without comparing its checksum.
-pub(super) fn unchecked_document(row: &Row<'_>) -> rusqlite::Result<StoredDocument> {
-    Ok(StoredDocument {
-        id: row.get(0)?,
-        path: row.get(1)?,
-        hash: row.get(2)?,
-        state: FileState {
-            size: row.get::<_, i64>(3)?.unsigned_abs(),
-            mtime_ns: row.get(4)?,
-            ctime_ns: row.get(5)?,
-        },
-        is_lossy: row.get(6)?,
-        has_ldmd: row.get(7)?,
-        checksums: Checksums::stored(row.get_ref(8)?.as_blob_or_null()?),
-    })
-}
-
-/// The row of the document at this path differs from what was written.
-#[derive(Debug, thiserror::Error)]
-#[error("the row of {0} differs from what was written")]
-pub(super) struct RowDamaged(String);
+use crate::store::{Facts, StoredDocument, Totals};
 
 /// What distinguishes a file from another one at its path, and from the same file after a program other than SQLite
 /// wrote it. SQLite does not notice that its cached pages are old then.
@@ -90,19 +48,6 @@ impl FileIdentity {
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     }
-}
-
-/// The number of pages that SQLite keeps of the store. The kernel keeps them as well, and to copy a page
-/// again takes less time than to get memory for another one.
-pub(super) const CACHE_PAGES: i32 = 40;
-
-/// Returns the error for a store with an older schema that cannot be written.
-fn not_upgraded(path: &Path) -> Error {
-    let name = file_name(path);
-    let message = format!("{name}: an earlier version wrote the store, and it cannot be upgraded");
-    Error::new(ErrorKind::ReadOnly, message).with_hint(
-        "let this user write the store and its folder, or copy the file to another folder and name the copy with --db",
-    )
 }
 
 /// One unchanging state of the store.
@@ -133,36 +78,8 @@ pub(in crate::store) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Opens the store at `path` and pins its newest generation. A store with an older schema is
-    /// migrated first.
-    pub(in crate::store) fn open(path: &Path) -> Result<Self> {
-        Self::open_locked(path, None)
-    }
-
-    /// Opens the store like [`Self::open`]. `lock` is the writer's lock if the caller holds it.
-    pub(in crate::store) fn open_locked(path: &Path, lock: Option<&File>) -> Result<Self> {
-        if peek(path)? == Header::Absent {
-            return Err(not_found(path));
-        }
-        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        match Self::open_current(&path, lock)? {
-            Some(snapshot) => Ok(snapshot),
-            None => {
-                let wait = limits::LOCK_WAIT;
-                let migrated = RowWriter::open(&path, IfAbsent::Fail, wait)
-                    .and_then(|writer| writer.checkpoint());
-                migrated.map_err(|error| match error.kind() {
-                    ErrorKind::ReadOnly => not_upgraded(&path),
-                    _ => error,
-                })?;
-                Self::open_current(&path, lock)?
-                    .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
-            }
-        }
-    }
-
     /// Opens a store with the newest schema; `None` if it must be migrated first.
-    fn open_current(path: &Path, held: Option<&File>) -> Result<Option<Self>> {
+    pub(super) fn open_current(path: &Path, held: Option<&File>) -> Result<Option<Self>> {
         let path = path.to_owned();
         let file = FileIdentity::of(&path);
         let (mut connection, lock) = connect_for_reading(&path, held)?;
@@ -492,7 +409,9 @@ fn uri_path(path: &Path) -> String {
 mod tests {
     use std::time::Duration;
 
+    use super::super::RowWriter;
     use super::*;
+    use crate::store::IfAbsent;
 
     #[test]
     fn an_error_names_the_limit_that_a_statement_exceeded() {

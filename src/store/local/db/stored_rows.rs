@@ -5,7 +5,8 @@
 
 use rusqlite::{OptionalExtension as _, Row};
 
-use super::snapshot::{SELECT_DOCUMENTS, Snapshot, unchecked_document};
+use super::document_row::{SELECT_DOCUMENTS, unchecked_document};
+use super::snapshot::Snapshot;
 use super::{content, sql};
 use crate::codec::content::{PackedSpan, chunk_count};
 use crate::codec::{data, markup, outline as codec, row};

@@ -1,34 +1,17 @@
 //! Finding documents by the keys of their titles: those that the full-text index names, or all.
 //!
-//! To compare keys here takes less time than SQLite's `instr`. Invariants: the index affects only the time that an
-//! answer takes. Documents that are remembered for a text are those of the state that the snapshot pins.
+//! To compare keys here takes less time than SQLite's `instr`. Invariant: the index affects only the time that an
+//! answer takes.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use memchr::memmem::Finder;
 use rusqlite::{Connection, params_from_iter};
 
+use super::remembered_titles::TitleMatches;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::prepare::title_keys;
-
-/// The ids of the documents whose keys match a text.
-#[derive(Debug, Default)]
-pub(in crate::store) struct TitleMatches {
-    /// A key contains the text.
-    pub(in crate::store) containing: Vec<i64>,
-    /// A key is the text.
-    pub(in crate::store) equal: Vec<i64>,
-}
-
-/// The matches of the last texts. An address is looked for as a whole title first and then as a part of one.
-#[derive(Debug, Default)]
-pub(super) struct RememberedTitles(Mutex<HashMap<String, Arc<TitleMatches>>>);
-
-/// Number of texts that are remembered, and of documents of each of them.
-const TEXTS_REMEMBERED: usize = 16;
-const DOCUMENTS_REMEMBERED: usize = 10_000;
 
 impl Snapshot {
     /// Returns the documents of each text in the form of [`title_keys::needle`]. `candidates` returns the ids of the
@@ -38,25 +21,13 @@ impl Snapshot {
         needles: &[String],
         candidates: impl FnOnce(&[String]) -> Result<Option<Vec<i64>>>,
     ) -> Result<Vec<Arc<TitleMatches>>> {
-        let known = |needle: &String| {
-            let known = self.titles.0.lock().unwrap_or_else(PoisonError::into_inner);
-            known.get(needle).cloned()
-        };
-        if let Some(known) = needles.iter().map(known).collect() {
+        if let Some(known) = self.titles.of_all(needles) {
             return Ok(known);
         }
         let candidates = candidates(needles)?;
         let found = self.wrap(read_titles(&self.statement(), needles, candidates.as_deref()))?;
         let found: Vec<_> = found.into_iter().map(Arc::new).collect();
-        let mut known = self.titles.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (needle, matches) in needles.iter().zip(&found) {
-            if known.len() >= TEXTS_REMEMBERED {
-                known.clear();
-            }
-            if matches.containing.len() <= DOCUMENTS_REMEMBERED {
-                known.insert(needle.clone(), Arc::clone(matches));
-            }
-        }
+        self.titles.remember(needles, &found);
         Ok(found)
     }
 }

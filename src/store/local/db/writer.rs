@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, params};
 
+use super::CACHE_PAGES;
+use super::document_row::{SELECT_DOCUMENTS, unchecked_document};
 use super::documents::{self, PendingRows};
 use super::migrate::{Migrated, migrate};
-use super::snapshot::{CACHE_PAGES, SELECT_DOCUMENTS, unchecked_document};
 use super::{
     Header, connect, intents, lock, meta, not_found, peek, schema, store_error, unwritable,
     with_suffix,

@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
+use super::Session;
+use crate::address::namespace;
 use crate::error::Result;
+use crate::glob::{Globs, is_glob};
 use crate::links::split_extension;
 use crate::markdown::slug::fold;
 use crate::store::{Lookup, Reader, StoredDocument};
@@ -30,6 +33,41 @@ pub fn document_named(reader: &dyn Reader, name: &str) -> Result<NameMatch> {
     let names = [stem(path), path];
     let names = if stem(path) == path { &names[..1] } else { &names[..] };
     Ok(choose(name, reader.all(&Lookup::Names(names))?))
+}
+
+/// Finds the document called `name`, which may be a path from the root after `./`. The name is
+/// percent-decoded once; if that finds nothing, it is looked up as written.
+pub(crate) fn by_name(session: &Session<'_>, name: &str) -> Result<NameMatch> {
+    if name.is_empty() {
+        return Ok(NameMatch::None);
+    }
+    let decoded = namespace::decode(name);
+    match document_named(session.reader, &decoded)? {
+        NameMatch::None if decoded != name => document_named(session.reader, name),
+        other => Ok(other),
+    }
+}
+
+/// Finds the document that `name` means where it is not followed by a place: first an exact path as it is written,
+/// as in an address without `::`.
+pub(super) fn by_whole_name(session: &Session<'_>, name: &str) -> Result<NameMatch> {
+    if name.contains('%')
+        && let Some(stored) = session.reader.document_at(name)?
+    {
+        return Ok(NameMatch::One(stored));
+    }
+    by_name(session, name)
+}
+
+/// Returns the name of a document that may be named by its address.
+pub(super) fn without_selector(name: &str) -> &str {
+    name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name)
+}
+
+/// Returns the glob that `name` is, if any. One that begins with `./` is relative to the root.
+pub(super) fn globs_of(name: &str) -> Option<Result<Globs>> {
+    let pattern = name.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(name);
+    is_glob(name).then(|| Globs::only(pattern))
 }
 
 /// Returns `name` without empty components and without `.`, except at its start.

@@ -1,0 +1,192 @@
+//! The documents of a list: those with given names that match a filter.
+//!
+//! Invariant: those of the whole store or of one folder are read in batches.
+
+use std::borrow::Cow;
+
+use super::batches::{Candidates, DocumentBatches};
+use super::document_name::{NameMatch, by_name, by_whole_name, globs_of, without_selector};
+use super::documents::named;
+use super::filter::Filter;
+use super::warning::no_document;
+use super::{FilterRequest, Session, folders};
+use crate::address::{AddressError, Interpretation, interpretations, namespace};
+use crate::error::{Result, Warning};
+use crate::glob::Globs;
+use crate::links::split_extension;
+use crate::store::{DocumentFilter, Lookup, StoredDocument, Under};
+
+/// The documents of a list, and the filter of its items.
+pub(super) struct ListedDocuments<'a> {
+    /// In the order of the names, then by path, unless another order is requested; each document once.
+    pub(super) documents: DocumentBatches<'a>,
+    /// The names that were looked up: instead of the address of a section, the name of its document.
+    pub(super) names: Cow<'a, [String]>,
+    /// The names that match no document, or are ambiguous.
+    pub(super) faults: Vec<AddressError>,
+    /// Whether there was one name, and it means one document.
+    pub(super) is_single: bool,
+    pub(super) filter: Filter,
+}
+
+/// Returns the documents with the given names that match the filter, or all that match it if `names` is empty.
+/// Those of the whole store or of one folder are read in batches. If all names are addresses of sections, the filter
+/// takes only what is in them.
+pub(super) fn listed<'a>(
+    session: &'a Session<'a>,
+    names: &'a [String],
+    request: &FilterRequest,
+) -> Result<ListedDocuments<'a>> {
+    let (names, request) = of_sections(session, names, request)?;
+    let request = &*request;
+    let mut filter = Filter::new(session, request)?;
+    let order = request.order();
+    let (mut documents, mut faults) = match meaning(session, &names, &filter)? {
+        Meaning::Documents(admitted) => {
+            (DocumentBatches::new(session, admitted, order, Candidates::All)?, Vec::new())
+        }
+        Meaning::Document(document) => {
+            filter.warnings.extend(shadowed_folder(session, &names, &document)?);
+            let mut documents = vec![document];
+            filter.retain(session, &mut documents)?;
+            (DocumentBatches::of(session, documents), Vec::new())
+        }
+        Meaning::Names => {
+            let mut found = named(session, &names)?;
+            filter.retain(session, &mut found.documents)?;
+            if let Some(order) = order {
+                order.sort(session, &mut found.documents)?;
+            }
+            (DocumentBatches::of(session, found.documents), found.faults)
+        }
+    };
+    faults.extend(filter.faults.iter().cloned());
+    if !request.is_empty() && faults.is_empty() && documents.is_empty()? {
+        filter.warnings.extend(match &*names {
+            [] => filter.empty(session)?,
+            _ if filter.has_unknown() => None,
+            names => Some(no_document(&format!(
+                "no document of {} passes the filters",
+                names.join(", ")
+            ))),
+        });
+    }
+    let is_single = names.len() == 1 && documents.is_one()?;
+    Ok(ListedDocuments { documents, names, faults, is_single, filter })
+}
+
+/// Returns a request for sections as a request for their documents with a filter.
+fn of_sections<'a, 'b>(
+    session: &Session<'_>,
+    names: &'a [String],
+    request: &'b FilterRequest,
+) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>)> {
+    let mut documents = Vec::new();
+    for name in names {
+        let Some(document) = document_of_section(session, name)? else {
+            return Ok((names.into(), Cow::Borrowed(request)));
+        };
+        documents.push(document);
+    }
+    let mut request = request.clone();
+    request.under.extend_from_slice(names);
+    documents.dedup();
+    Ok((documents.into(), Cow::Owned(request)))
+}
+
+/// Returns the document that an address of a place in it names; `None` if `name` is no such address.
+fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<String>> {
+    let is_whole = |(_, place): (&str, &str)| ["", "*"].contains(&place);
+    if !name.contains([':', '#'])
+        || name.split_once("::").is_some_and(is_whole)
+        || !matches!(by_name(session, name)?, NameMatch::None)
+    {
+        return Ok(None);
+    }
+    for interpretation in interpretations(name) {
+        if let Interpretation::Namespaced { name, .. }
+        | Interpretation::PathAnchor { name, .. }
+        | Interpretation::PathLine { name, .. } = interpretation
+            && let NameMatch::One(_) = by_name(session, &name)?
+        {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the warning that the only name was taken for `document`, whose path ends with it, and not for the folder
+/// with that path.
+fn shadowed_folder(
+    session: &Session<'_>,
+    names: &[String],
+    document: &StoredDocument,
+) -> Result<Option<Warning>> {
+    let [name] = names else { return Ok(None) };
+    let (path, (stem, extension)) = (&document.path, split_extension(&document.path));
+    // With its extension or its whole path, a name means a document.
+    let decoded = namespace::decode(name);
+    if decoded.ends_with(&format!(".{extension}")) || decoded == stem {
+        return Ok(None);
+    }
+    let folder = folders::by_name(session, name)?.filter(|folder| !folder.is_empty());
+    Ok(folder.map(|folder| {
+        let message =
+            format!("{name:?} was read as {path}, and is also a folder; write {folder}/ for that");
+        Warning::new("SHADOWED_FOLDER", message)
+    }))
+}
+
+/// What names of documents mean.
+enum Meaning {
+    /// All documents that meet conditions: no name was given, or only the name of a folder.
+    Documents(DocumentFilter),
+    /// The document that the only name means.
+    Document(StoredDocument),
+    /// What each of them means must be looked up.
+    Names,
+}
+
+fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<Meaning> {
+    let admitted = filter.documents.clone();
+    let name = match names {
+        [] => return Ok(Meaning::Documents(admitted)),
+        [name] => without_selector(name),
+        _ => return Ok(Meaning::Names),
+    };
+    let folder = match by_whole_name(session, name)? {
+        NameMatch::One(document) => return Ok(Meaning::Document(document)),
+        NameMatch::None => folders::by_name(session, name)?,
+        NameMatch::Many(..) => return Ok(Meaning::Names),
+    };
+    if folder.is_none()
+        && let Some(Ok(globs)) = globs_of(name)
+        && takes_some(session, &globs)?
+    {
+        // A filter holds the globs of one list, of which the last one decides.
+        return Ok(if admitted.globs.is_empty() {
+            Meaning::Documents(DocumentFilter { globs, ..admitted })
+        } else {
+            Meaning::Names
+        });
+    }
+    let folder = match folder {
+        _ if admitted.under.is_some() => None,
+        None => folders::by_suffix(session, name)?.unwrap_or_default(),
+        exact => exact,
+    };
+    Ok(match folder {
+        Some(root) if root.is_empty() => Meaning::Documents(admitted),
+        Some(folder) => {
+            let under = Under { folders: vec![folder], ..Under::default() };
+            Meaning::Documents(DocumentFilter { under: Some(under), ..admitted })
+        }
+        None => Meaning::Names,
+    })
+}
+
+/// Returns whether `globs` take a document.
+fn takes_some(session: &Session<'_>, globs: &Globs) -> Result<bool> {
+    let filter = DocumentFilter { globs: globs.clone(), ..DocumentFilter::default() };
+    Ok(!session.reader.documents(&Lookup::Data(&filter, &[]), None, 1)?.is_empty())
+}
