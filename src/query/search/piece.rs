@@ -15,12 +15,15 @@ const LONG_CHARS: usize = 180;
 const CODE_CHARS: usize = 160;
 /// Minimum length of a piece of sentences, in Unicode scalars.
 const SENTENCE_CHARS: usize = 120;
+/// Length in Unicode scalars of the longest end of a text that belongs to the piece before it. It is often the sentence
+/// that the others lead to, and costs little.
+const SHORT_END_CHARS: usize = 60;
 /// Length of a piece of several lines in which no sentence ends, in Unicode scalars, after which a line ends it.
 const LINES_CHARS: usize = 200;
 /// Maximum length of a piece, in Unicode scalars.
 const MAX_CHARS: usize = 400;
 /// Maximum length in Unicode scalars of the beginning of a list item that is shown with each piece of the item.
-const ITEM_CHARS: usize = 120;
+const ITEM_CHARS: usize = 180;
 /// What begins and what ends a comment, in HTML and in MDX.
 const COMMENTS: [(&[u8], &[u8]); 2] = [(b"<!--", b"-->"), (b"{/*", b"*/}")];
 /// Length in bytes of the longest word that is read as text.
@@ -323,7 +326,9 @@ impl Cutter<'_> {
         }
         for at in sentence_ends(ByteSpan::new(start, end).of(self.bytes)) {
             let sentences = ByteSpan::new(begin, start + at);
-            if chars(sentences.of(self.bytes)) >= SENTENCE_CHARS {
+            let has_more =
+                exceeds(ByteSpan::new(sentences.end, end).of(self.bytes), SHORT_END_CHARS);
+            if has_more && chars(sentences.of(self.bytes)) >= SENTENCE_CHARS {
                 self.sentences(sentences);
                 begin = sentences.end;
             }
@@ -495,13 +500,22 @@ mod tests {
     fn long_lines_are_cut_at_the_ends_of_sentences() {
         let sentence =
             |number: usize| format!("Sentence {number} {}(see *this*.) ", "x".repeat(110));
-        let text = (0..3).map(sentence).collect::<String>() + "e.g. no end\n";
+        let end = format!("e.g. no end {}\n", "y".repeat(SHORT_END_CHARS));
+        let text = (0..3).map(sentence).collect::<String>() + &end;
         let pieces = cut(&text);
         assert_eq!(pieces.len(), 4);
         assert!(pieces[1].starts_with("Sentence 1") && pieces[1].ends_with("(see *this*.)"));
-        assert_eq!(pieces[3], "e.g. no end");
+        assert_eq!(pieces[3], end.trim_end());
         let chinese = format!("{}\u{3002}", "\u{5b57}".repeat(130)).repeat(3);
         assert_eq!(cut(&chinese).len(), 3);
+    }
+
+    #[test]
+    fn a_short_last_sentence_belongs_to_the_piece_before_it() {
+        let text = "The parameter limits what is kept. ".repeat(8);
+        let pieces = cut(&format!("{text}The default is 2.\n"));
+        assert_eq!(pieces.len(), 2, "{pieces:?}");
+        assert!(pieces[1].ends_with("kept. The default is 2."), "{pieces:?}");
     }
 
     #[test]
