@@ -60,6 +60,20 @@ fn each_wording_counts_by_itself() {
 }
 
 #[test]
+fn a_passage_shows_what_answers_one_wording() {
+    let text = format!(
+        "# Client\n\nThe maximum of open connections is reached when attempts of several clients overlap.\n\n\
+         {}The retry limit defaults to five, and what fails as often is given back to the caller.\n",
+        filler(3)
+    );
+    let place = Place::ingested(&[("a.md", &text)]);
+    let others = ["--also", "maximum attempts", "--also", "open connections before giving up"];
+    let question = ["retry limit default", "--passage", "100"];
+    let reply = reply(&place, &[&question[..], &others].concat());
+    assert!(reply.contains("The retry limit defaults to five"), "{reply}");
+}
+
+#[test]
 fn the_nearest_titles_are_shown_if_all_are_long() {
     let machine = "The complete manual of the machine for rewinding spindles";
     let text = format!(

@@ -1,7 +1,8 @@
 //! The choice of the pieces of a passage.
 //!
 //! The piece that gains the most is chosen next, until the passage has the wanted length. Its gain is the weight of the
-//! terms that it adds, with bonuses for what belongs to the pieces that are chosen already. Invariant: what is chosen
+//! terms that it adds to one wording of the question, with bonuses for what belongs to the pieces that are chosen already:
+//! a piece with some terms of each wording says less than one with those of one. Invariant: what is chosen
 //! fits, unless it is the first piece, and a part of an entry or of a row is chosen with what begins that.
 
 use super::question::{ASIDE, Pieces, WeightedTerms};
@@ -194,37 +195,45 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
     #[expect(clippy::cast_precision_loss, reason = "lengths are small and need no precision")]
     fn gain(&self, index: usize) -> f32 {
         let Self { pieces, question, .. } = self;
-        let terms = |of: &'a [Vec<usize>], index: usize| of.get(index).into_iter().flatten();
-        let times = |term: usize| self.seen.get(term).copied().unwrap_or_default();
-        let added = terms(&pieces.terms, index)
-            .map(|term| question.weight(*term) * REPEATED.powi(times(*term)));
-        let mut gain: f32 = added.sum();
-        let defined = terms(&pieces.defined, index);
-        gain += DEFINED * defined.map(|term| question.weight(*term)).sum::<f32>();
         let before = index.checked_sub(1);
+        let of_wordings =
+            question.wordings.iter().map(|weights| self.gain_of_terms(index, weights));
+        let mut gain = of_wordings.fold(0.0, f32::max);
         if before.is_some_and(|before| self.is_chosen(before)) {
             gain += self.following(index) * self.mean;
         }
         if self.is_chosen(index + 1) {
             gain += self.preceding(index) * self.mean;
         }
-        if self.length == 0 {
-            let own = pieces.terms.get(index);
-            for neighbor in before.into_iter().chain([index + 1]) {
-                let others = terms(&pieces.terms, neighbor)
-                    .filter(|term| own.is_none_or(|own| own.binary_search(term).is_err()));
-                gain += NEIGHBORS * others.map(|term| question.weight(*term)).sum::<f32>();
-            }
-            if index == 0 {
-                let named = question.within(&pieces.title_terms);
-                gain += (LEADING + LEADING_NAMED * named) * self.mean;
-            }
+        if self.length == 0 && index == 0 {
+            let named = question.within(&pieces.title_terms);
+            gain += (LEADING + LEADING_NAMED * named) * self.mean;
         }
         if pieces.list.get(index).is_some_and(|piece| piece.is_aside) {
             gain *= ASIDE;
         }
         let length = self.lengths.get(index).copied().unwrap_or_default() as f32;
         gain / (1.0 + LENGTH * length / self.wanted.max(1) as f32)
+    }
+
+    /// Returns what the terms of the piece at `index` would gain, by their weights in one wording.
+    fn gain_of_terms(&self, index: usize, weights: &[f32]) -> f32 {
+        let Pieces { terms, defined, .. } = self.pieces;
+        let terms_at = |of: &'a [Vec<usize>], index: usize| of.get(index).into_iter().flatten();
+        let weight = |term: &usize| weights.get(*term).copied().unwrap_or_default();
+        let times = |term: usize| self.seen.get(term).copied().unwrap_or_default();
+        let added = terms_at(terms, index).map(|term| weight(term) * REPEATED.powi(times(*term)));
+        let mut gain: f32 = added.sum();
+        gain += DEFINED * terms_at(defined, index).map(weight).sum::<f32>();
+        if self.length == 0 {
+            let own = terms.get(index);
+            for neighbor in index.checked_sub(1).into_iter().chain([index + 1]) {
+                let others = terms_at(terms, neighbor)
+                    .filter(|term| own.is_none_or(|own| own.binary_search(term).is_err()));
+                gain += NEIGHBORS * others.map(weight).sum::<f32>();
+            }
+        }
+        gain
     }
 
     /// Returns the bonus for the piece at `index` after a chosen one, as a share of the mean weight of a term.

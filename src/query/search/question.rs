@@ -71,10 +71,6 @@ pub(super) struct Pieces {
 }
 
 impl WeightedTerms<'_> {
-    pub(super) fn weight(&self, term: usize) -> f32 {
-        self.weights.get(term).copied().unwrap_or_default()
-    }
-
     /// Returns the mean over the wordings of what `of` returns for the weights of the words of each.
     #[expect(clippy::cast_precision_loss, reason = "a question has few wordings")]
     fn mean(&self, of: impl Fn(&[f32]) -> f32) -> f32 {
