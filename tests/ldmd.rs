@@ -5,7 +5,7 @@ use mdsel::{ldmd, markdown};
 use serde_json::{Value, json};
 
 use crate::corpus;
-use crate::harness::{Place, copy, fixtures, reader, selectors};
+use crate::harness::{Place, copy, fixtures, reader, selectors, words};
 use mdsel::store::Lookup;
 
 const ANSWER: &str = include_str!("../fixtures/documents/answer.ldmd.md");
@@ -732,4 +732,31 @@ fn markers_have_the_line_ends_of_the_document() {
         place.run(&["ingest"]).success();
         place.run(&["ldmd", "check", "b.md"]).success();
     }
+}
+
+#[test]
+fn a_rename_names_the_heading_in_the_section_and_the_title_of_its_marker() {
+    let text = "# R\n\n<!--LDMD:BEGIN id=\"x\" title=\"X & y\"-->\n## X & y\n\nx\n<!--LDMD:END id=\"x\"-->\n\n\
+                <!--LDMD:BEGIN id=\"z\" title=\"Z\"-->\nz\n<!--LDMD:END id=\"z\"-->\n";
+    let text = text.replace("title=\"X & y\"", "title=\"X &amp; y\"");
+    let place = Place::ingested(&[("r.md", &text)]);
+    let hint = |arguments: &[&str]| {
+        let fault = place.run(arguments).ends(2).json();
+        fault["error"]["hint"].as_str().unwrap().to_owned()
+    };
+    let command = hint(&["rename", "r.md", "ldmd:x", "--title", "T & u"]);
+    assert!(command.contains("`mdsel rename 'r.md::heading:h2[0]' --title 'T & u'`"), "{command}");
+    let of_marker = hint(&["rename", "r.md", "ldmd:z", "--title", "T"]);
+    let command = of_marker.split('`').nth(1).unwrap();
+    place.run(&words(command)[1..].iter().map(String::as_str).collect::<Vec<_>>()).success();
+    let answer = place.run(&["rename", "r.md", "X & y", "--title", "T & u"]).success().json();
+    assert_eq!(answer["warnings"][0]["code"], "MARKER_TITLE", "{answer}");
+    let command = answer["warnings"][0]["message"].as_str().unwrap().split('`').nth(1).unwrap();
+    place.run(&words(command)[1..].iter().map(String::as_str).collect::<Vec<_>>()).success();
+    let now = std::fs::read_to_string(place.join("r.md")).unwrap();
+    let renamed = text.replace("X &amp; y", "T &amp; u").replace("X & y", "T & u");
+    assert_eq!(now, renamed.replace("title=\"Z\"", "title=\"T\""));
+    let again = place.run(&["rename", "r.md", "T & u", "--title", "V"]).success().json();
+    place.run(&["rename", "r.md", "V", "--title", "W"]).success();
+    assert_eq!(again["warnings"][0]["code"], "MARKER_TITLE", "{again}");
 }

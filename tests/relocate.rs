@@ -319,6 +319,30 @@ fn links_that_were_added_since_the_ingest_are_found_with_refresh() {
 }
 
 #[test]
+fn a_file_that_is_not_ingested_is_named_because_its_links_stay() {
+    let rename = ["rename", "docs/in/p.md", "S", "--title", "T"];
+    for (added, content, is_named) in [
+        ("n.md", "[s](docs/in/p.md#s)\n", true),
+        ("docs/n.md", "[s](in/p.md#s)\n", true),
+        ("docs/in/n.md", "[s](p.md#s)\n", true),
+        ("docs/in/n.txt", "[s](p.md#s)\n", false),
+        ("docs/in/.n.md", "[s](p.md#s)\n", false),
+        ("docs/in/left-out.md", "[s](p.md#s)\n", false),
+        ("docs/in/n.md", "binary \0\n", false),
+    ] {
+        let files = [("docs/in/p.md", "# P\n\n## S\n"), (".mdselignore", "left-out.md\n")];
+        let place = Place::ingested(&files);
+        place.write(added, content);
+        let answer = place.run(&rename).success().json();
+        let message = answer["warnings"][0]["message"].as_str();
+        assert_eq!(message.is_some_and(|text| text.starts_with(added)), is_named, "{answer}");
+        let refreshed =
+            place.run(&["rename", "docs/in/p.md", "T", "--title", "S", "--refresh"]).success();
+        assert!(!refreshed.text().contains("STALE_DOCUMENTS"), "{}", refreshed.text());
+    }
+}
+
+#[test]
 fn a_moved_document_that_would_take_the_name_of_another_leaves_its_links() {
     let place = Place::ingested(&[
         ("a/Note.md", "# A\n"),
@@ -632,6 +656,19 @@ fn a_path_that_ends_with_a_slash_is_a_folder_to_move_into() {
     place.run(&["move", "b.md", "new/deep/"]).success();
     place.run(&["move", "b.md", "./"]).success();
     assert_eq!(text(&place, "b.md"), "# B\n");
+}
+
+#[test]
+fn a_new_path_may_be_encoded_as_answers_print_paths() {
+    let place = Place::ingested(&[("My dir/p.md", "# P\n"), ("My dir/q.md", "# Q\n\n[p](p.md)\n")]);
+    let moved = place.run(&["move", "My%20dir/p.md", "My%20dir/new%20p.md"]).success().json();
+    assert_eq!(moved["new_selector"], "My%20dir/new%20p.md::*");
+    assert_eq!(text(&place, "My dir/new p.md"), "# P\n");
+    assert!(!place.join("My%20dir").exists());
+    place.run_in("My dir", &["move", "./q.md", "./100%25.md"], "").success();
+    assert!(place.join("My dir/100%.md").exists());
+    let taken = place.run(&["move", "My dir/100%25.md", "My%20dir/new%20p.md"]).ends(2).json();
+    assert_eq!(taken["error"]["reason"], "EXISTS", "{taken}");
 }
 
 #[test]
@@ -1063,6 +1100,20 @@ fn a_section_that_does_not_fit_its_new_place_is_refused() {
     assert_eq!(text(&place, "a.md"), "# A\n\ntext\n\n## Two\n");
 }
 
+#[test]
+fn a_section_with_one_of_two_markers_is_refused_at_its_own_place() {
+    let report = "# R\n\n<!--LDMD:BEGIN id=\"x\"-->\n\n## X\n\nx\n\n<!--LDMD:END id=\"x\"-->\n";
+    let place = Place::ingested(&[("report.md", report), ("h.md", "# H\n\n## A\n")]);
+    let to = ["move", "report.md::X", "--to", "h.md::A"];
+    let refused = place.run(&to).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "BREAKS_MARKUP", "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("report.md::heading:h2[0]: "), "{message}");
+    assert!(message.contains("around line 9 "), "{message}");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("`mdsel ldmd index report.md`"), "{hint}");
+}
+
 /// A section moves to the end of another file, whose footnotes and definitions have the same labels.
 #[test]
 fn labels_keep_their_meaning_or_the_section_stays() {
@@ -1191,6 +1242,33 @@ fn what_a_kept_footnote_uses_stays_too() {
     assert_eq!(text(&place, "a.md"), "# A\n\n## R\n\nr\n\n## S\n\nT[^1]\n\n[^1]: one\n");
     place.run(&["move", "a.md::S", "--to", "a.md::R", "--position", "before"]).success();
     assert_eq!(text(&place, "a.md"), text_of);
+}
+
+#[test]
+fn definitions_that_a_moved_section_does_not_use_stay() {
+    let last = "[01]: sub/one.md\n[02]: sub/two.md\n\n[^n]: Note [02].\n";
+    let a = format!(
+        "# A\n\nUse [one][01] and note[^n].\n\n## Last\n\nSee [x].\n\n[x]: sub/two.md\n\nMore.\n\n{last}"
+    );
+    let files = [("a.md", a.as_str()), ("d/d.md", "# D\n"), ("sub/one.md", ""), ("sub/two.md", "")];
+    let place = Place::ingested(&files);
+    let to = ["move", "a.md", "Last", "--to", "d/d.md::*", "--relevel"];
+    let answer = place.run(&to).success().json();
+    assert_eq!(text(&place, "a.md"), format!("# A\n\nUse [one][01] and note[^n].\n\n{last}"));
+    let moved = "# D\n\n# Last\n\nSee [x].\n\n[x]: ../sub/two.md\n\nMore.\n";
+    assert_eq!(text(&place, "d/d.md"), moved);
+    assert_eq!(answer["kept_definitions"], json!(["01", "02", "^n"]), "{answer}");
+    assert_eq!(findings(&place), []);
+    place.assert_in_step();
+    // A definition between two texts leaves no gap, and one that no text uses goes along if its target is the same.
+    let text_of = "# A\n\n## S\n\none\n\n[u]: u.md\n[v]: https://x.org\n\n[^n]: See [w].\n\ntwo\n\n[w]: w.md\n\n## R\n";
+    let place = Place::ingested(&[("a.md", text_of), ("d/b.md", "# B\n"), ("w.md", "# W\n")]);
+    place.run(&["move", "a.md::S", "--to", "d/b.md::B", "--position", "last_child"]).success();
+    assert_eq!(text(&place, "a.md"), "# A\n\n[u]: u.md\n\n## R\n");
+    assert_eq!(
+        text(&place, "d/b.md"),
+        "# B\n\n## S\n\none\n\n[v]: https://x.org\n\n[^n]: See [w].\n\ntwo\n\n[w]: ../w.md\n"
+    );
 }
 
 #[test]

@@ -50,14 +50,15 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
     Ok(())
 }
 
-/// Returns the path of a new file, relative to the root. It is seen from the current folder if it begins with `./`,
-/// `../` or `/`.
+/// Returns the path of a new file, relative to the root and percent-encoded. It is seen from the current folder if it
+/// begins with `./`, `../` or `/`.
 pub(super) fn new_path(global: &Global, path: &str) -> Result<String> {
     if !is_path(path) {
         return Ok(path.to_owned());
     }
     let roots = store::open(global, &store::store(global)?, Purpose::Read)?.roots();
-    let found = roots.containing(&canonical(&store::current_folder()?.join(path))?, path)?.1;
+    let full = canonical(&store::current_folder()?.join(namespace::decode(path)))?;
+    let found = namespace::encode(&roots.containing(&full, path)?.1);
     let is_folder = path.ends_with('/') && !found.ends_with('/');
     Ok(if is_folder { found + "/" } else { found })
 }

@@ -3,7 +3,7 @@
 //! One folder has no name, and the paths of its documents are relative to it. Each other one is a collection: the
 //! paths of its documents begin with its name. Invariant: each path of a document means one file, in one folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Display;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -16,6 +16,9 @@ use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::links::{SiteRoot, folder_of, join, normalized};
 use crate::message::{Message, message};
+
+/// The maximum number of files that are read to find one that was added.
+const MOST_READ: usize = 100;
 
 /// A folder of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -205,6 +208,34 @@ impl Roots {
         left_out(&root.folder, own_files, &root.options, below)
     }
 
+    /// Returns the path of a file that an ingest would take, if one is in a folder of the documents at `known`, or in one
+    /// above, and is not among them. Lists only these folders, and reads at most [`MOST_READ`] files.
+    pub(crate) fn added_beside(&self, own_files: &[PathBuf], known: &[&str]) -> Option<String> {
+        let above = |path| std::iter::successors(parent(path), |folder| parent(folder));
+        let folders: BTreeSet<&str> = known.iter().copied().flat_map(above).collect();
+        let known: HashSet<&str> = known.iter().copied().collect();
+        let in_folder = |folder: &str, name: &str| match folder {
+            "" => name.to_owned(),
+            folder => format!("{folder}/{name}"),
+        };
+        let mut added = Vec::new();
+        for folder in folders {
+            let any = in_folder(folder, "-");
+            let (root, below) = self.of(&any);
+            if root.name.is_empty() && self.only_collections {
+                continue;
+            }
+            let Ok(entries) = root.folder.join(folder_of(below)).read_dir() else { continue };
+            let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+            let names = names.filter(|name| root.options.takes(Path::new(name)));
+            let paths = names.map(|name| in_folder(folder, &name));
+            added.extend(paths.filter(|path| !known.contains(path.as_str())));
+        }
+        added.sort();
+        let mut added = added.into_iter().take(MOST_READ);
+        added.find(|path| self.left_out(own_files, path).is_none())
+    }
+
     /// Returns the folder without a name.
     pub(crate) fn unnamed(&self) -> &Root {
         static NONE: std::sync::LazyLock<Root> = std::sync::LazyLock::new(Root::default);
@@ -271,6 +302,11 @@ impl Roots {
         all.extend(self.collections().iter().map(of_collection));
         all
     }
+}
+
+/// Returns the path of the folder that contains `path`; `None` if `path` is empty.
+fn parent(path: &str) -> Option<&str> {
+    (!path.is_empty()).then(|| path.rsplit_once('/').map_or("", |(folder, _)| folder))
 }
 
 /// Returns the first component of a path that has several.

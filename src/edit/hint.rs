@@ -185,6 +185,15 @@ impl RefusedEdit<'_> {
             }
             Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".into(),
             Refusal::FrontMatter(problem) => self.front_matter_hint(*problem),
+            Refusal::BreaksMarkup { .. }
+                if matches!(self.operation, Operation::Content(Delete { .. })) =>
+            {
+                message!(
+                    "name a section that has both markers or none, edit the LDMD section itself \
+                     (`mdsel ldmd index {path}`), or pass --allow-change",
+                    document
+                )
+            }
             Refusal::BreaksMarkup { .. } => message!(
                 "keep each BEGIN and END marker in the content, edit the LDMD section itself \
                  (`mdsel ldmd index {path}`), or pass --allow-change",

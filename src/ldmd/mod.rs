@@ -27,6 +27,7 @@ pub use parse::parse;
 pub use search::{LineMatch, search};
 pub use slice::{Mode, Piece, Slice, SliceRequest, whole_scalars};
 pub use strict::{StrictProblem, strict_problems};
+pub(crate) use writer::attribute;
 pub use writer::{MarkerWriter, Opening, closing, opening, stub};
 
 use crate::position::{ByteSpan, LineSpan};

@@ -61,7 +61,7 @@ pub fn stub(id: &str, bytes: usize) -> String {
 
 /// Returns an attribute with a blank before it. The value is encoded so that it ends neither the
 /// comment nor the line.
-fn attribute(name: &str, value: &str, quote: char) -> String {
+pub(crate) fn attribute(name: &str, value: &str, quote: char) -> String {
     let mut encoded = String::with_capacity(value.len());
     for scalar in value.chars() {
         match scalar {

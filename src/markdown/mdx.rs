@@ -11,10 +11,10 @@ use markdown_it::plugins::html::html_block::HtmlBlock;
 
 use crate::limits;
 
-/// Whether something in the document is never closed. From then on, blocks end at the first blank
+/// The line, 0-based, of the first block that is never closed. From then on, blocks end at the first blank
 /// line.
 #[derive(Debug, Default)]
-struct Unclosed(bool);
+pub(super) struct Unclosed(pub(super) Option<usize>);
 impl RootExt for Unclosed {}
 
 /// The block rule for MDX. Each match becomes an HTML block.
@@ -44,10 +44,10 @@ impl BlockRule for MdxBlock {
             // A paragraph that begins with an inline tag or expression.
             return None;
         }
-        let is_bounded = state.root_ext.get_or_insert_default::<Unclosed>().0;
+        let is_bounded = state.root_ext.get_or_insert_default::<Unclosed>().0.is_some();
         let lines = if is_bounded { None } else { closed_lines(state, scan) };
         let lines = lines.unwrap_or_else(|| {
-            state.root_ext.get_or_insert_default::<Unclosed>().0 = true;
+            state.root_ext.get_or_insert_default::<Unclosed>().0.get_or_insert(state.line);
             (state.line..state.line_max).take_while(|line| !state.is_empty(*line)).count()
         });
         Some((Node::new(HtmlBlock { content: String::new() }), lines))

@@ -74,6 +74,8 @@ pub struct Document {
     /// The spans in which LDMD markers are not recognized, in order: front matter and fenced code
     /// blocks, including those in containers.
     pub opaque: Vec<ByteSpan>,
+    /// The line, 1-based, of the first tag, brace, template or comment of MDX that is never closed.
+    pub unclosed_line: Option<usize>,
     /// The problems in the document.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the file contains bytes that are not UTF-8.
@@ -257,6 +259,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         typed_links,
         contents: parsed.contents,
         opaque,
+        unclosed_line: parsed.unclosed.map(|line| lines.line_of(body) + line),
         diagnostics,
         is_lossy,
         dialect,

@@ -29,6 +29,7 @@ use super::cells::cells;
 use super::contents::{CodeBlock, Contents, Table, TaskItem, cuts_of};
 use super::footnote::Footnote;
 use super::links::{self, LinkText, Links};
+use super::mdx::Unclosed;
 use super::rules::{Bounds, ParagraphBlock, SetextBlock, TableBlock, block_parser};
 use super::title::{TitleParser, written};
 use crate::decoding::same_length_text;
@@ -43,6 +44,8 @@ pub(super) struct Blocks {
     /// The spans of fenced code blocks, including those in containers, in document order.
     pub(super) fences: Vec<ByteSpan>,
     pub(super) contents: Contents,
+    /// The line, 0-based in the text, of the first block of MDX that is never closed.
+    pub(super) unclosed: Option<usize>,
     pub(super) too_many_nodes: bool,
     pub(super) too_deep: bool,
     /// Whether lines were not parsed, or block quotes not opened, to limit memory.
@@ -81,6 +84,7 @@ pub(super) fn parse(
         extensions.get::<Bounds>().map_or((false, false, false), |bounds| {
             (bounds.too_many_nodes, bounds.too_deep, bounds.too_many_lines)
         });
+    let unclosed = extensions.get::<Unclosed>().and_then(|unclosed| unclosed.0);
     let mut adapter = Adapter {
         base,
         file,
@@ -102,6 +106,7 @@ pub(super) fn parse(
         links: links::read(texts, titles.into_extensions(), base, lines),
         fences,
         contents,
+        unclosed,
         too_many_nodes,
         too_deep,
         too_many_lines: too_many_lines || is_cut,

@@ -1,4 +1,5 @@
-//! The text of a section for another file, with the definitions and footnotes that it uses.
+//! The text of a section for another file, with the definitions and footnotes that it uses, and without those that only
+//! other text uses.
 //!
 //! Invariant: in the other file, each reference of the section leads to the definition that it had. A label that
 //! the other file uses for something else is renamed in the section.
@@ -22,6 +23,11 @@ pub(super) struct Carried {
     pub(super) copied_definitions: Vec<String>,
     /// Where they are in the file of the section.
     pub(super) copied: Vec<ByteSpan>,
+    /// The definitions and footnotes in the section that stay in its file. The section does not use them, and other text
+    /// does, or they would mean something else.
+    pub(super) left: Vec<ByteSpan>,
+    /// Their labels.
+    pub(super) left_labels: Vec<String>,
     /// The labels that got another name, with that name.
     pub(super) new_labels: Vec<(String, String)>,
 }
@@ -111,31 +117,42 @@ pub(super) fn carried(
     if !can_leave(from, span, &named, to) {
         return None;
     }
-    let mut uses = uses(from, span, &named);
-    let mut labels: Vec<&Named> = Vec::new();
-    let mut seen: HashSet<&str> = HashSet::new();
-    // A footnote may use labels, too.
-    let mut next = 0;
-    while let Some(key) = uses.get(next).map(|one| one.key.clone()) {
-        next += 1;
-        let Some(found) = named.get(key.as_str()).filter(|one| seen.insert(&one.key)) else {
-            continue;
-        };
-        labels.push(found);
-        if !is_in(span, found.span.start) {
-            uses.extend(self::uses(from, found.span, &named));
-        }
+    let mut inside: Vec<&Named> =
+        named.values().copied().filter(|one| is_in(span, one.span.start)).collect();
+    inside.sort_by_key(|one| one.span.start);
+    // What only a footnote of the section uses, the section uses if it uses that footnote.
+    let is_in_definition = |one: &Use| {
+        let before = inside.partition_point(|other| other.span.start <= one.label.start);
+        let last = before.checked_sub(1).and_then(|index| inside.get(index));
+        last.is_some_and(|definition| is_in(definition.span, one.label.start))
+    };
+    let whole = ByteSpan::new(0, from.bytes().len());
+    let (mut uses, mut others): (Vec<Use>, Vec<Use>) =
+        uses(from, whole, &named).into_iter().partition(|one| is_in(span, one.label.start));
+    uses.retain(|one| !is_in_definition(one));
+    let used_elsewhere = keys_of(&needed(from, &named, &mut others));
+    let is_elsewhere = |one: &Named| used_elsewhere.contains(one.key.as_str());
+    // A footnote that no text uses goes along. A link definition does if it means the same there.
+    for one in inside.iter().filter(|one| one.key.starts_with('^') && !is_elsewhere(one)) {
+        uses.extend(self::uses(from, one.span, &named));
     }
-    // A definition of the section that the section itself does not use may still be used where it goes.
-    let inside = named.values().copied().filter(|one| is_in(span, one.span.start));
-    labels.extend(inside.filter(|one| !seen.contains(one.key.as_str())));
+    let mut labels = needed(from, &named, &mut uses);
+    let used = keys_of(&labels);
+    inside.retain(|one| !used.contains(one.key.as_str()));
+    let (left, unused): (Vec<&Named>, Vec<&Named>) =
+        inside.into_iter().partition(|one| is_elsewhere(one) || !one.is_free(is_same_folder));
+    labels.extend(unused);
     labels.sort_by_key(|one| one.span.start);
     let names_used: HashSet<&str> = uses.iter().map(|one| one.key.as_str()).collect();
     let taken =
         |key: &str| named.contains_key(key) || theirs.contains_key(key) || names_used.contains(key);
     let mut new_labels: HashMap<&str, String> = HashMap::new();
     let mut copied: Vec<&Named> = Vec::new();
-    let mut carried = Carried::default();
+    let mut carried = Carried {
+        left: left.iter().map(|one| one.span).collect(),
+        left_labels: left.iter().map(|one| one.label.clone()).collect(),
+        ..Carried::default()
+    };
     let whole = ByteSpan::new(0, to.bytes().len());
     let used_there: HashSet<String> = labels_in(to, whole).into_iter().collect();
     for one in labels {
@@ -159,7 +176,11 @@ pub(super) fn carried(
     }
     let changes = relabelings(from, &uses, &named, &new_labels);
     let renamed = |span: ByteSpan| relabeled(from, span, &changes);
-    carried.bytes = renamed(trimmed(from.bytes(), span));
+    for part in without(from.bytes(), trimmed(from.bytes(), span), &carried.left) {
+        carried.bytes.extend(renamed(part));
+    }
+    let text = trimmed(&carried.bytes, ByteSpan::new(0, carried.bytes.len()));
+    carried.bytes.truncate(text.end);
     let line_end = dominant_line_end(from.bytes()).unwrap_or(b"\n");
     let mut previous: Option<&Named> = None;
     for one in copied {
@@ -175,6 +196,25 @@ pub(super) fn carried(
         previous = Some(one);
     }
     Some(carried)
+}
+
+/// The parts of `span` without the lines of the definitions `left`, and without the blank lines after them if others
+/// precede them.
+fn without(file: &[u8], span: ByteSpan, left: &[ByteSpan]) -> Vec<ByteSpan> {
+    let mut parts = Vec::with_capacity(left.len() + 1);
+    let mut start = span.start;
+    for definition in left {
+        let before = trimmed(file, ByteSpan::new(start, definition.start));
+        parts.push(ByteSpan::new(start, definition.start));
+        start = next_line_start(file, definition.end).min(span.end);
+        let is_spaced = next_line_start(file, before.end) < definition.start || before.is_empty();
+        if is_spaced {
+            let rest = trimmed(file, ByteSpan::new(start, span.end));
+            start = if rest.is_empty() { span.end } else { rest.start };
+        }
+    }
+    parts.push(ByteSpan::new(start, span.end));
+    parts
 }
 
 /// The definitions and footnotes of a file. Of several with the same label, the first one counts.
@@ -197,6 +237,26 @@ fn all_named(version: &Version) -> Vec<Named> {
     let mut seen = HashSet::new();
     all.retain(|one| seen.insert(one.key.clone()));
     all
+}
+
+fn keys_of<'a>(all: &[&'a Named]) -> HashSet<&'a str> {
+    all.iter().map(|one| one.key.as_str()).collect()
+}
+
+/// The definitions and footnotes that `uses` and these footnotes need. Adds the uses in the footnotes.
+fn needed<'a>(version: &Version, named: &ByKey<'a>, uses: &mut Vec<Use>) -> Vec<&'a Named> {
+    let mut found: Vec<&Named> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut next = 0;
+    while let Some(key) = uses.get(next).map(|one| one.key.clone()) {
+        next += 1;
+        let Some(one) = named.get(key.as_str()).filter(|one| seen.insert(&one.key)) else {
+            continue;
+        };
+        found.push(one);
+        uses.extend(self::uses(version, one.span, named));
+    }
+    found
 }
 
 /// The uses of the labels of `named` at `span`.

@@ -40,13 +40,14 @@ pub(super) struct Kept {
     pub(super) labels: Vec<String>,
 }
 
-/// Returns the definitions inside `place` that the `lost` links need, and the footnotes to which text outside
-/// refers. Leaves out those whose label the new content, which is at `content` in the version `new`, defines
+/// Returns the definitions inside `place` that the `lost` links need, the footnotes to which text outside refers, and
+/// those with the labels `also`. Leaves out those whose label the new content, which is at `content` in the version `new`, defines
 /// itself.
 pub(super) fn to_keep(
     old: &Version,
     place: ByteSpan,
     lost: &[LostLink],
+    also: &[String],
     new: &Version,
     content: ByteSpan,
     line_end: &[u8],
@@ -56,7 +57,7 @@ pub(super) fn to_keep(
     let mut kept = Kept::default();
     let mut previous: Option<ByteSpan> = None;
     let inside = definitions(old, place);
-    let needed = needed(old, place, &inside, lost);
+    let needed = needed(old, place, &inside, lost, also);
     for definition in inside {
         let label = key(&definition.label);
         if given.contains(&label) || !needed.contains(&label) {
@@ -76,12 +77,13 @@ pub(super) fn to_keep(
 }
 
 /// Returns the labels of the definitions `inside` a place that text outside needs: those of the `lost` links, those of
-/// footnotes to which it refers, and those that such a footnote needs itself.
+/// footnotes to which it refers, those of `also`, and those that such a footnote needs itself.
 fn needed(
     old: &Version,
     place: ByteSpan,
     inside: &[Definition],
     lost: &[LostLink],
+    also: &[String],
 ) -> HashSet<String> {
     // The labels of the lost links by their targets; no label for a link that is not a reference.
     let lost: HashSet<(&str, Option<String>)> = lost
@@ -91,7 +93,7 @@ fn needed(
             (&*link.target, label.map(|(label, _)| label_at(old.bytes(), label)))
         })
         .collect();
-    let mut needed: HashSet<String> = HashSet::new();
+    let mut needed: HashSet<String> = also.iter().map(|label| key(label)).collect();
     for definition in inside {
         let label = key(&definition.label);
         let Some(target) = definition.target.as_deref() else { continue };

@@ -310,7 +310,7 @@ impl EffectComparison<'_> {
 
     /// Whether an item outside the splice has the same list as before, and the other items of that list have it, too.
     /// The list around the place may begin elsewhere. If its first item is replaced, it is the list that the content
-    /// begins at `begun`. Another list keeps its number, and its items are not made paragraphs.
+    /// begins at `begun`. Otherwise a list keeps its number. The items of another list are not made paragraphs.
     fn stays_in_list(
         &mut self,
         before: &Landmark,
@@ -330,7 +330,7 @@ impl EffectComparison<'_> {
             return false;
         }
         match self.shift.start(span.start) {
-            Some(_) if is_around => true,
+            Some(_) if is_around => list.number == now.number,
             Some(moved) => (moved == new_start || self.is_named(span)) && list.number == now.number,
             None => !is_around || begun.is_none_or(|begun| begun == new_start),
         }

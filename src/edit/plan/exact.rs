@@ -132,7 +132,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
     }
     let is_deletion = matches!(edit, ExactEdit::Delete(_));
     let allow = Allow { drop: allow.drop || is_deletion, ..allow };
-    let planner = Planner { old, line_end, allow, target: EditTarget::Document };
+    let planner = Planner { old, line_end, allow, target: EditTarget::Document, keeps: &[] };
     let draft = Draft { removed: splice.removed, ..Draft::default() };
     planner.judge(&draft, splice, new, effect, Vec::new())
 }
@@ -200,14 +200,15 @@ fn end_of(text: &[u8], start: usize, phrase: &[u8]) -> Option<usize> {
 }
 
 /// Returns the line of `new` on which a block begins that the new text, which ends at `end`, leaves open. An open block
-/// includes everything after it, so `end` is in the last block.
+/// includes everything after it, so `end` is in the last block. Only one of MDX ends at a blank line.
 fn left_open(old: &Version, new: &Version, end: usize) -> Option<usize> {
     let is_last = new.outline().nodes.iter().all(|node| node.bytes.start < end);
     let open_line = |version: &Version| {
         let text = version.bytes().get(version.floor()..).unwrap_or_default();
         Fragment::read(text.to_vec(), version.document().dialect).open_line
     };
-    open_line(new).filter(|_| is_last && open_line(old).is_none())
+    let is_mdx = new.document().unclosed_line.is_some();
+    open_line(new).filter(|_| (is_last || is_mdx) && open_line(old).is_none())
 }
 
 /// The numbers of cells and of columns of the rows at `span` whose last cells are ignored.

@@ -45,7 +45,8 @@ impl Fragment {
         // heading unless the content has an open block.
         let probe = 1 + bytes.len() + 2;
         let probed = [b"\n", &bytes[..], b"\n\n#\n"].concat();
-        let outline = markdown::parse_as(&probed, dialect).outline;
+        let document = markdown::parse_as(&probed, dialect);
+        let (outline, unclosed) = (document.outline, document.unclosed_line);
         let mut headings: Vec<FragmentHeading> = outline
             .sections
             .into_iter()
@@ -57,7 +58,9 @@ impl Fragment {
             .collect();
         let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
         let last = outline.nodes.last().map_or(1, |node| node.lines.start - 1);
-        Self { bytes, headings, open_line: is_open.then_some(last), dialect }
+        // A block of MDX that is not closed ends at a blank line, but not for other readers.
+        let open_line = is_open.then_some(last).or(unclosed.map(|line| line - 1));
+        Self { bytes, headings, open_line, dialect }
     }
 
     /// The heading with which the content begins, if any.
@@ -141,6 +144,21 @@ mod tests {
         ] {
             let open_line = Fragment::new(content.as_bytes(), b"\n", Dialect::Markdown).open_line;
             assert_eq!(open_line, is_open.then_some(1), "{content:?}");
+        }
+    }
+
+    #[test]
+    fn unclosed_blocks_of_mdx_are_detected() {
+        for (content, open_line) in [
+            ("{/* open", Some(1)),
+            ("text\n\n{/* open\n\nmore", Some(3)),
+            ("{/* closed */}", None),
+            ("<Tabs items={[\n", Some(1)),
+            ("<Tabs>\n\ntext", None),
+            ("a {brace", None),
+        ] {
+            let fragment = Fragment::new(content.as_bytes(), b"\n", Dialect::Mdx);
+            assert_eq!(fragment.open_line, open_line, "{content:?}");
         }
     }
 

@@ -34,6 +34,17 @@ pub fn plan(
     change: &ContentChange,
     allow: Allow,
 ) -> Result<Plan, Refusal> {
+    plan_keeping(old, target, change, allow, &[])
+}
+
+/// Like [`plan()`], and keeps the definitions and footnotes with the labels `keeps`, too.
+pub(super) fn plan_keeping(
+    old: &Version,
+    target: EditTarget,
+    change: &ContentChange,
+    allow: Allow,
+    keeps: &[String],
+) -> Result<Plan, Refusal> {
     let given = match change {
         ContentChange::Replace { content, .. } | ContentChange::Insert { content, .. } => {
             content.as_slice()
@@ -61,7 +72,7 @@ pub fn plan(
         ..allow
     };
     let drafter = Drafter { old, line_end };
-    let planner = Planner { old, line_end, allow, target };
+    let planner = Planner { old, line_end, allow, target, keeps };
     let draft = match change {
         ContentChange::Replace { content, .. } if target == EditTarget::Document => {
             return planner.replace_document(converted(content, line_end));
@@ -88,6 +99,8 @@ pub(super) struct Planner<'a> {
     pub(super) line_end: &'static [u8],
     pub(super) allow: Allow,
     pub(super) target: EditTarget,
+    /// Labels of definitions and footnotes that stay even if no text outside needs them.
+    pub(super) keeps: &'a [String],
 }
 
 impl Planner<'_> {
@@ -176,7 +189,7 @@ impl Planner<'_> {
             return Kept::default();
         }
         let lost = &effect.lost_links;
-        to_keep(self.old, draft.core, lost, new, splice.inserted, self.line_end)
+        to_keep(self.old, draft.core, lost, self.keeps, new, splice.inserted, self.line_end)
     }
 
     fn node(&self, node: usize) -> Option<&Node> {
@@ -417,6 +430,11 @@ impl Planner<'_> {
                 Fragment::new(last.bytes.of(new.bytes()), b"\n", new.document().dialect).open_line
         {
             return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
+        }
+        if let (None, Some(line)) =
+            (self.old.document().unclosed_line, new.document().unclosed_line)
+        {
+            return Err(Refusal::OpenFence { line });
         }
         splice.effects.removed_sections = self.removed_sections(&new, &splice, false)?;
         Ok(Plan { splice, version: new })

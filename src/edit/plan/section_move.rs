@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::carried::{Carried, carried};
 use super::effect::renumbered;
+use super::planner::plan_keeping;
 use super::version::{Version, is_in};
 use super::{
     Allow, ContentChange, EditScope, EditTarget, Plan, Position, Refusal, Renumbered, Splice, plan,
@@ -65,7 +66,8 @@ pub struct MovedSection {
     pub lines: LineSpan,
     /// Where the places are now. Places that do not exist any more are missing.
     pub places: HashMap<(MovedFile, MovedPlace), (MovedFile, MovedPlace)>,
-    /// Labels of the definitions inside the section that stay because other text uses them.
+    /// Labels of the definitions inside the section that stay because other text uses them, or because they would mean
+    /// something else.
     pub kept_definitions: Vec<String>,
     /// Labels of the definitions and footnotes outside the section that were copied with it.
     pub copied_definitions: Vec<String>,
@@ -95,11 +97,14 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let node = from.outline().nodes.get(request.section).ok_or(Refusal::NoSuchPlace)?;
     let section = node.bytes;
     let target = request.to.unwrap_or(from);
+    if let Some(line) = from.cut_marker(section).filter(|_| !request.allow.change) {
+        return Err(MoveRefusal { is_deletion: true, refusal: Refusal::BreaksMarkup { line } });
+    }
     let carried = match request.to {
         Some(to) => carried(from, section, to, request.is_same_folder),
         None => Some(Carried { bytes: section.of(from.bytes()).to_vec(), ..Carried::default() }),
     };
-    let Carried { bytes, copied_definitions, copied, new_labels } =
+    let Carried { bytes, copied_definitions, copied, left, left_labels, new_labels } =
         carried.ok_or(Refusal::ChangesSection)?;
     // In the same file, the section is there twice for a moment.
     let allow = Allow { duplicate: request.to.is_none(), ..request.allow };
@@ -120,11 +125,11 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
         return Err(Refusal::IntoItself.into());
     }
     let deletion = ContentChange::Delete { scope: EditScope::Subtree };
-    let deleted = plan(base, EditTarget::Node(old), &deletion, request.allow)
+    let deleted = plan_keeping(base, EditTarget::Node(old), &deletion, request.allow, &left_labels)
         .map_err(|refusal| MoveRefusal { is_deletion: true, refusal })?;
     let (inserted, deleted) = (&inserted, &deleted);
-    let (copied, labels) = (&copied, &new_labels);
-    let joining = Joining { from, target, section, copied, labels, base, inserted, deleted };
+    let (copied, left, labels) = (&copied, &left, &new_labels);
+    let joining = Joining { from, target, section, copied, left, labels, base, inserted, deleted };
     let joined = joining.join(request.to.is_some())?;
     let kept_definitions = deleted.splice.effects.kept_definitions.clone();
     Ok(MovedSection { kept_definitions, copied_definitions, new_labels, ..joined })
@@ -145,6 +150,8 @@ struct Joining<'a> {
     section: ByteSpan,
     /// The definitions that were copied after it.
     copied: &'a [ByteSpan],
+    /// The definitions in it that stay.
+    left: &'a [ByteSpan],
     /// The labels in it that have other names in the new place, old and new.
     labels: &'a [(String, String)],
     /// The file from which the section is deleted.
@@ -160,7 +167,8 @@ impl Joining<'_> {
         let (splice, left) = (&self.inserted.splice, &self.deleted.version);
         // The section in the version after the insertion.
         let into = outside(self.target, splice, &self.inserted.version);
-        let within = |start| is_in(self.section, start);
+        let stays = |start| self.left.iter().any(|span| is_in(*span, start));
+        let within = |start| is_in(self.section, start) && !stays(start);
         let carried =
             pairs(self.from, within, &self.inserted.version, |start| is_in(splice.inserted, start));
         if !self.has_same_sections(&carried) {
@@ -196,7 +204,7 @@ impl Joining<'_> {
             }
         });
         let node = node.ok_or(Refusal::ChangesSection)?;
-        let carried = [&[self.section], self.copied].concat();
+        let carried = [&self.moved_text()[..], self.copied].concat();
         if !is_same_text(self.from, &carried, now, lines) {
             return Err(Refusal::ChangesSection);
         }
@@ -227,6 +235,13 @@ impl Joining<'_> {
                     && (new.title == old.title || new.title == self.renamed(&old.title))
             })
         }) && after.next().is_none()
+    }
+
+    /// The parts of the section that are moved.
+    fn moved_text(&self) -> Vec<ByteSpan> {
+        let ends = self.left.iter().map(|span| span.start).chain([self.section.end]);
+        let starts = std::iter::once(self.section.start).chain(self.left.iter().map(|s| s.end));
+        starts.zip(ends).map(|(start, end)| ByteSpan::new(start, end)).collect()
     }
 
     /// The title with the new names of its footnotes.
@@ -323,6 +338,21 @@ fn in_document_order<'a>(
 impl Version {
     fn lines_of(&self, span: ByteSpan) -> LineSpan {
         LineIndex::new(self.bytes()).lines(span)
+    }
+
+    /// The line of the first LDMD marker in `span` whose other marker is outside.
+    fn cut_marker(&self, span: ByteSpan) -> Option<usize> {
+        let sections = self.markup().sections.iter();
+        let lines = sections.filter_map(|marked| {
+            let [begins, ends] =
+                [marked.span.start, marked.content.end].map(|marker| is_in(span, marker));
+            match (begins, ends) {
+                (true, false) => Some(marked.lines.start),
+                (false, true) => Some(marked.lines.end),
+                _ => None,
+            }
+        });
+        lines.min()
     }
 
     /// The offset at which a place begins.

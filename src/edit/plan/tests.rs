@@ -654,6 +654,14 @@ fn a_list_that_is_extended_keeps_its_number_and_stays_tight() {
         let change = Allow { change: true, ..Allow::default() };
         assert!(edit_allowing(change, file.as_bytes(), "list", &request).is_ok());
     }
+    let list = "1. a\n2. b\n";
+    let refusal = edit(list.as_bytes(), "item 0", &before("5. new")).unwrap_err();
+    assert_eq!(refusal.code(), "CHANGES_OUTSIDE");
+    check_table(&[
+        (list, "item 0", before("1. new"), "1. new\n1. a\n2. b\n"),
+        (list, "item 0", after("2. new"), "1. a\n2. new\n2. b\n"),
+        (list, "item 0", replace("5. new"), "5. new\n2. b\n"),
+    ]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{RelocateEffects, RelocationPlan};
+use crate::address::namespace;
 use crate::edit::plan::{Refusal, Version};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::links::{Outgoing, Reason, StoredLink, split_extension};
@@ -84,7 +85,8 @@ pub(super) fn moved(
     stored: &StoredDocument,
     path: &str,
 ) -> Result<RelocationPlan> {
-    let path = path.strip_prefix("./").unwrap_or(path);
+    let path = namespace::decode(path.strip_prefix("./").unwrap_or(path));
+    let path = path.as_str();
     let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
     // A path that ends with a slash is a folder, as for `mv`.
     let in_folder = path.strip_suffix('/').map(|folder| match folder {
@@ -103,8 +105,8 @@ pub(super) fn moved(
     if roots.file(path).is_dir() {
         return Err(refused("EXISTS", format!("{path} is a folder")).with_hint(message!(
             "move it into the folder with `mdsel move {path} {path}`",
-            stored.path,
-            format!("{path}/")
+            namespace::encode(&stored.path),
+            format!("{}/", namespace::encode(path))
         )));
     }
     if let Some(reason) = roots.excluded(&store.own_files(), path) {
@@ -137,7 +139,8 @@ pub(super) fn moved(
     let moved = same_places(&old, version.document());
     let versions = vec![version];
     let effects = RelocateEffects::default();
-    Ok(RelocationPlan { versions, moved, section: None, from, to, title: None, effects })
+    let (section, title, warning) = (None, None, None);
+    Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warning })
 }
 
 fn refused(reason: &'static str, message: impl Into<Message>) -> Error {

@@ -63,7 +63,7 @@ pub enum Relocation {
     Move {
         /// The name of the document.
         document: String,
-        /// The path, relative to the root.
+        /// The path, relative to the root. It may be percent-encoded, as answers print paths.
         path: String,
     },
     /// Gives a section another place.
@@ -172,7 +172,8 @@ pub struct RelocateEffects {
     /// The number of these sections, if not all are listed.
     #[serde(skip_serializing_if = "crate::schema::is_zero")]
     pub renumbered_total: usize,
-    /// Labels of definitions in the moved section that also stay where they were, because other text uses them.
+    /// Labels of definitions in the moved section that stay where they were, because other text uses them, or because
+    /// no text uses them and their targets are relative to the folder.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept_definitions: Vec<String>,
     /// Labels of definitions and footnotes elsewhere in the file that were copied with the moved section.
@@ -196,6 +197,7 @@ struct RelocationPlan {
     /// The title of the section afterwards.
     title: Option<String>,
     effects: RelocateEffects,
+    warning: Option<Warning>,
 }
 
 /// Renames a section or moves a document. The inner error says why it was not found.
@@ -208,11 +210,12 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
     warnings.extend(recovered);
     let session = Session::new(&*transaction.reader);
-    let RelocationPlan { mut versions, moved, section, from, to, title, mut effects } =
+    let RelocationPlan { mut versions, moved, section, from, to, title, mut effects, warning } =
         match planned(request, &session)? {
             Ok(plan) => plan,
             Err(fault) => return Ok(Err(fault)),
         };
+    warnings.extend(warning);
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {
@@ -225,6 +228,16 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
             let documents = session.reader.all(&Lookup::All)?;
             let consequence = "pass --refresh to find links that were added";
             warnings.extend(session.warning_of_changes(&documents, consequence));
+            let known: Vec<&str> =
+                documents.iter().map(|document| document.path.as_str()).collect();
+            let added = session.roots.added_beside(&request.store.own_files(), &known);
+            warnings.extend(added.map(|path| {
+                let message = message!(
+                    "{} is not in the store, so no link in it is rewritten; pass --refresh to ingest it first",
+                    path
+                );
+                Warning::new("STALE_DOCUMENTS", message)
+            }));
         }
     }
     // The edited document comes first, and the sort keeps the order of the others.

@@ -4,6 +4,8 @@
 //! the document. Code and emphasis stay around the part of the title that is the same. What is no text, or leads
 //! elsewhere, is never lost.
 
+use memchr::memmem;
+
 use super::heading::{Parts, links, lost, with_links};
 use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
@@ -11,11 +13,13 @@ use super::{RelocateEffects, RelocationPlan, not_a_section, section_at};
 use crate::address::{AddressResult, split_marks};
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::ldmd::{LdmdSection, attribute};
 use crate::markdown::Dialect;
 use crate::markdown::outline::Outline;
-use crate::message::message;
+use crate::message::{Message, message};
 use crate::position::ByteSpan;
+use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{NamedNode, Session, locate_section_for_edit};
 
@@ -40,10 +44,11 @@ pub(super) fn renamed(
     let Some((node, section)) = section_at(&found) else {
         let error = not_a_section(&found);
         let is_part = matches!(found.target, Target::Node(node) if node > 0);
-        let instead = || instead_of_title(&found.document, title);
+        let instead = || instead(&found, &bytes, title);
         return Err(error.map_hints(|hint| if is_part { hint.clone() } else { instead() }));
     };
     let section = section.clone();
+    let old_title = section.title.clone();
     let title = without_marks(title, section.level, &found)?;
     let whole = found.span();
     let start = whole.start;
@@ -111,8 +116,66 @@ pub(super) fn renamed(
     let title = version.document().tree.section(node).map(|section| section.title.clone());
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
-    let (versions, moved) = (vec![version], MovedPlaces::new());
-    Ok(Ok(RelocationPlan { versions, moved, section, from: address, to, title, effects }))
+    let warning = marker_with(&old, &bytes, start, &old_title, title.as_deref());
+    let (versions, moved, from) = (vec![version], MovedPlaces::new(), address);
+    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warning }))
+}
+
+/// Returns what to do instead of giving the title `title` to a place that is not a section of the outline.
+fn instead(place: &ResolvedNode, file: &[u8], title: &str) -> Message {
+    let document = &place.document;
+    let Target::Ldmd(index) = place.target else { return instead_of_title(document, title) };
+    let Some(marked) = document.markup.sections.get(index) else { return "".into() };
+    let mut sections = document.tree.outline().sections.iter().map(|section| section.node);
+    let begins_inside = |node: &usize| {
+        let start = document.tree.node(*node).map_or(0, |node| node.bytes.start);
+        marked.content.start <= start && start < marked.content.end
+    };
+    match sections.find(begins_inside) {
+        Some(heading) => message!(
+            "rename the heading in it with `mdsel rename {path} --title {}`",
+            document.address_of(heading),
+            title
+        ),
+        None => message!(
+            "change the title in its marker with {}",
+            retitle(document, marked, file, title)
+        ),
+    }
+}
+
+/// Returns the command that changes the title in the BEGIN marker of an LDMD section.
+fn retitle(document: &OpenDocument, marked: &LdmdSection, file: &[u8], title: &str) -> Message {
+    let line = marked.lines.start;
+    let marker = format!("{}:{line}-{line}", document.namespace);
+    let [old, new] = [marked.title.as_str(), title].map(|title| attribute("title", title, '"'));
+    let written = ByteSpan::new(marked.span.start, marked.content.start).of(file);
+    if memmem::find(written, old.as_bytes()).is_none() {
+        return message!("`mdsel replace {path} --content MARKER`", marker);
+    }
+    let [old, new] = [&old, &new].map(|attribute| attribute.trim());
+    message!("`mdsel replace {path} --old {} --content {}`", marker, old, new)
+}
+
+/// Returns the warning that the marker of the LDMD section around a heading at `offset` still has the old title of the
+/// heading.
+fn marker_with(
+    document: &OpenDocument,
+    file: &[u8],
+    offset: usize,
+    old: &str,
+    new: Option<&str>,
+) -> Option<Warning> {
+    let new = new.filter(|new| *new != old)?;
+    let index = document.markup.innermost_at(offset)?;
+    let marked = document.markup.sections.get(index).filter(|marked| marked.title == old)?;
+    let message = message!(
+        "the marker of ldmd:{} still has the title {}; {} changes it",
+        document.markup.name(index),
+        format!("{old:?}"),
+        retitle(document, marked, file, new)
+    );
+    Some(Warning::new("MARKER_TITLE", message))
 }
 
 /// Returns a title without the number signs of its level, as `read` and `find` print headings.

@@ -119,7 +119,8 @@ pub(super) fn moved_section(
     let title = Some(section.title.clone());
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
-    Ok(Ok(RelocationPlan { versions, moved: all, section, from, to, title, effects }))
+    let (moved, warning) = (all, None);
+    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warning }))
 }
 
 fn not_a_place(address: &str) -> Error {
