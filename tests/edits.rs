@@ -331,6 +331,26 @@ fn a_phrase_that_occurs_once_is_replaced_in_its_place() {
 }
 
 #[test]
+fn a_deleted_cell_is_emptied_and_its_text_is_the_deleted_content() {
+    let table = "# P\n\n| a | b |\n|---|---|\n| 7 | 8 |\n";
+    let place = Place::ingested(&[("p.md", table)]);
+    let delete = ["delete", "p.md", "block:table[0]/row[0]/cell[0]"];
+    let text = place.run(&[&delete[..], &["--dry-run", "-f", "text"]].concat()).success().text();
+    assert!(text.contains("+|   | 8 |"), "{text}");
+    let answer = place.run(&delete).success().json();
+    assert_eq!(answer["deleted_content"], "7", "{answer}");
+    assert_eq!(answer["deleted_lines"], json!([5, 5]), "{answer}");
+    place.write("p.md", table);
+    let line = "{\"operation\":\"delete\",\"section\":\"block:table[0]/row[0]/cell[0]\"}";
+    let batch = ["edit", "p.md", "--batch", "-", "--refresh", "-f"];
+    let answer = place.run_in("", &[&batch[..], &["json"]].concat(), line).success().json();
+    assert_eq!(answer["edits"][0]["deleted_content"], "7", "{answer}");
+    place.write("p.md", table);
+    let text = place.run_in("", &[&batch[..], &["text"]].concat(), line).success().text();
+    assert!(text.contains("emptied in line 5"), "{text}");
+}
+
+#[test]
 fn a_range_of_whole_lines_is_edited_exactly() {
     let file = "# A\n\none\ntwo\nthree\n\n> - x\n> - y\n\n## B\n\nend";
     let place = Place::ingested(&[("a.md", file)]);
@@ -609,6 +629,27 @@ fn a_batch_answers_with_the_lines_after_all_edits() {
     assert_eq!(edits[0]["new_line_start"], toc[1]["line_start"], "{edits} {toc}");
     assert_eq!(edits[0]["new_line_end"], toc[1]["line_end"]);
     assert_eq!(edits[1]["inserted_at"], toc[2]["line_start"]);
+}
+
+#[test]
+fn content_that_is_not_utf8_is_taken_only_by_a_file_that_has_such_bytes() {
+    let place = doc();
+    place.write("bytes.md", b"# A\n\n\xff\n");
+    place.write("new", b"abc \xff def\n");
+    place.run(&["ingest"]).success();
+    let edit = |document: &str, command: &[&str]| {
+        place.run(&[&[command[0], document], &command[1..], &["--content-file", "new"]].concat())
+    };
+    let before = std::fs::read(place.join("doc.md")).unwrap();
+    for command in
+        [&["replace", "Alpha"][..], &["insert", "Alpha"], &["replace", "Alpha", "--old", "alpha"]]
+    {
+        let refused = edit("doc.md", command).ends(2).json();
+        assert_eq!(refused["error"]["reason"], "NOT_MARKDOWN", "{refused}");
+    }
+    assert_eq!(std::fs::read(place.join("doc.md")).unwrap(), before);
+    edit("bytes.md", &["replace", "A"]).success();
+    assert_eq!(std::fs::read(place.join("bytes.md")).unwrap(), b"# A\n\nabc \xff def\n");
 }
 
 #[test]
@@ -1046,6 +1087,54 @@ fn inserted_text_without_a_heading_says_which_section_it_joins() {
         assert_eq!(answer["warnings"][0]["code"], "JOINS_SECTION", "{section} {position} {answer}");
         assert!(answer["warnings"][0]["message"].as_str().unwrap().contains(joined), "{answer}");
     }
+}
+
+#[test]
+fn text_that_leaves_the_ldmd_section_of_its_heading_says_so() {
+    let marked = |id: &str, text: &str| {
+        format!("<!--LDMD:BEGIN id=\"{id}\"-->\n{text}\n<!--LDMD:END id=\"{id}\"-->\n")
+    };
+    let text = format!(
+        "# R\n\n{}\n{}\n{}",
+        marked("x", "## X\n\nx"),
+        marked("y", "y"),
+        marked("z", "## Z\n\nz")
+    );
+    for (section, position, expected) in [
+        ("X", "after", Some("insert r.md::ldmd:x --position last_child")),
+        ("R", "first_child", Some("insert r.md::ldmd:x --position before")),
+        ("X", "first_child", Some("insert r.md::ldmd:x --position last_child")),
+        ("ldmd:x", "after", None),
+    ] {
+        let place = Place::ingested(&[("r.md", &text)]);
+        let insert = ["insert", "r.md", section, "--position", position, "--content", "New."];
+        let answer = place.run(&insert).success().json();
+        let warning = &answer["warnings"][0];
+        let Some(expected) = expected else {
+            assert!(warning.is_null(), "{section} {position} {answer}");
+            continue;
+        };
+        assert_eq!(warning["code"], "OTHER_LDMD_SECTION", "{section} {position} {answer}");
+        assert!(warning["message"].as_str().unwrap().contains(expected), "{answer}");
+    }
+}
+
+#[test]
+fn what_mdx_content_opens_must_be_closed() {
+    let place = Place::ingested(&[("q.mdx", "# Q\n\ntext\n\n## R\n\nr\n")]);
+    for command in [
+        &["insert", "q.mdx", "root", "--content", "{/* open"][..],
+        &["replace", "q.mdx", "Q", "--old", "text", "--content", "{/* open"],
+        &["replace", "q.mdx::*", "--content", "# Q\n\n{/* open\n\n## R\n"],
+    ] {
+        let refused = place.run(command).ends(2).json();
+        assert_eq!(refused["error"]["reason"], "OPEN_FENCE", "{refused}");
+    }
+    place.run(&["insert", "q.mdx", "root", "--content", "{/* closed */}"]).success();
+    // What was open before does not hinder other edits.
+    place.write("q.mdx", "# Q\n\n{/* open\n\n## R\n\nr\n");
+    let replace = ["replace", "q.mdx", "R", "--old", "r", "--content", "s", "--refresh"];
+    place.run(&replace).success();
 }
 
 #[test]

@@ -79,6 +79,42 @@ fn joined_section(
     Some(Warning::new("JOINS_SECTION", message))
 }
 
+/// Returns the warning that text, which is inserted beside or into a section, is in another LDMD section than the heading
+/// of that section, or in none.
+fn other_ldmd_section(
+    old: &plan::Version,
+    place: &ResolvedNode,
+    splice: &Splice,
+    new: &plan::Version,
+) -> Option<Warning> {
+    let Target::Node(node) = place.target else { return None };
+    place.document.tree.section(node)?;
+    let name = |version: &plan::Version, offset| {
+        let markup = version.markup();
+        markup.innermost_at(offset).map(|section| format!("ldmd:{}", markup.name(section)))
+    };
+    let begins_in = name(old, place.span().start);
+    let is_in = name(new, splice.inserted.start);
+    if begins_in == is_in {
+        return None;
+    }
+    let (given, position) = match (&begins_in, &is_in) {
+        (Some(section), _) => (section, "last_child"),
+        (None, section) => (section.as_ref()?, "before"),
+    };
+    let said = |section: &Option<String>| section.clone().unwrap_or("no LDMD section".to_owned());
+    let message = message!(
+        "the heading of {} is in {}, and the text is in {}; `mdsel insert {path} --position {}` inserts it on the \
+         other side of the marker",
+        place.address(),
+        said(&begins_in),
+        said(&is_in),
+        place.document.address(given),
+        position
+    );
+    Some(Warning::new("OTHER_LDMD_SECTION", message))
+}
+
 impl Current {
     /// Parses `bytes`, the bytes of the file of `stored`.
     pub(super) fn new(stored: StoredDocument, bytes: Vec<u8>) -> Self {
@@ -137,7 +173,14 @@ impl Current {
             self.expect(&place, operation, expected, original)?;
         }
         let exact = exact(operation, &place, lines);
-        let planned = self.planned(operation, edit.allow, &place, exact);
+        // Bytes that are not UTF-8 are taken only by a file that has such bytes: what was read can be given back.
+        let is_text =
+            self.version.document().is_lossy || std::str::from_utf8(operation.content()).is_ok();
+        let planned = if is_text {
+            self.planned(operation, edit.allow, &place, exact)
+        } else {
+            Err(Refusal::NotMarkdown("not UTF-8"))
+        };
         let Plan { splice, version } = planned.map_err(|refusal| {
             let (place, address, file) = (&place, &address, self.version.bytes());
             let refused_edit = RefusedEdit { place, address, operation, file };
@@ -147,7 +190,8 @@ impl Current {
             self.made.iter_mut().for_each(|one| one.shift(&splice));
         }
         let (removed, around) = match operation {
-            Operation::Content(Delete { .. }) => {
+            // A cell is emptied, and its line stays.
+            Operation::Content(Delete { .. }) if !is_cell(&place) => {
                 let removed = splice.deleted(&self.version);
                 // Definitions that stay are among these lines.
                 let start = removed.first().map_or(splice.at.end, |first| first.start);
@@ -157,15 +201,17 @@ impl Current {
         };
         let change = |change: &Refusal| Warning::new("CHANGED_OUTSIDE", change.to_string());
         let changes = splice.changes.iter().map(change);
-        let joined = matches!(operation, Operation::Content(Insert { .. }))
-            .then(|| joined_section(&self.version, &place, &splice, &version))
-            .flatten();
-        let warnings = changes.chain(joined).collect();
+        let is_insertion = matches!(operation, Operation::Content(Insert { .. }));
+        let of_insertion = [joined_section, other_ldmd_section].into_iter().filter_map(|warning| {
+            is_insertion.then(|| warning(&self.version, &place, &splice, &version)).flatten()
+        });
+        let warnings = changes.chain(of_insertion).collect();
         let done = Done {
             file: self.document.stored.path.clone(),
             selector: address,
             command: operation.command(),
             old_content: removed.iter().flat_map(|span| self.bytes(*span)).copied().collect(),
+            is_emptied: is_cell(&place),
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
             new_section_path: None,
@@ -402,6 +448,10 @@ pub(super) fn target_of(place: &ResolvedNode) -> Option<plan::EditTarget> {
     }
 }
 
+fn is_cell(place: &ResolvedNode) -> bool {
+    matches!(place.target, Target::Cells(cells) if cells.cell.is_some())
+}
+
 /// Returns the edit of a part of a block, if `operation` at `place` is one.
 fn detail<'a>(
     operation: &'a Operation,
@@ -458,7 +508,7 @@ fn exact<'a>(
             let part = ResolvedNode { params, ..place.clone() };
             let within = lines.unwrap_or_else(|| part.part_span());
             // A cell has one line, and a pipe ends it.
-            let is_cell = matches!(place.target, Target::Cells(cells) if cells.cell.is_some());
+            let is_cell = is_cell(place);
             let content = match std::str::from_utf8(content) {
                 Ok(text) if is_cell && text.trim_end().contains(['\n', '\r']) => {
                     return Some(Err(Refusal::LineEnd));

@@ -48,6 +48,15 @@ impl Operation {
         }
     }
 
+    /// Returns the text that the user gave; empty for an operation without text.
+    pub(super) fn content(&self) -> &[u8] {
+        match self {
+            Self::Content(Replace { content, .. } | Insert { content, .. })
+            | Self::ReplaceText { content, .. } => content,
+            Self::Content(Delete { .. }) | Self::Mark { .. } | Self::Key(_) => b"",
+        }
+    }
+
     /// Returns the same operation on another part of a section, if it has one.
     pub(super) fn on(&self, part: EditScope) -> Self {
         let mut operation = self.clone();
@@ -129,8 +138,10 @@ pub struct Done {
     /// The command that makes such edits.
     pub command: EditCommand,
     /// The bytes that were removed, before this edit. Those of a deletion are whole lines, with the blank lines that went
-    /// along.
+    /// along, or the text of a cell.
     pub old_content: Vec<u8>,
+    /// Whether the place itself stays, as a cell that is deleted does.
+    pub is_emptied: bool,
     /// The lines of the removed bytes, before this edit. Definitions that stay may be among them.
     pub old_lines: LineSpan,
     /// After all edits, the lines of the section that was replaced, with its heading; else those of the new content.

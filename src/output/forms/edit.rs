@@ -28,10 +28,11 @@ fn line(done: &Done) -> String {
             } else {
                 ", but not all definitions"
             };
-            match done.old_lines {
-                // A cell stays where it is, without its text.
-                LineSpan { start, end } if end < start => format!("emptied in line {start}"),
-                LineSpan { start, end } => format!("deleted lines {start}-{end}{kept}"),
+            let LineSpan { start, end } = done.old_lines;
+            if done.is_emptied {
+                format!("emptied in line {start}")
+            } else {
+                format!("deleted lines {start}-{end}{kept}")
             }
         }
         _ if done.new_lines.end < done.new_lines.start => {
