@@ -351,6 +351,15 @@ fn a_deleted_cell_is_emptied_and_its_text_is_the_deleted_content() {
 }
 
 #[test]
+fn an_edit_of_a_link_to_a_file_says_that_it_is_a_link() {
+    let place = Place::ingested(&[("own/h.md", "# H\n\n## A\n\na\n")]);
+    std::os::unix::fs::symlink("h.md", place.join("own/sym.md")).unwrap();
+    let refused = place.run(&["replace", "own/sym.md", "A", "--content", "x"]).ends(1);
+    assert_eq!(refused.code(), "NOT_IN_STORE");
+    assert!(refused.text().contains("it is a symbolic link, which is not followed"));
+}
+
+#[test]
 fn a_range_of_whole_lines_is_edited_exactly() {
     let file = "# A\n\none\ntwo\nthree\n\n> - x\n> - y\n\n## B\n\nend";
     let place = Place::ingested(&[("a.md", file)]);

@@ -477,6 +477,20 @@ fn a_rename_that_would_lose_a_part_of_the_heading_says_which() {
 }
 
 #[test]
+fn an_id_that_another_heading_has_is_named() {
+    let place = Place::ingested(&[("a.md", "# A\n\n## One {#custom}\n\n## Zero\n\nz\n")]);
+    let rename = |section: &str, title: &str| {
+        place.run(&["rename", "a.md", section, "--title", title]).success().json()
+    };
+    let answer = rename("Zero", "Zero {#custom}");
+    assert_eq!(answer["warnings"][0]["code"], "DUPLICATE_ANCHOR", "{answer}");
+    let message = answer["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("a.md::heading:h2[0] has the id custom"), "{message}");
+    let answer = rename("@5", "Zero {#other}");
+    assert!(answer.get("warnings").is_none_or(|all| *all == json!([])), "{answer}");
+}
+
+#[test]
 fn a_wikilink_names_a_heading_without_its_attributes() {
     let place = Place::ingested(&[
         ("t.md", "# T\n\n## Foo {#foo-id}\n\n[x](#foo-jd)\n"),

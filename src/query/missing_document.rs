@@ -106,6 +106,6 @@ fn file_on_disk(session: &Session<'_>, name: &str) -> Option<String> {
             // A path with an ingested extension may name anything, even a folder.
             let is_any = is_path && options.takes(Path::new(path));
             let metadata = session.roots.file(path).symlink_metadata();
-            metadata.is_ok_and(|metadata| is_any || metadata.is_file())
+            metadata.is_ok_and(|metadata| is_any || metadata.is_file() || metadata.is_symlink())
         })
 }

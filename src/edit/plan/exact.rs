@@ -12,14 +12,14 @@ use super::draft::{Draft, FrontMatterEdit};
 use super::effect::{Expected, compare};
 use super::fragment::{Fragment, converted};
 use super::planner::Planner;
-use super::text::{dominant_line_end, lines};
+use super::text::{dominant_line_end, lines, trimmed};
 use super::version::Version;
 use super::{Allow, EditTarget, OutsideChange, Plan, Refusal, Side, Splice, apply};
 use crate::limits;
 use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::Table;
-use crate::markdown::outline::Section;
+use crate::markdown::outline::{BlockType, Node, NodeKind, Section};
 use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
 
 /// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last
@@ -131,8 +131,19 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
         effect.refusals.push(Refusal::ChangesOutside { line, change: OutsideChange::Content });
     }
     let is_deletion = matches!(edit, ExactEdit::Delete(_));
+    let named = match edit {
+        ExactEdit::Phrase { within: span, .. }
+        | ExactEdit::Replace(span, _)
+        | ExactEdit::Insert(span, ..)
+        | ExactEdit::Delete(span) => trimmed(file, *span),
+    };
+    let is_definition = |node: &Node| {
+        node.kind == NodeKind::Block(BlockType::Definition) && node.bytes.contains(named)
+    };
+    let definition = old.outline().nodes.iter().position(is_definition);
+    let target = definition.map_or(EditTarget::Document, EditTarget::Node);
     let allow = Allow { drop: allow.drop || is_deletion, ..allow };
-    let planner = Planner { old, line_end, allow, target: EditTarget::Document, keeps: &[] };
+    let planner = Planner { old, line_end, allow, target, keeps: &[] };
     let draft = Draft { removed: splice.removed, ..Draft::default() };
     planner.judge(&draft, splice, new, effect, Vec::new())
 }

@@ -281,6 +281,11 @@ impl Refusal {
         }
     }
 
+    /// Whether the reason is this change outside the place.
+    pub(super) fn is_change(&self, wanted: &OutsideChange) -> bool {
+        matches!(self, Self::ChangesOutside { change, .. } if change == wanted)
+    }
+
     /// Whether `allow` permits the edit nevertheless.
     pub(super) fn is_allowed(&self, allow: Allow) -> bool {
         match self {

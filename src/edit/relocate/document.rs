@@ -139,8 +139,8 @@ pub(super) fn moved(
     let moved = same_places(&old, version.document());
     let versions = vec![version];
     let effects = RelocateEffects::default();
-    let (section, title, warning) = (None, None, None);
-    Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warning })
+    let (section, title, warnings) = (None, None, Vec::new());
+    Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings })
 }
 
 fn refused(reason: &'static str, message: impl Into<Message>) -> Error {

@@ -197,7 +197,7 @@ struct RelocationPlan {
     /// The title of the section afterwards.
     title: Option<String>,
     effects: RelocateEffects,
-    warning: Option<Warning>,
+    warnings: Vec<Warning>,
 }
 
 /// Renames a section or moves a document. The inner error says why it was not found.
@@ -210,12 +210,12 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
     warnings.extend(recovered);
     let session = Session::new(&*transaction.reader);
-    let RelocationPlan { mut versions, moved, section, from, to, title, mut effects, warning } =
-        match planned(request, &session)? {
-            Ok(plan) => plan,
-            Err(fault) => return Ok(Err(fault)),
-        };
-    warnings.extend(warning);
+    let plan = match planned(request, &session)? {
+        Ok(plan) => plan,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    warnings.extend(plan.warnings);
+    let RelocationPlan { mut versions, moved, section, from, to, title, mut effects, .. } = plan;
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {

@@ -16,7 +16,7 @@ use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::{LdmdSection, attribute};
 use crate::markdown::Dialect;
-use crate::markdown::outline::Outline;
+use crate::markdown::outline::{Outline, Section};
 use crate::message::{Message, message};
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
@@ -116,9 +116,21 @@ pub(super) fn renamed(
     let title = version.document().tree.section(node).map(|section| section.title.clone());
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
-    let warning = marker_with(&old, &bytes, start, &old_title, title.as_deref());
+    let marker = marker_with(&old, &bytes, start, &old_title, title.as_deref());
+    let warnings = marker.into_iter().chain(second_id(version.document(), node)).collect();
     let (versions, moved, from) = (vec![version], MovedPlaces::new(), address);
-    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warning }))
+    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings }))
+}
+
+/// Returns the warning that the section at `node` has an id in its title that another section has, too.
+fn second_id(document: &OpenDocument, node: usize) -> Option<Warning> {
+    let sections = &document.tree.outline().sections;
+    let id = document.tree.section(node)?.id_in_title()?;
+    let is_other = |one: &&Section| one.node != node && one.id_in_title() == Some(id);
+    let other = document.address_of(sections.iter().find(is_other)?.node);
+    let message =
+        format!("{other} has the id {id}, too, and a link to #{id} leads to the first of them");
+    Some(Warning::new("DUPLICATE_ANCHOR", message))
 }
 
 /// Returns what to do instead of giving the title `title` to a place that is not a section of the outline.

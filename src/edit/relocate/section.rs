@@ -119,8 +119,8 @@ pub(super) fn moved_section(
     let title = Some(section.title.clone());
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
-    let (moved, warning) = (all, None);
-    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warning }))
+    let (moved, warnings) = (all, Vec::new());
+    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings }))
 }
 
 fn not_a_place(address: &str) -> Error {
