@@ -81,31 +81,18 @@ fn a_definition_that_is_named_may_get_another_target() {
     let text = "# A\n\n[one][r] [two][s] and [r].\n\n[r]: old.md 'T'\n\n[s]: s.md\n";
     let replace =
         |place: &Place, arguments: &[&str]| place.run(&[&["replace", "p.md"], arguments].concat());
+    let place = Place::ingested(&[("p.md", text)]);
     let phrase = ["--old", "old.md", "--content", "new.md"];
-    for (section, content) in [
-        ("block:definition[0]", &phrase[..]),
-        ("block:definition[0]", &["--content", "[R]: new.md 'T'"]),
-        ("p.md:5-5", &["--content", "[r]: new.md 'T'"]),
-    ] {
-        let place = Place::ingested(&[("p.md", text)]);
-        let place_and_content = [&[section], content].concat();
-        let answer = match section.split_once(':') {
-            Some(("p.md", _)) => place.run(&[&["replace"], &place_and_content[..]].concat()),
-            _ => replace(&place, &place_and_content),
-        };
-        answer.success();
-        let now = file(&place, "p.md").replace("[R]", "[r]");
-        assert_eq!(now, text.replace("old.md", "new.md"), "{section}");
-        place.assert_in_step();
-    }
-    // Not if the definition is not the place, and no other link may change.
+    replace(&place, &[&["block:definition[0]"], &phrase[..]].concat()).success();
+    assert_eq!(file(&place, "p.md"), text.replace("old.md", "new.md"));
+    place.assert_in_step();
+    // The definition must be the place, and no other link may change.
     let place = Place::ingested(&[("p.md", text)]);
     for arguments in [
         &[&["A"][..], &phrase].concat()[..],
-        &["block:definition[0]", "--content", "[q]: new.md"],
-        &["block:definition[0]", "--content", "[r]: new.md\n\n[one][s]: x"],
-        &["block:definition[1]", "--content", "[r]: s.md"],
-        &["block:definition[0]", "--content", ""],
+        &["block:definition[0]", "--old", "[r]", "--content", "[q]"],
+        &["block:definition[1]", "--old", "[s]: s.md", "--content", "[t]: x"],
+        &["block:definition[0]", "--content", "[r]: new.md 'T'"],
     ] {
         assert_eq!(reason(&replace(&place, arguments)), "CHANGES_OUTSIDE", "{arguments:?}");
     }

@@ -3,12 +3,12 @@
 //! Invariant: a draft says what is removed and what is inserted; the planner decides whether that is safe.
 
 use super::fragment::{Fragment, converted};
-use super::text::{is_line_start, last_line, trimmed, with_line_ends};
+use super::text::{first_line, is_line_start, last_line, lines, trimmed, with_line_ends};
 use super::version::Version;
 use super::{EditScope, EditTarget, Position, Refusal};
 use crate::ldmd;
 use crate::markdown::front_matter::{Format, is_delimited};
-use crate::markdown::outline::{Node, NodeKind, Section};
+use crate::markdown::outline::{BlockType, Node, NodeKind, Section};
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
 /// The deepest level of a heading.
@@ -67,6 +67,16 @@ struct TargetBytes<'a> {
     section: Option<&'a Section>,
     /// The number of lists, items and block quotes that contain it.
     depth: usize,
+}
+
+/// Returns content with `blanks` before each line that is not blank, if its first line begins without blanks.
+fn indented(content: &[u8], blanks: &[u8]) -> Vec<u8> {
+    if content.first().is_none_or(u8::is_ascii_whitespace) {
+        return content.to_vec();
+    }
+    let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
+    let line = |line| [if is_blank(line) { b"" } else { blanks }, line].concat();
+    lines(content).flat_map(line).collect()
 }
 
 /// Makes drafts of edits of one file.
@@ -197,7 +207,17 @@ impl<'a> Drafter<'a> {
         }
         let at = ByteSpan::new(at, at);
         if place.depth > 0 {
-            return Ok(self.contained(at, place.depth, content));
+            // A heading in a list is no section.
+            let blanks = if fragment.headings.is_empty() { self.indentation(&place) } else { b"" };
+            let content = indented(content, blanks);
+            let draft = self.contained(at, place.depth, &content);
+            if !place.node.is_some_and(|node| self.old.is_in_loose_list(node)) {
+                return Ok(draft);
+            }
+            let text = trimmed(&draft.fragment.bytes, ByteSpan::new(0, draft.fragment.bytes.len()));
+            let bytes = text.of(&draft.fragment.bytes).to_vec();
+            let fragment = Fragment { bytes, ..Fragment::default() };
+            return Ok(Draft { fragment, is_close: false, ..draft });
         }
         if relevel {
             fragment = fragment.with_level(level)?;
@@ -223,6 +243,20 @@ impl<'a> Drafter<'a> {
         let bytes = trim_line_end(&converted(content, self.line_end)).to_vec();
         let fragment = Fragment { bytes, ..Fragment::default() };
         Draft { core, removed: span, fragment, depth, is_close: true, ..Draft::default() }
+    }
+
+    /// The blanks before the first line of a place in a list. Indented code has four of its own.
+    fn indentation(&self, place: &TargetBytes<'a>) -> &'a [u8] {
+        let Some(node) = place.node else { return b"" };
+        let file = self.old.bytes();
+        let line = first_line(node.bytes.of(file));
+        let text = line.trim_ascii_start();
+        let is_fenced = text.starts_with(b"```") || text.starts_with(b"~~~");
+        let is_indented_code = node.kind == NodeKind::Block(BlockType::Code) && !is_fenced;
+        if is_indented_code || !is_line_start(file, self.old.floor(), node.bytes.start) {
+            return b"";
+        }
+        line.get(..line.len() - text.len()).unwrap_or_default()
     }
 
     /// Content with delimiters replaces the front matter with its delimiters; content without goes between them.

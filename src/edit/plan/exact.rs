@@ -8,9 +8,11 @@ use std::collections::BTreeSet;
 
 use memchr::memmem;
 
+use super::definitions::{Definition, definitions};
 use super::draft::{Draft, FrontMatterEdit};
-use super::effect::{Expected, compare};
+use super::effect::{Expected, Shift, compare};
 use super::fragment::{Fragment, converted};
+use super::labels::key;
 use super::planner::Planner;
 use super::text::{dominant_line_end, lines, trimmed};
 use super::version::Version;
@@ -131,21 +133,37 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
         effect.refusals.push(Refusal::ChangesOutside { line, change: OutsideChange::Content });
     }
     let is_deletion = matches!(edit, ExactEdit::Delete(_));
-    let named = match edit {
-        ExactEdit::Phrase { within: span, .. }
-        | ExactEdit::Replace(span, _)
-        | ExactEdit::Insert(span, ..)
-        | ExactEdit::Delete(span) => trimmed(file, *span),
-    };
-    let is_definition = |node: &Node| {
-        node.kind == NodeKind::Block(BlockType::Definition) && node.bytes.contains(named)
-    };
-    let definition = old.outline().nodes.iter().position(is_definition);
-    let target = definition.map_or(EditTarget::Document, EditTarget::Node);
+    if let ExactEdit::Phrase { within, .. } = edit
+        && let Some(change) = retarget(old, &new, *within, &splice)
+    {
+        effect.refusals.retain(|refusal| !refusal.is_change(&change));
+    }
     let allow = Allow { drop: allow.drop || is_deletion, ..allow };
-    let planner = Planner { old, line_end, allow, target, keeps: &[] };
+    let planner = Planner { old, line_end, allow, target: EditTarget::Document, keeps: &[] };
     let draft = Draft { removed: splice.removed, ..Draft::default() };
     planner.judge(&draft, splice, new, effect, Vec::new())
+}
+
+/// Returns the change of the links that use the definition at `within`, if that is one and `splice` gives it another
+/// target.
+fn retarget(
+    old: &Version,
+    new: &Version,
+    within: ByteSpan,
+    splice: &Splice,
+) -> Option<OutsideChange> {
+    let named = trimmed(old.bytes(), within);
+    let is_named = |node: &&Node| {
+        node.kind == NodeKind::Block(BlockType::Definition) && node.bytes.contains(named)
+    };
+    let before = old.outline().nodes.iter().find(is_named)?.bytes;
+    let now = ByteSpan::new(before.start, Shift::of(splice).end(before.end)?);
+    let only = |version: &Version, span: ByteSpan| {
+        <[Definition; 1]>::try_from(definitions(version, span)).ok().map(|[definition]| definition)
+    };
+    let (before, now) = (only(old, before)?, only(new, now)?);
+    let from = before.target.filter(|_| key(&before.label) == key(&now.label))?;
+    Some(OutsideChange::Link { from, to: now.target })
 }
 
 /// Returns the refusal of new text at `after` that has a heading which ends the section of this `level` at `within`.

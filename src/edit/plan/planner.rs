@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 
-use super::definitions::{Definition, Kept, definitions, to_keep};
+use super::definitions::{Kept, to_keep};
 use super::draft::{Draft, Drafter, FrontMatterEdit};
-use super::effect::{Effect, Expected, Shift, compare};
+use super::effect::{Effect, Expected, compare};
 use super::fragment::{Fragment, converted};
 use super::insertion_point::InsertionPoint;
-use super::labels::key;
-use super::refusal::{FrontMatterProblem, OutsideChange};
+use super::refusal::FrontMatterProblem;
 use super::text::{dominant_line_end, trimmed, with_line_ends};
 use super::version::Version;
 use super::{
@@ -336,11 +335,7 @@ impl Planner<'_> {
             removed_sections = self.removed_sections(&new, &splice, renamed_level.is_some())?;
         }
         let mut changes = Vec::new();
-        let retarget = self.retarget(&splice, &new);
         for refusal in effect.refusals {
-            if retarget.as_ref().is_some_and(|change| refusal.is_change(change)) {
-                continue;
-            }
             let is_reparented = matches!(refusal, Refusal::WouldReparent { .. });
             self.unless_allowed(refusal.clone())?;
             if !is_reparented {
@@ -364,23 +359,6 @@ impl Planner<'_> {
             ..splice
         };
         Ok(Plan { splice, version: new })
-    }
-
-    /// The change of the links that use a definition, if the target is a definition and the splice gives it another
-    /// target.
-    fn retarget(&self, splice: &Splice, new: &Version) -> Option<OutsideChange> {
-        let EditTarget::Node(node) = self.target else { return None };
-        let is_definition = |node: &&Node| node.kind == NodeKind::Block(BlockType::Definition);
-        let before = self.node(node).filter(is_definition)?.bytes;
-        let now = ByteSpan::new(before.start, Shift::of(splice).end(before.end)?);
-        let only = |version: &Version, span: ByteSpan| {
-            let all = definitions(version, span);
-            <[Definition; 1]>::try_from(all).ok().map(|[definition]| definition)
-        };
-        let (before, now) = (only(self.old, before)?, only(new, now)?);
-        let is_same = key(&before.label) == key(&now.label);
-        let from = before.target.filter(|_| is_same)?;
-        Some(OutsideChange::Link { from, to: now.target })
     }
 
     /// The sections that the splice removes and whose titles, or ids, it does not insert again. If `is_renamed`, the

@@ -665,6 +665,22 @@ fn a_list_that_is_extended_keeps_its_number_and_stays_tight() {
 }
 
 #[test]
+fn content_in_a_list_is_indented_and_spaced_like_its_neighbors() {
+    let nested = "1. one\n   - x\n\n     > q\n   - y\n";
+    let loose = "- a\n\n- b\n\n  ```\n  c\n  ```\n\nend\n";
+    check_table(&[
+        ("1. one\n   - x\n   - y\n", "item 1", after("- z"), "1. one\n   - x\n   - z\n   - y\n"),
+        ("1. one\n   - x\n", "item 1", before("   - z"), "1. one\n   - z\n   - x\n"),
+        (nested, "item 2", after("- z"), "1. one\n   - x\n\n     > q\n   - y\n\n   - z\n"),
+        (loose, "item 0", after("- x"), "- a\n\n- x\n\n- b\n\n  ```\n  c\n  ```\n\nend\n"),
+        (loose, "item 0", before("- x"), "- x\n\n- a\n\n- b\n\n  ```\n  c\n  ```\n\nend\n"),
+        (loose, "item 0", after("\n- x\n"), "- a\n\n- x\n\n- b\n\n  ```\n  c\n  ```\n\nend\n"),
+        (loose, "item 1", after("- x"), "- a\n\n- b\n\n  ```\n  c\n  ```\n\n- x\n\nend\n"),
+        (loose, "code", after("p"), "- a\n\n- b\n\n  ```\n  c\n  ```\n\n  p\n\nend\n"),
+    ]);
+}
+
+#[test]
 fn front_matter_is_added_to_a_file_without_any() {
     check_table(&[
         ("# A\n", "front matter", replace("a: 1\n"), "---\na: 1\n---\n\n# A\n"),

@@ -210,6 +210,15 @@ impl Version {
         landmarks
     }
 
+    /// Whether blank lines separate the items, or their blocks, of the innermost list around `node`.
+    pub(super) fn is_in_loose_list(&self, node: &Node) -> bool {
+        let nodes = &self.outline().nodes;
+        let parent = |node: &Node| node.parent.filter(|parent| *parent < nodes.len());
+        let mut above = std::iter::successors(parent(node), |at| parent(nodes.get(*at)?));
+        let lists = self.lists();
+        above.find_map(|at| lists[at]).is_some_and(|list| list.is_loose)
+    }
+
     /// The list at each node, if it is one.
     fn lists(&self) -> Vec<Option<List>> {
         let nodes = &self.outline().nodes;
@@ -218,7 +227,7 @@ impl Version {
         let mut ends = vec![None; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
             if node.kind == NodeKind::Block(BlockType::List) {
-                let text = node.bytes.of(&self.bytes);
+                let text = node.bytes.of(&self.bytes).trim_ascii_start();
                 let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 let number = text.get(..digits).and_then(|text| std::str::from_utf8(text).ok());
                 let number = number.and_then(|number| number.parse().ok());
