@@ -1178,3 +1178,24 @@ fn the_toc_takes_every_address_of_a_section() {
     assert_eq!(toc("x#b.md")["sections"][0]["title"], "X", "a document with that name comes first");
     assert_eq!(place.run(&["toc", "a.md#nothing"]).ends(1).code(), "SELECTOR_NOT_FOUND");
 }
+
+#[test]
+fn blocks_in_lists_and_quotes_are_suggested() {
+    let text = "# A\n\n| a |\n| - |\n\n- x\n\n  ```\n  code\n  ```\n\n  | b |\n  | - |\n\n> | c |\n> | - |\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    let fault = |address: &str| {
+        place.run(&["select", address]).ends(1).json()["unresolved_selectors"][0].clone()
+    };
+    let code = fault("a.md::block:code[0]");
+    assert_eq!(code["suggestions"][0], "a.md::heading:h1[0]/block:list[0]/item[0]/block:code[0]");
+    assert!(
+        code["message"].as_str().unwrap().contains("there are 1 in lists or block quotes"),
+        "{code}"
+    );
+    let tables = fault("a.md::heading:h1[0]/block:table[1]");
+    assert_eq!(tables["code"], "INDEX_OUT_OF_RANGE");
+    let message = tables["message"].as_str().unwrap();
+    assert!(message.contains("has 1 block:table, and 2 in lists or block quotes"), "{message}");
+    let suggestions = tables["suggestions"].to_string();
+    assert!(suggestions.contains("block:blockquote[0]/block:table[0]"), "{suggestions}");
+}

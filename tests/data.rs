@@ -1233,3 +1233,31 @@ fn what_is_not_a_task_is_named() {
         assert!(message.ends_with(&format!(": the {kind} is not a task")), "{message}");
     }
 }
+
+#[test]
+fn a_task_may_be_named_by_its_text() {
+    let text = "# T\n\n- [ ] rotate keys\n- [ ] twice\n- [ ] twice\n- text\n";
+    let place = Place::ingested(&[("t.md", text)]);
+    place.run(&["task", "t.md", "rotate keys", "--done"]).success();
+    let now = std::fs::read_to_string(place.join("t.md")).unwrap();
+    assert_eq!(now, text.replace("[ ] rotate", "[x] rotate"));
+    let several = place.run(&["task", "t.md", "twice", "--done"]).ends(1).json();
+    let fault = &several["unresolved_selectors"][0];
+    assert_eq!(
+        (&fault["code"], fault["candidates"].as_array().unwrap().len()),
+        (&json!("AMBIGUOUS"), 2)
+    );
+    let none = place.run(&["task", "t.md", "rotate", "--done"]).ends(1).text();
+    assert!(none.contains("`mdsel tasks --under t.md` lists its tasks"), "{none}");
+}
+
+#[test]
+fn each_edit_of_several_keys_names_its_key() {
+    let place = Place::ingested(&[("a.md", "---\na: 0\n---\n# A\n")]);
+    let answer = place.run(&["meta", "set", "a.md", "a=1", "b=2"]).success().json();
+    let keys: Vec<&Value> =
+        answer["edits"].as_array().unwrap().iter().map(|edit| &edit["key"]).collect();
+    assert_eq!(keys, ["a", "b"], "{answer}");
+    let text = place.run(&["meta", "set", "a.md", "a=3", "b=4", "-f", "text"]).success().text();
+    assert!(text.contains(" a: replaced") && text.contains(" b: replaced"), "{text}");
+}

@@ -99,6 +99,32 @@ fn a_definition_that_is_named_may_get_another_target() {
 }
 
 #[test]
+fn a_position_that_does_not_exist_is_named_with_the_place() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- one\n\n| a |\n| - |\n| 1 |\n")]);
+    for (arguments, message) in [
+        (&["block:list[0]/item[0]"][..], "no content can be inserted as last_child of a list item"),
+        (&["block:table[0]/row[0]"], "as last_child of a row"),
+        (&["a.md:3-3"], "as last_child of a range of lines"),
+    ] {
+        let document = if arguments == ["a.md:3-3"] { &[][..] } else { &["a.md"] };
+        let options = ["--position", "last_child", "--content", "x"];
+        let refused = place.run(&[&["insert"], document, arguments, &options].concat()).ends(2);
+        assert_eq!(reason(&refused), "NO_SUCH_POSITION");
+        let text = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(text.contains(message), "{text}");
+    }
+}
+
+#[test]
+fn many_removed_sections_are_counted_and_the_first_are_listed() {
+    let text = format!("# A\n\n{}", "## S\n\nx\n\n".repeat(50));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let answer = place.run(&["delete", "a.md", "A"]).success().json();
+    assert_eq!(answer["removed_sections"].as_array().unwrap().len(), 20);
+    assert_eq!(answer["removed_sections_total"], 51, "{answer}");
+}
+
+#[test]
 fn changes_in_other_places_are_listed() {
     let place = Place::ingested(&[
         ("doc.md", "# A\n\nsee [t](#t-1)\n\n## T\n\none\n\n# B\n\n## T\n\ntwo\n"),
@@ -329,8 +355,9 @@ fn every_refusal_has_a_hint() {
         ("front.md", "---\na: 1\n---\n\n# F\n"),
         ("list.md", "# L\n\n- one\n- two\n\n> - quoted\n"),
         ("ldmd.md", "<!--LDMD:BEGIN id=\"a\"-->\n# A\n\n## B\n<!--LDMD:END id=\"a\"-->\n"),
+        ("fence.md", "# F\n\n- item\n\n  ```\n  run a\n  ```\n"),
     ]);
-    let cases: [(&[&str], &str, &str); 28] = [
+    let cases: [(&[&str], &str, &str); 30] = [
         (
             &["replace", "doc.md", "Alpha", "--content", "## New"],
             "WOULD_ESCAPE",
@@ -367,7 +394,7 @@ fn every_refusal_has_a_hint() {
         ),
         (&["delete", "doc.md::*"], "NO_SUCH_POSITION", "--content ''"),
         (
-            &["insert", "doc.md::*", "--content", "x"],
+            &["insert", "doc.md::*", "--content", "x", "--position", "before"],
             "NO_SUCH_POSITION",
             "first_child or last_child",
         ),
@@ -409,7 +436,25 @@ fn every_refusal_has_a_hint() {
         (
             &["delete", "list.md", "block:blockquote[0]/block:list[0]/item[0]"],
             "NOT_WHOLE_LINES",
-            "around it: list.md::heading:h1[0]/block:blockquote[0]",
+            "around it: list.md::heading:h1[0]/block:blockquote[0]; or its lines, with their markers: list.md:",
+        ),
+        (
+            &["replace", "ldmd.md", "ldmd:a", "--content", "# A"],
+            "WOULD_DROP",
+            "keep their headings in the content",
+        ),
+        (
+            &[
+                "replace",
+                "fence.md",
+                "block:list[0]",
+                "--old",
+                "run a",
+                "--content",
+                "run b\nrun c",
+            ],
+            "CHANGES_OUTSIDE",
+            "begin each further line of the content with `  `",
         ),
         (
             &["replace", "doc.md", "Alpha", "--old", "none", "--content", "x"],
@@ -715,7 +760,7 @@ fn hints_about_dropped_and_escaping_sections_name_what_helps() {
         ("n.md", &format!("<!--LDMD:BEGIN id=\"p\"-->\nown\n{marked}<!--LDMD:END id=\"p\"-->\n")),
     ]);
     for (arguments, expected) in [
-        (&["s.md", "ldmd:s", "--content", "new"][..], "keep their headings in"),
+        (&["s.md", "ldmd:s", "--content", "new"][..], "begin the content with the heading"),
         (&["h.md", "H", "--content", "new"], "keep their markers in the content, or pass"),
         (&["h.md:3-5", "--content", "new"], "keep their markers in the content, or pass"),
         (&["n.md", "ldmd:p", "--content", "new"], "keep their headings and markers in"),

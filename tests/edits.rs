@@ -360,6 +360,46 @@ fn an_edit_of_a_link_to_a_file_says_that_it_is_a_link() {
 }
 
 #[test]
+fn an_insertion_at_a_whole_document_appends() {
+    let place = doc();
+    place.run(&["insert", "doc.md::*", "--content", "# Last"]).success();
+    assert_eq!(text(&place), format!("{}\n# Last\n", DOC.trim_end_matches('\n').to_owned() + "\n"));
+    let line = "{\"operation\":\"insert\",\"section\":\"*\",\"content\":\"end\"}";
+    place.run_in("", &["edit", "doc.md", "--batch", "-"], line).success();
+    assert!(text(&place).ends_with("# Last\n\nend\n"));
+}
+
+#[test]
+fn a_document_that_is_not_there_or_not_ingested_says_what_to_do() {
+    let place = doc();
+    for document in [&["new.md"][..], &["new.md::*"], &["own/new.md"], &["new.md", "A"]] {
+        let insert = [&["insert"], document, &["--content", "x"]].concat();
+        let fault = place.run(&insert).ends(1).text();
+        assert!(fault.contains("make the file, then repeat with --refresh"), "{fault}");
+    }
+    let titles = place.run(&["insert", "Nothing", "--content", "x"]).ends(1).text();
+    assert!(!titles.contains("make the file"), "{titles}");
+    place.write("new.md", "# New\n");
+    let insert = ["insert", "new.md", "New", "--content", "x"];
+    let fault = place.run(&insert).ends(1).text();
+    assert!(fault.contains("`mdsel ingest` adds it, and so does --refresh"), "{fault}");
+    place.run(&[&insert[..], &["--refresh"]].concat()).success();
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_in_the_command() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = Place::ingested(&[("my docs/a.md", "# A\n")]);
+    let path = place.join("my docs/a.md");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let refused = place.run(&["replace", "my docs/a.md", "A", "--content", "x"]).ends(2).json();
+    assert_eq!(refused["error"]["code"], "READ_ONLY", "{refused}");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("`chmod u+w 'my docs/a.md'`"), "{hint}");
+}
+
+#[test]
 fn a_range_of_whole_lines_is_edited_exactly() {
     let file = "# A\n\none\ntwo\nthree\n\n> - x\n> - y\n\n## B\n\nend";
     let place = Place::ingested(&[("a.md", file)]);

@@ -18,7 +18,7 @@ use super::attributes::copy_attributes;
 use super::beneath::{is_not_a_folder, make_below, open_below, open_root};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
-use crate::message::message;
+use crate::message::{message, shell_word};
 
 /// The metadata of a file that changes when anybody writes to the file or replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,10 @@ impl<'a> FileHandle<'a> {
             return self.io(error);
         }
         let message = format!("{}: its folder is read-only", self.path.display());
-        Error::new(ErrorKind::ReadOnly, message)
-            .with_hint("make the folder writable first: `chmod u+w FOLDER`")
+        Error::new(ErrorKind::ReadOnly, message).with_hint(format!(
+            "make the folder writable first: `chmod u+w {}`",
+            shell_word(&self.path.parent().unwrap_or(self.path).to_string_lossy())
+        ))
     }
 
     fn refused(&self, what: &str, hint: &'static str) -> Error {
@@ -146,8 +148,10 @@ impl<'a> FileHandle<'a> {
         }
         if metadata.mode() & 0o222 == 0 {
             let message = format!("{}: the file is read-only", self.path.display());
-            return Err(Error::new(ErrorKind::ReadOnly, message)
-                .with_hint("make it writable first: `chmod u+w FILE`"));
+            return Err(Error::new(ErrorKind::ReadOnly, message).with_hint(format!(
+                "make it writable first: `chmod u+w {}`",
+                shell_word(&self.path.to_string_lossy())
+            )));
         }
         Ok(file)
     }

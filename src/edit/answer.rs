@@ -25,7 +25,7 @@ pub struct EditAnswer {
     /// The maximum length of each old content and of the diff, in Unicode scalars: 0 to leave them out, `None` for no
     /// limit.
     pub most_chars: Option<usize>,
-    /// The maximum number of entries in each list of renumbered sections and of links.
+    /// The maximum number of entries in each list of renumbered or removed sections and of links.
     pub most_listed: usize,
     /// The diff, and the length of the longest text that can be shortened, in Unicode scalars. They are made when they
     /// are asked for. The parts of an answer that are tried for a budget share them.
@@ -109,8 +109,9 @@ impl EditAnswer {
     /// The number of entries in the longest list of an answer without a limit.
     fn longest_list(&self) -> usize {
         let lists = self.report.iter().flat_map(|report| {
-            let renumbered = report.done.iter().map(|done| done.effects.renumbered.len());
-            renumbered.chain([report.broken_links.len(), report.redirected_links.len()])
+            let done = report.done.iter().map(|done| &done.effects);
+            let of_done = done.flat_map(|one| [one.renumbered.len(), one.removed_sections.len()]);
+            of_done.chain([report.broken_links.len(), report.redirected_links.len()])
         });
         lists.max().unwrap_or(0).min(limits::MAX_EFFECTS_SHOWN)
     }

@@ -16,6 +16,7 @@ use super::plan::{
 use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::Dialect;
+use crate::markdown::contents::TaskItem;
 use crate::markdown::outline::Section;
 use crate::message::message;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
@@ -159,6 +160,9 @@ impl Current {
         let operation = &*match place.params.part {
             Some(SectionPart::Heading) => Cow::Owned(edit.operation.on(EditScope::Heading)),
             Some(SectionPart::Own) => Cow::Owned(edit.operation.on(EditScope::Own)),
+            _ if place.target == Target::Document => {
+                Cow::Owned(edit.operation.clone().in_document())
+            }
             Some(SectionPart::All) | None => Cow::Borrowed(&edit.operation),
         };
         let scope = operation.scope();
@@ -210,6 +214,10 @@ impl Current {
             file: self.document.stored.path.clone(),
             selector: address,
             command: operation.command(),
+            key: match operation {
+                Operation::Key(change) => Some(change.key().to_owned()),
+                _ => None,
+            },
             old_content: removed.iter().flat_map(|span| self.bytes(*span)).copied().collect(),
             is_emptied: is_cell(&place),
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
@@ -249,9 +257,9 @@ impl Current {
             (Operation::Mark { .. }, Some(line)) => {
                 self.task_at(line).map_err(|fault| fault.of(&edit.section))
             }
-            (Operation::Mark { .. } | Operation::Key(_), _) => {
-                locate_for_edit(&self.document, named, edit.is_fuzzy)
-            }
+            (Operation::Mark { .. }, None) => locate_for_edit(&self.document, named, edit.is_fuzzy)
+                .or_else(|fault| self.task_called(&edit.section, fault)),
+            (Operation::Key(_), _) => locate_for_edit(&self.document, named, edit.is_fuzzy),
             _ => locate_text_for_edit(&self.document, named, edit.is_fuzzy),
         }?;
         match named.cells() {
@@ -329,6 +337,38 @@ impl Current {
             );
         };
         Ok(ResolvedNode::new(Rc::clone(&self.document), Target::Node(task.node), Params::default()))
+    }
+
+    /// Returns the task whose text is `text`, if the `fault` is that no section has that title.
+    fn task_called(&self, text: &str, fault: AddressError) -> AddressResult<ResolvedNode> {
+        if fault.code != FaultCode::SelectorNotFound {
+            return Err(fault);
+        }
+        let tasks = &self.version.document().contents.tasks;
+        let called = tasks.iter().filter(|task| task.text.trim() == text.trim());
+        let place = |task: &TaskItem| {
+            let target = Target::Node(task.node);
+            ResolvedNode::new(Rc::clone(&self.document), target, Params::default())
+        };
+        let called: Vec<ResolvedNode> = called.map(place).collect();
+        let path = &self.document.stored.path;
+        match called.as_slice() {
+            [task] => Ok(task.clone()),
+            [] => {
+                let message = message!(
+                    "{} has no task {}; `mdsel tasks --under {path}` lists its tasks",
+                    path,
+                    format!("{text:?}"),
+                    path
+                );
+                Err(AddressError { message, ..fault })
+            }
+            several => {
+                let message = format!("{path} has {} tasks {text:?}", several.len());
+                let fault = AddressError::new(FaultCode::Ambiguous, message).of(text);
+                Err(fault.among(several.iter().map(ResolvedNode::candidate), several.len()))
+            }
+        }
     }
 
     /// Returns the row or cell that `steps` name in the table at `place`.

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
 use crate::message::{Message, message};
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::node::{has_hash, short_hash};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
@@ -107,7 +107,11 @@ pub(super) struct RefusedEdit<'a> {
 impl RefusedEdit<'_> {
     /// Returns the error for `refusal`.
     pub(super) fn refused(&self, refusal: &Refusal) -> Error {
-        let message = format!("{}: {refusal}", self.address);
+        let what = match refusal {
+            Refusal::NoSuchPosition => self.impossible(),
+            _ => refusal.to_string(),
+        };
+        let message = format!("{}: {what}", self.address);
         Error::new(ErrorKind::EditRefused, message)
             .with_reason(refusal.code())
             .with_hint(self.hint(refusal))
@@ -131,8 +135,10 @@ impl RefusedEdit<'_> {
                 message!("`mdsel {} {path}` {}s the nested {}, too", command, address, command, nested)
             }
             Refusal::NotWholeLines { .. } => message!(
-                "edit the block around it: {}",
-                self.container_in_whole_lines().unwrap_or_default()
+                "edit the block around it: {}; or its lines, with their markers: {}{}",
+                self.container_in_whole_lines().unwrap_or_default(),
+                self.lines_of_place(),
+                if self.replaces() { "; or a phrase in it, with --old" } else { "" }
             ),
             Refusal::EmptyContent => {
                 "give text with {--content, --content-file or standard input|content}".into()
@@ -249,6 +255,12 @@ impl RefusedEdit<'_> {
         format!("{}::{FRONT_MATTER_PLACE}", self.place.document.namespace)
     }
 
+    /// The address of the lines of the place.
+    fn lines_of_place(&self) -> String {
+        let LineSpan { start, end } = LineIndex::new(self.file).lines(self.place.span());
+        format!("{}:{start}-{end}", self.place.document.namespace)
+    }
+
     /// The address of the innermost list, item or block quote around the place that begins at the start of a line, as
     /// each one at the top level does.
     fn container_in_whole_lines(&self) -> Option<String> {
@@ -261,6 +273,41 @@ impl RefusedEdit<'_> {
         };
         let above = std::iter::successors(parent(&node), parent);
         Some(self.place.document.address_of(above.into_iter().find(begins_line)?))
+    }
+
+    /// Says what is not possible, and what the place is.
+    fn impossible(&self) -> String {
+        let kind = self.kind();
+        match self.operation {
+            Operation::Content(Insert { relevel: true, .. }) if self.is_exact() => {
+                format!("the headings beside a {kind} have no level")
+            }
+            Operation::Content(Insert { position, .. }) => {
+                format!("no content can be inserted as {} of a {kind}", position.name())
+            }
+            Operation::Content(Delete { .. }) => format!("a {kind} cannot be deleted"),
+            _ => format!("this is not possible for a {kind}"),
+        }
+    }
+
+    /// What the place is, in words.
+    fn kind(&self) -> &'static str {
+        let tree = &self.place.document.tree;
+        match self.place.target {
+            _ if self.place.resolved.is_some() => "range of lines",
+            Target::Document => "whole document",
+            Target::FrontMatter => "front matter",
+            Target::Ldmd(_) => "LDMD section",
+            Target::Cells(cells) if cells.cell.is_some() => "cell",
+            Target::Cells(cells) if cells.row == 0 => "header row",
+            Target::Cells(_) => "row",
+            Target::Node(node) => match tree.node(node).map(|node| node.kind) {
+                Some(NodeKind::Section(_)) => "section",
+                Some(NodeKind::Block(block)) => block.name(),
+                Some(NodeKind::Item) => "list item",
+                Some(NodeKind::Root) | None => "text before the first heading",
+            },
+        }
     }
 
     fn position(&self) -> Message {
@@ -349,6 +396,12 @@ impl RefusedEdit<'_> {
                     .into(),
             };
         }
+        if let Some(heading) = self.heading_in_markers(sections) {
+            return message!(
+                "begin the content with the heading between the markers, `{}`, or pass --allow-drop to drop it",
+                heading
+            );
+        }
         let is_subtree = self.operation.scope() == EditScope::Subtree;
         if is_subtree && is_section && has_headings && !self.is_exact() {
             return message!(
@@ -361,6 +414,21 @@ impl RefusedEdit<'_> {
             return "leave out --no-children to delete them, too".into();
         }
         message!("keep their {} in the content, or pass --allow-drop to drop them", kept)
+    }
+
+    /// The line of the heading with which the text of the LDMD section begins that is the place, if the only one of the
+    /// `sections` is its section.
+    fn heading_in_markers(&self, sections: &[String]) -> Option<String> {
+        let Target::Ldmd(index) = self.place.target else { return None };
+        let content = self.place.document.markup.sections.get(index)?.content;
+        let text = content.of(self.file).trim_ascii_start();
+        let start = content.end - text.len();
+        let tree = &self.place.document.tree;
+        let node = tree.section_at(start)?;
+        let is_first = tree.node(node)?.bytes.start == start;
+        let line = text.split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
+        let is_only = is_first && sections == tree.section_path(node).as_slice();
+        (is_only && line.starts_with(b"#")).then(|| String::from_utf8_lossy(line).into_owned())
     }
 
     /// The hint for content that begins with the heading of the section itself, but at another level.
@@ -420,6 +488,14 @@ impl RefusedEdit<'_> {
             _ => None,
         };
         match (change, kind) {
+            (OutsideChange::Content | OutsideChange::Block, _)
+                if self.is_exact() && self.continued().is_some() =>
+            {
+                message!(
+                    "begin each further line of the content with `{}`, as the lines around it, or pass --allow-change",
+                    self.continued().unwrap_or_default()
+                )
+            }
             (OutsideChange::Content | OutsideChange::Block, _) if self.is_exact() => {
                 "check the content for markers and fences, and its first and last line; or pass \
                  --allow-change"
@@ -447,6 +523,23 @@ impl RefusedEdit<'_> {
                 "keep the footnote, use another label, or pass --allow-change".into()
             }
         }
+    }
+
+    /// What the line of a phrase begins with, if it is blanks and marks of block quotes that a further line of the content
+    /// lacks.
+    fn continued(&self) -> Option<String> {
+        let Operation::ReplaceText { old, content, .. } = self.operation else { return None };
+        let span = self.place.span();
+        let first = old.lines().next().filter(|line| !line.is_empty())?;
+        let at = span.start + memchr::memmem::find(span.of(self.file), first.as_bytes())?;
+        let before = self.file.get(..at)?;
+        let line = before.rsplit(|byte| matches!(byte, b'\n' | b'\r')).next()?;
+        let is_mark = |byte: &u8| matches!(byte, b' ' | b'\t' | b'>');
+        let line = line.get(..line.iter().take_while(|byte| is_mark(byte)).count())?;
+        let line = String::from_utf8_lossy(line).into_owned();
+        let content = String::from_utf8_lossy(content);
+        let mut further = content.lines().skip(1);
+        (!line.is_empty() && further.any(|further| !further.starts_with(&line))).then_some(line)
     }
 
     fn container_kind(&self) -> Option<NodeKind> {

@@ -27,11 +27,13 @@ pub use relocate::{
 };
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::address::namespace::encode;
 use crate::address::{AddressError, AddressResult, FaultCode};
+use crate::corpus::IngestOptions;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::limits;
@@ -41,6 +43,7 @@ use crate::message::message;
 use crate::percent::percent_decode;
 use crate::query::links::Changed;
 use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, affected_by};
+use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NamedNode, Session, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Reader, Store};
@@ -333,14 +336,28 @@ fn of_operation(fault: AddressError, edit: &Edit) -> AddressError {
             let message = "a key belongs to a document; give that as \"document\"";
             AddressError::new(fault.code, message).of(change.key())
         }
-        Operation::Content(Insert { .. }) => makes_no_document(fault),
-        _ => fault,
+        Operation::Content(Insert { .. }) => makes_no_document(with_refresh(fault), &edit.section),
+        _ => with_refresh(fault),
     }
 }
 
+/// Says in the fault that a file is not ingested how the same command ingests it.
+fn with_refresh(mut fault: AddressError) -> AddressError {
+    if fault.code == FaultCode::NotInStore && fault.message.to_string().ends_with(INGEST_ADDS) {
+        fault.message = message!("{}, and so does --refresh", fault.message);
+    }
+    fault
+}
+
 /// Says in the fault that a document does not exist how text gets into a new one.
-fn makes_no_document(mut fault: AddressError) -> AddressError {
-    if fault.code == FaultCode::NamespaceNotFound {
+fn makes_no_document(mut fault: AddressError, text: &str) -> AddressError {
+    let is_missing = match fault.code {
+        FaultCode::NamespaceNotFound => true,
+        // A bare path is first taken for a title.
+        FaultCode::SelectorNotFound => IngestOptions::default().takes(Path::new(text)),
+        _ => false,
+    };
+    if is_missing {
         fault.message = message!(
             "{}; no edit makes a document: make the file, then repeat with --refresh",
             fault.message

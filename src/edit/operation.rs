@@ -1,7 +1,7 @@
 //! The request for one edit, and its result. Owns no rule: `change` makes the edit, and [`super::plan`] refuses it.
 
 use super::plan::ContentChange::{Delete, Insert, Replace};
-use super::plan::{Allow, ContentChange, EditScope, SpliceEffects};
+use super::plan::{Allow, ContentChange, EditScope, Position, SpliceEffects};
 use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::position::LineSpan;
@@ -55,6 +55,16 @@ impl Operation {
             | Self::ReplaceText { content, .. } => content,
             Self::Content(Delete { .. }) | Self::Mark { .. } | Self::Key(_) => b"",
         }
+    }
+
+    /// Returns the operation on a whole document. Nothing is after that, so the usual position means its end.
+    pub(super) fn in_document(mut self) -> Self {
+        if let Self::Content(Insert { position, .. }) = &mut self
+            && *position == Position::After
+        {
+            *position = Position::LastChild;
+        }
+        self
     }
 
     /// Returns the same operation on another part of a section, if it has one.
@@ -137,6 +147,8 @@ pub struct Done {
     pub selector: String,
     /// The command that makes such edits.
     pub command: EditCommand,
+    /// The key of front matter that it changed.
+    pub key: Option<String>,
     /// The bytes that were removed, before this edit. Those of a deletion are whole lines, with the blank lines that went
     /// along, or the text of a cell.
     pub old_content: Vec<u8>,

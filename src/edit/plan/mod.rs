@@ -116,6 +116,16 @@ pub enum Side {
 }
 
 impl Position {
+    /// Returns the name of the position in arguments.
+    pub(in crate::edit) fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+            Self::FirstChild => "first_child",
+            Self::LastChild => "last_child",
+        }
+    }
+
     /// Returns the side of the target; `None` if the position is inside it.
     pub fn side(self) -> Option<Side> {
         match self {

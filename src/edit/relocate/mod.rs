@@ -313,7 +313,10 @@ fn not_a_section(place: &ResolvedNode) -> Error {
     let message = format!("{} is not a section", place.address());
     Error::new(ErrorKind::EditRefused, message)
         .with_reason("NO_SUCH_POSITION")
-        .with_hint("name a section; a document is moved with `mdsel move DOC PATH`")
+        .with_hint(
+            "name a section of the outline; other text is moved with `mdsel insert` and `mdsel delete`, a document with \
+             `mdsel move DOC PATH`",
+        )
 }
 
 /// Reads the file of a version and returns its changes.

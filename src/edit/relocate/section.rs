@@ -38,7 +38,7 @@ pub(super) fn moved_section(
     for (document, address) in [(document.as_deref(), section), (None, to)] {
         let place = match named(session, document, address, *is_fuzzy)? {
             Ok(place) => place,
-            Err(fault) if address == to => return Ok(Err(makes_no_document(fault))),
+            Err(fault) if address == to => return Ok(Err(makes_no_document(fault, to))),
             Err(fault) => return Ok(Err(fault)),
         };
         let document = session.open(&place.stored)?;

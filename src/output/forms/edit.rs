@@ -42,7 +42,8 @@ fn line(done: &Done) -> String {
             format!("replaced by lines {}-{}", done.new_lines.start, done.new_lines.end)
         }
     };
-    format!("{}: {what}", done.selector)
+    let key = done.key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
+    format!("{}{key}: {what}", done.selector)
 }
 
 /// Returns a line for each side effect of an edit.

@@ -126,6 +126,9 @@ pub(crate) struct OneEdit<'a, Effect> {
     file: Option<&'a str>,
     /// The address of the place.
     selector: &'a str,
+    /// The key of front matter that it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
     #[serde(flatten)]
     effect: Effect,
     #[serde(flatten)]
@@ -173,9 +176,12 @@ pub(crate) struct Deleted<'a> {
 /// What an edit did beyond the place.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct Changes<'a> {
-    /// The slug paths of the sections that are gone.
+    /// The slug paths of the sections that are gone; at most 20.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     removed_sections: &'a [String],
+    /// The number of these sections, if not all are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed_sections_total: Option<usize>,
     /// The sections that have another parent now.
     #[serde(skip_serializing_if = "<[Reparented]>::is_empty")]
     reparented: &'a [Reparented],
@@ -202,17 +208,18 @@ pub(crate) struct Changes<'a> {
 impl<'a> BatchEdit<'a> {
     fn of(answer: &EditAnswer, done: &'a Done, file: Option<&'a str>) -> Self {
         let effect = EffectJson::of(answer, done);
-        let (operation, selector, changes) =
-            (done.command.name(), &*done.selector, Changes::of(answer, done));
+        let (operation, selector, key) =
+            (done.command.name(), &*done.selector, done.key.as_deref());
+        let changes = Changes::of(answer, done);
         match effect {
             EffectJson::Replaced(effect) => {
-                Self::Replace(OneEdit { operation, file, selector, effect, changes })
+                Self::Replace(OneEdit { operation, file, selector, key, effect, changes })
             }
             EffectJson::Inserted(effect) => {
-                Self::Insert(OneEdit { operation, file, selector, effect, changes })
+                Self::Insert(OneEdit { operation, file, selector, key, effect, changes })
             }
             EffectJson::Deleted(effect) => {
-                Self::Delete(OneEdit { operation, file, selector, effect, changes })
+                Self::Delete(OneEdit { operation, file, selector, key, effect, changes })
             }
         }
     }
@@ -244,8 +251,11 @@ impl<'a> EffectJson<'a> {
 impl<'a> Changes<'a> {
     fn of(answer: &EditAnswer, done: &'a Done) -> Self {
         let has_old = done.command != EditCommand::Insert && answer.most_chars != Some(0);
+        let removed = &done.effects.removed_sections;
         Self {
-            removed_sections: &done.effects.removed_sections,
+            removed_sections: answer.listed(removed),
+            removed_sections_total: Some(removed.len())
+                .filter(|total| *total > answer.listed(removed).len()),
             reparented: &done.effects.reparented,
             kept_definitions: &done.effects.kept_definitions,
             renumbered: answer.renumbered(done),

@@ -14,7 +14,7 @@ use crate::address::{
 use crate::error::Result;
 use crate::limits;
 use crate::links::without_order;
-use crate::markdown::outline::{BlockType, Section};
+use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::comparable;
 use crate::store::{Lookup, StoredDocument};
 
@@ -52,14 +52,24 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
             title: title.filter(|title| !title.is_empty()),
         }
     };
+    let nested = nested_blocks(tree, scope, kind);
+    let inside = match nested.len() {
+        0 => String::new(),
+        count => format!(
+            "{} {count} in lists or block quotes",
+            if available > 0 { ", and" } else { "; there are" }
+        ),
+    };
     let (code, message) = if available > 0 {
         let last = tree.matches(scope, kind).last().copied().unwrap_or_default();
         suggestions.push(suggestion(&format!("{kind}[{}]", available - 1), last));
-        let message = format!("{place} has {available} {kind}; indexes begin at 0");
+        let message = format!("{place} has {available} {kind}{inside}; indexes begin at 0");
         (FaultCode::IndexOutOfRange, message)
     } else {
-        (FaultCode::SelectorNotFound, format!("{place} has no {kind}"))
+        (FaultCode::SelectorNotFound, format!("{place} has no {kind}{inside}"))
     };
+    let nested = nested.into_iter().take(limits::MAX_SUGGESTIONS / 2);
+    suggestions.extend(nested.map(|node| document.address_of(node).into()));
     let similar = most_similar(&requested, steps.iter().map(|(step, _)| step.as_str()));
     let similar = similar.iter().filter_map(|step| steps.iter().find(|(other, _)| other == step));
     suggestions.extend(similar.map(|(step, node)| suggestion(step, *node)));
@@ -73,6 +83,25 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
         }
     }
     AddressError::new(code, message).at(step.position).suggest(unique(suggestions))
+}
+
+/// Returns the blocks of a type in `scope` that are inside its lists and block quotes, so that no step counts them there.
+fn nested_blocks(tree: &Tree, scope: StepScope, kind: StepKind) -> Vec<usize> {
+    let StepKind::Block(block) = kind else { return Vec::new() };
+    let span = match scope {
+        StepScope::Document => None,
+        StepScope::Node(node) => tree.node(node).map(|node| node.bytes),
+        StepScope::Nodes(..) => return Vec::new(),
+    };
+    let counted: HashSet<usize> = tree.matches(scope, kind).into_iter().collect();
+    let nodes = tree.outline().nodes.iter().enumerate();
+    let inside = nodes.filter(|(index, node)| {
+        node.kind == NodeKind::Block(block)
+            && span.is_none_or(|span| span.contains(node.bytes))
+            && !counted.contains(index)
+            && scope != StepScope::Node(*index)
+    });
+    inside.map(|(index, _)| index).collect()
 }
 
 /// Returns the distinct suggestions, at most [`limits::MAX_SUGGESTIONS`].
