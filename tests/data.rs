@@ -1247,6 +1247,8 @@ fn a_task_may_be_named_by_its_text() {
         (&fault["code"], fault["candidates"].as_array().unwrap().len()),
         (&json!("AMBIGUOUS"), 2)
     );
+    place.run(&["task", "t.md", "rotate", "--open", "--fuzzy"]).success();
+    assert_eq!(std::fs::read_to_string(place.join("t.md")).unwrap(), text);
     let none = place.run(&["task", "t.md", "rotate", "--done"]).ends(1).text();
     assert!(none.contains("`mdsel tasks --under t.md` lists its tasks"), "{none}");
 }

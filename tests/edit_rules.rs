@@ -102,9 +102,9 @@ fn a_definition_that_is_named_may_get_another_target() {
 fn a_position_that_does_not_exist_is_named_with_the_place() {
     let place = Place::ingested(&[("a.md", "# A\n\n- one\n\n| a |\n| - |\n| 1 |\n")]);
     for (arguments, message) in [
-        (&["block:list[0]/item[0]"][..], "no content can be inserted as last_child of a list item"),
-        (&["block:table[0]/row[0]"], "as last_child of a row"),
-        (&["a.md:3-3"], "as last_child of a range of lines"),
+        (&["block:list[0]/item[0]"][..], "a list item has no position last_child"),
+        (&["block:table[0]/row[0]"], "a row has no position last_child"),
+        (&["a.md:3-3"], "a range of lines has no position last_child"),
     ] {
         let document = if arguments == ["a.md:3-3"] { &[][..] } else { &["a.md"] };
         let options = ["--position", "last_child", "--content", "x"];

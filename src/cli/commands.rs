@@ -79,7 +79,7 @@ commands! {
         Task(Lazy<EditArgs<TaskArgs>>),
         /// Give a section another title, and rewrite the links to it
         Rename(Lazy<EditArgs<RenameArgs>>),
-        /// Move a document, and rewrite the links to it and in it
+        /// Move a document, or with `--to` a section, and rewrite the links to it and in it
         Move(Lazy<EditArgs<MoveArgs>>),
         /// List the front matter of documents, or change one key of it
         Meta(Lazy<MetaArgs>),

@@ -258,7 +258,7 @@ impl Current {
                 self.task_at(line).map_err(|fault| fault.of(&edit.section))
             }
             (Operation::Mark { .. }, None) => locate_for_edit(&self.document, named, edit.is_fuzzy)
-                .or_else(|fault| self.task_called(&edit.section, fault)),
+                .or_else(|fault| self.task_called(edit, fault)),
             (Operation::Key(_), _) => locate_for_edit(&self.document, named, edit.is_fuzzy),
             _ => locate_text_for_edit(&self.document, named, edit.is_fuzzy),
         }?;
@@ -339,13 +339,17 @@ impl Current {
         Ok(ResolvedNode::new(Rc::clone(&self.document), Target::Node(task.node), Params::default()))
     }
 
-    /// Returns the task whose text is `text`, if the `fault` is that no section has that title.
-    fn task_called(&self, text: &str, fault: AddressError) -> AddressResult<ResolvedNode> {
+    /// Returns the task whose text the edit gives, if the `fault` is that no section has that title.
+    fn task_called(&self, edit: &Edit, fault: AddressError) -> AddressResult<ResolvedNode> {
+        let text = edit.section.trim();
         if fault.code != FaultCode::SelectorNotFound {
             return Err(fault);
         }
         let tasks = &self.version.document().contents.tasks;
-        let called = tasks.iter().filter(|task| task.text.trim() == text.trim());
+        let is_called = |task: &&TaskItem| {
+            task.text.trim() == text || edit.is_fuzzy && task.text.contains(text)
+        };
+        let called = tasks.iter().filter(is_called);
         let place = |task: &TaskItem| {
             let target = Target::Node(task.node);
             ResolvedNode::new(Rc::clone(&self.document), target, Params::default())

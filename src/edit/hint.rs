@@ -280,34 +280,35 @@ impl RefusedEdit<'_> {
         let kind = self.kind();
         match self.operation {
             Operation::Content(Insert { relevel: true, .. }) if self.is_exact() => {
-                format!("the headings beside a {kind} have no level")
+                format!("{kind} has no level for the headings")
             }
             Operation::Content(Insert { position, .. }) => {
-                format!("no content can be inserted as {} of a {kind}", position.name())
+                format!("{kind} has no position {}", position.name())
             }
-            Operation::Content(Delete { .. }) => format!("a {kind} cannot be deleted"),
-            _ => format!("this is not possible for a {kind}"),
+            Operation::Content(Delete { .. }) => format!("{kind} cannot be deleted"),
+            _ => format!("this is not possible for {kind}"),
         }
     }
 
     /// What the place is, in words.
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> String {
         let tree = &self.place.document.tree;
-        match self.place.target {
-            _ if self.place.resolved.is_some() => "range of lines",
-            Target::Document => "whole document",
+        let kind = match self.place.target {
+            _ if self.place.resolved.is_some() => "a range of lines",
+            Target::Document => "the whole document",
             Target::FrontMatter => "front matter",
-            Target::Ldmd(_) => "LDMD section",
-            Target::Cells(cells) if cells.cell.is_some() => "cell",
-            Target::Cells(cells) if cells.row == 0 => "header row",
-            Target::Cells(_) => "row",
+            Target::Ldmd(_) => "an LDMD section",
+            Target::Cells(cells) if cells.cell.is_some() => "a cell",
+            Target::Cells(cells) if cells.row == 0 => "the header of a table",
+            Target::Cells(_) => "a row",
             Target::Node(node) => match tree.node(node).map(|node| node.kind) {
-                Some(NodeKind::Section(_)) => "section",
-                Some(NodeKind::Block(block)) => block.name(),
-                Some(NodeKind::Item) => "list item",
-                Some(NodeKind::Root) | None => "text before the first heading",
+                Some(NodeKind::Section(_)) => "a section",
+                Some(NodeKind::Block(block)) => return format!("a block of type {}", block.name()),
+                Some(NodeKind::Item) => "a list item",
+                Some(NodeKind::Root) | None => "the text before the first heading",
             },
-        }
+        };
+        kind.to_owned()
     }
 
     fn position(&self) -> Message {
