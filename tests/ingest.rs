@@ -559,7 +559,7 @@ fn a_document_that_became_a_link_is_removed_by_a_refresh() {
     place.remove("a.md");
     std::os::unix::fs::symlink("b.md", place.join("a.md")).unwrap();
     let gone = place.run(&["select", "a.md::root", "--refresh"]).ends(1);
-    assert_eq!(gone.code(), "NAMESPACE_NOT_FOUND", "a link is not ingested");
+    assert_eq!(gone.code(), "NOT_IN_STORE", "a link is not ingested");
     assert!(gone.stderr.contains("skipped a.md: it is a symbolic link"), "{}", gone.stderr);
     assert_eq!(place.run(&["status"]).success().json()["documents"], 1);
 }

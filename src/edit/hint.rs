@@ -191,20 +191,7 @@ impl RefusedEdit<'_> {
             }
             Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".into(),
             Refusal::FrontMatter(problem) => self.front_matter_hint(*problem),
-            Refusal::BreaksMarkup { .. }
-                if matches!(self.operation, Operation::Content(Delete { .. })) =>
-            {
-                message!(
-                    "name a section that has both markers or none, edit the LDMD section itself \
-                     (`mdsel ldmd index {path}`), or pass --allow-change",
-                    document
-                )
-            }
-            Refusal::BreaksMarkup { .. } => message!(
-                "keep each BEGIN and END marker in the content, edit the LDMD section itself \
-                 (`mdsel ldmd index {path}`), or pass --allow-change",
-                document
-            ),
+            Refusal::BreaksMarkup { .. } => self.markers(),
             Refusal::IntoItself => "name a place outside the section with --to".into(),
             Refusal::ChangesSection => {
                 "close what is open before the new place, or choose another place".into()
@@ -356,6 +343,20 @@ impl RefusedEdit<'_> {
             "indent each line of the content by four spaces".to_owned()
         };
         message!("{}, replace a phrase with --old, or pass --allow-change to make it text", form)
+    }
+
+    /// The hint for markers that would no longer match.
+    fn markers(&self) -> Message {
+        let document = &self.place.document.namespace;
+        let first = match self.operation {
+            Operation::Content(Delete { .. }) => "name a section that has both markers or none",
+            _ => "keep each BEGIN and END marker in the content",
+        };
+        message!(
+            "{}, edit the LDMD section itself (`mdsel ldmd index {path}`), or pass --allow-change",
+            first,
+            document
+        )
     }
 
     fn part(&self) -> Message {

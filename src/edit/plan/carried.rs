@@ -137,8 +137,8 @@ pub(super) fn carried(
         uses.extend(self::uses(from, one.span, &named));
     }
     let mut labels = needed(from, &named, &mut uses);
-    let used = keys_of(&labels);
-    inside.retain(|one| !used.contains(one.key.as_str()));
+    let needed_here = keys_of(&labels);
+    inside.retain(|one| !needed_here.contains(one.key.as_str()));
     let (left, unused): (Vec<&Named>, Vec<&Named>) =
         inside.into_iter().partition(|one| is_elsewhere(one) || !one.is_free(is_same_folder));
     labels.extend(unused);

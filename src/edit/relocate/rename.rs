@@ -159,14 +159,14 @@ fn instead(place: &ResolvedNode, file: &[u8], title: &str) -> Message {
 /// Returns the command that changes the title in the BEGIN marker of an LDMD section.
 fn retitle(document: &OpenDocument, marked: &LdmdSection, file: &[u8], title: &str) -> Message {
     let line = marked.lines.start;
-    let marker = format!("{}:{line}-{line}", document.namespace);
+    let address = format!("{}:{line}-{line}", document.namespace);
     let [old, new] = [marked.title.as_str(), title].map(|title| attribute("title", title, '"'));
     let written = ByteSpan::new(marked.span.start, marked.content.start).of(file);
     if memmem::find(written, old.as_bytes()).is_none() {
-        return message!("`mdsel replace {path} --content MARKER`", marker);
+        return message!("`mdsel replace {path} --content MARKER`", address);
     }
     let [old, new] = [&old, &new].map(|attribute| attribute.trim());
-    message!("`mdsel replace {path} --old {} --content {}`", marker, old, new)
+    message!("`mdsel replace {path} --old {} --content {}`", address, old, new)
 }
 
 /// Returns the warning that the marker of the LDMD section around a heading at `offset` still has the old title of the
