@@ -1263,3 +1263,17 @@ fn each_edit_of_several_keys_names_its_key() {
     let text = place.run(&["meta", "set", "a.md", "a=3", "b=4", "-f", "text"]).success().text();
     assert!(text.contains(" a: replaced") && text.contains(" b: replaced"), "{text}");
 }
+
+#[test]
+fn an_edit_of_several_rows_names_their_lines() {
+    let table = "# T\n\n| a |\n| - |\n| 1 |\n| 2 |\n| 3 |\n";
+    let place = Place::ingested(&[("t.md", table)]);
+    let rows = place.run(&["delete", "t.md", "block:table[0]/row[1-2]"]).ends(1).json();
+    let message = rows["unresolved_selectors"][0]["message"].as_str().unwrap();
+    assert!(message.ends_with("their lines are t.md:6-7"), "{message}");
+    place.run(&["delete", "t.md:6-7"]).success();
+    let now = std::fs::read_to_string(place.join("t.md")).unwrap();
+    assert_eq!(now, table.replace("| 2 |\n| 3 |\n", ""));
+    let cells = place.run(&["delete", "t.md", "block:table[0]/row/cell[0]"]).success().json();
+    assert_eq!(cells["deleted_content"], "1");
+}

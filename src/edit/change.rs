@@ -383,7 +383,17 @@ impl Current {
         match places.as_slice() {
             [place] => Ok(place.clone()),
             places => {
-                let message = format!("{steps} names {} places; an edit needs one", places.len());
+                let lines = LineIndex::new(self.version.bytes());
+                let ends =
+                    [places.first(), places.last()].map(|one| one.filter(|one| !is_cell(one)));
+                let instead = match ends.map(|one| one.map(|one| lines.line_of(one.span().start))) {
+                    [Some(first), Some(last)] => {
+                        format!("; their lines are {}:{first}-{last}", self.document.namespace)
+                    }
+                    _ => String::new(),
+                };
+                let count = places.len();
+                let message = format!("{steps} names {count} places; an edit needs one{instead}");
                 let fault = AddressError::new(FaultCode::Ambiguous, message);
                 Err(fault.among(places.iter().map(ResolvedNode::candidate), places.len()))
             }
