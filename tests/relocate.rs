@@ -1073,7 +1073,7 @@ fn a_section_that_does_not_fit_its_new_place_is_refused() {
     ]);
     let before = files(&place);
     for (section, to, position, reason, hint) in [
-        ("a.md::heading:h2[0]", "a.md::heading:h3[0]", "last_child", "WOULD_ESCAPE", "--relevel"),
+        ("a.md::heading:h2[0]", "a.md::heading:h3[0]", "last_child", "INTO_ITSELF", "outside"),
         ("a.md::heading:h2[0]", "c.md::heading:h1[0]", "after", "WRONG_LEVEL", "--relevel"),
         ("a.md::root", "c.md::*", "last_child", "NO_SUCH_POSITION", "name a section"),
         ("a.md::*", "c.md::*", "last_child", "NO_SUCH_POSITION", "move DOC PATH"),
@@ -1084,9 +1084,6 @@ fn a_section_that_does_not_fit_its_new_place_is_refused() {
         assert_eq!(fault["error"]["reason"], reason, "{arguments:?}: {fault}");
         assert!(fault["error"]["hint"].as_str().unwrap().contains(hint), "{fault}");
     }
-    let into = ["move", "a.md::heading:h2[0]", "--to", "a.md::heading:h3[0]", "--relevel"];
-    let fault = place.run(&into).ends(2).json();
-    assert_eq!(fault["error"]["reason"], "INTO_ITSELF", "{fault}");
     place.run(&["move", "a.md::heading:h2[9]", "--to", "c.md::*"]).ends(1);
     place.run(&["move", "a.md::heading:h2[0]", "--to", "nowhere.md::*"]).ends(1);
     for command in ["move", "delete"] {
@@ -1603,4 +1600,52 @@ fn a_section_is_moved_by_its_document_and_its_name() {
         assert!(fault.stderr.contains("--to"), "{}", fault.stderr);
         place.run(&["move", "a.md", "c.md"]).success();
     }
+}
+
+#[test]
+fn markers_are_rewritten_however_their_attributes_are_separated() {
+    let markers =
+        "<!--LDMD:REF\tdoc=\"b.md\"-->\n<!--LDMD:REF note='x doc=\"b.md\"' doc=\"b.md\"-->\n";
+    let place = Place::ingested(&[("a.md", &format!("# A\n\n{markers}")), ("b.md", "# B\n")]);
+    place.run(&["move", "b.md", "c.md"]).success();
+    let expected =
+        "<!--LDMD:REF\tdoc=\"c.md\"-->\n<!--LDMD:REF note='x doc=\"b.md\"' doc=\"c.md\"-->\n";
+    assert_eq!(text(&place, "a.md"), format!("# A\n\n{expected}"));
+}
+
+#[test]
+fn a_moved_section_may_have_an_equal_one_beside_it_if_that_is_allowed() {
+    let section = "## Same\n\nThe same text.\n";
+    let a = format!("# A\n\n{section}");
+    let place = Place::ingested(&[("a.md", &a), ("b.md", &a.replace("# A", "# B"))]);
+    let command = ["move", "a.md::heading:h2[0]", "--to", "b.md::heading:h2[0]"];
+    assert_eq!(place.run(&command).ends(2).json()["error"]["reason"], "DUPLICATE");
+    place.run(&[&command[..], &["--allow-duplicate"]].concat()).success();
+    assert_eq!(text(&place, "b.md").matches("The same text.").count(), 2);
+    assert_eq!(text(&place, "a.md"), "# A\n");
+}
+
+#[test]
+fn a_section_is_never_moved_into_itself_nor_by_a_part_of_it() {
+    let place = Place::ingested(&[("a.md", "# A\n\n## S\n\nText.\n\n### Deep\n\nMore.\n")]);
+    let error = |command: &[&str]| place.run(command).ends(2).json()["error"].clone();
+    let into = error(&["move", "a.md::S", "--to", "a.md::Deep"]);
+    assert_eq!(into["reason"], "INTO_ITSELF", "{into}");
+    for command in [
+        &["move", "a.md::S?part=own", "--to", "a.md::*"][..],
+        &["rename", "a.md::S?part=own", "--title", "T"],
+    ] {
+        let part = error(command);
+        assert_eq!(part["reason"], "NO_SUCH_PART", "{part}");
+        assert!(part["hint"].as_str().unwrap().contains("leave out ?part"), "{part}");
+    }
+}
+
+#[test]
+fn code_in_a_moved_footnote_stays_as_it_is() {
+    let note = "[^1]: note\n\n    ```\n    code\n\n    see [^2] here\n    ```\n";
+    let a = format!("# A\n\n## S\n\nuse[^1]\n\n{note}\n[^2]: two\n");
+    let place = Place::ingested(&[("a.md", &a), ("z.md", "# Z\n\nz[^2]\n\n[^2]: of z\n")]);
+    place.run(&["move", "a.md::S", "--to", "z.md::Z", "--position", "last_child"]).success();
+    assert!(text(&place, "z.md").contains("    see [^2] here\n"), "{}", text(&place, "z.md"));
 }

@@ -413,7 +413,7 @@ impl RefusedEdit<'_> {
             );
         }
         if matches!(self.operation, Operation::Content(Delete { .. })) {
-            return "leave out --no-children to delete them, too".into();
+            return message!("leave out {} to delete them, too", self.own_text());
         }
         message!("keep their {} in the content, or pass --allow-drop to drop them", kept)
     }
@@ -448,6 +448,11 @@ impl RefusedEdit<'_> {
         })
     }
 
+    /// What says that the subsections are not meant.
+    fn own_text(&self) -> &'static str {
+        if self.place.params.part.is_some() { "?part=own" } else { "--no-children" }
+    }
+
     fn escape(&self, least: u8, is_title: bool) -> Message {
         let is_replace = matches!(self.operation, Operation::Content(Replace { .. }));
         if is_title {
@@ -457,9 +462,11 @@ impl RefusedEdit<'_> {
             return "give one heading of the same level".into();
         }
         if least > 6 && is_replace && self.operation.scope() == EditScope::Own {
-            return "leave the headings out of the content, leave out --no-children to replace the \
-                    subsections, too, or pass --allow-escape"
-                .into();
+            return message!(
+                "leave the headings out of the content, leave out {} to replace the subsections, too, or pass \
+                 --allow-escape",
+                self.own_text()
+            );
         }
         if least > 6 {
             return "insert sections with --position before or after another section, or pass \

@@ -5,6 +5,7 @@
 //! read as a marker or as a malformed marker, and never as text. The writer relies on this.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memmem;
 
@@ -168,6 +169,20 @@ impl Attributes {
     }
 }
 
+/// Returns the span of the value of the attribute `name` in a marker line, as it is written between its quotes.
+pub(crate) fn value_span(line: &str, name: &str) -> Option<Range<usize>> {
+    let blank = line.find(|scalar: char| scalar.is_ascii_whitespace())?;
+    let mut rest = line.get(blank..)?.trim_ascii_start();
+    loop {
+        let (known, value, after) = attribute(rest).ok()?;
+        if known == name {
+            let start = line.len() - rest.len() + known.len() + 2;
+            return Some(start..start + value.len());
+        }
+        rest = after.trim_ascii_start();
+    }
+}
+
 /// Returns the name and the raw value of the attribute at the start of `text`, and the text after
 /// it.
 fn attribute(text: &str) -> Result<(&str, &str, &str), &'static str> {
@@ -226,6 +241,18 @@ fn entity(name: &str) -> Option<Cow<'static, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_value_of_an_attribute_is_found_by_its_name() {
+        for line in [
+            "<!--LDMD:REF doc=\"b.md\" section=\"t\"-->",
+            "<!--LDMD:REF\tdoc='b.md'-->",
+            "<!--LDMD:REF note='x doc=\"a.md\"' doc=\"b.md\"-->",
+        ] {
+            assert_eq!(value_span(line, "doc").map(|span| &line[span]), Some("b.md"), "{line}");
+        }
+        assert_eq!(value_span("<!--LDMD:REF section=\"t\"-->", "doc"), None);
+    }
 
     fn begin(line: &str) -> (String, Vec<(String, String)>, Vec<String>) {
         match Marker::read(line.as_bytes()) {

@@ -9,7 +9,7 @@
 //! Only markers count: headings and the Markdown structure do not.
 
 mod fault;
-mod marker;
+pub(crate) mod marker;
 mod navigation;
 mod parse;
 mod search;

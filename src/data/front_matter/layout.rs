@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::write::Writer;
 use super::{KeyChange, TextSplice};
 use crate::markdown::front_matter::Format;
-use crate::position::{ByteSpan, next_line_start};
+use crate::position::{ByteSpan, dominant_line_end, next_line_start};
 
 /// A mapping.
 #[derive(Clone, Debug, Default)]
@@ -92,10 +92,9 @@ impl<'a> KeyPosition<'a> {
     }
 
     fn line_end(&self) -> &'static str {
-        let text = self.text.as_bytes();
-        match memchr::memchr2(b'\n', b'\r', text).map(|at| (text[at], text.get(at + 1))) {
-            Some((b'\r', Some(b'\n'))) => "\r\n",
-            Some((b'\r', _)) => "\r",
+        match dominant_line_end(self.text.as_bytes()) {
+            Some(b"\r\n") => "\r\n",
+            Some(b"\r") => "\r",
             _ => "\n",
         }
     }

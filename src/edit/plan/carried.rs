@@ -161,6 +161,10 @@ pub(super) fn carried(
         // A reference without a definition would refer to the one that comes.
         let is_taken = used_there.contains(&one.key);
         if other.map_or(is_taken, |other| !is_same(other)) {
+            // A label that is not UTF-8 cannot be written again.
+            if one.label.contains(char::REPLACEMENT_CHARACTER) {
+                return None;
+            }
             let name = (2..).map(|number| format!("{}-{number}", one.label));
             let name = name.into_iter().find(|name| !taken(&key(name)));
             let name = name.unwrap_or_else(|| one.label.clone());

@@ -9,8 +9,8 @@
 //! lines.
 //!
 //! Invariant (see `mdsel help edits`): bytes outside the splice do not change, and are parsed as before. An
-//! edit that would break this is refused unless its flag is given. Each version of a file is parsed once:
-//! the caller stores or edits the version that a plan returns.
+//! edit that would break this is refused unless its flag is given. The version
+//! that a plan returns is not parsed again: the caller stores or edits it.
 //!
 //! How content is normalized. A byte order mark at its beginning is dropped, and its line ends are converted
 //! to the one that most lines of the file have. Blank lines (only spaces and tabs) at its beginning and end,

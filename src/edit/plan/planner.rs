@@ -25,8 +25,8 @@ use crate::position::{ByteSpan, trim_line_end};
 /// Computes the splice for `change` at `target` in the version `old` of a file, and the version that it
 /// produces.
 ///
-/// Parses the new file once; once more if definitions must be kept, and once more if blank lines must be
-/// added. Takes time linear in the size of file and content, unless many LDMD sections
+/// Parses the new file once; once more for each way to keep definitions and to add blank lines that must be tried, of
+/// which there are at most three. Takes time linear in the size of file and content, unless many LDMD sections
 /// are removed.
 pub fn plan(
     old: &Version,

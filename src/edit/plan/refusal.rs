@@ -93,7 +93,7 @@ pub enum Refusal {
     #[error("the operation or position is not possible for this kind of place")]
     NoSuchPosition,
     /// The address names a part of a section, and the operation needs a whole section.
-    #[error("only `replace` can change a heading alone")]
+    #[error("the operation needs a whole section, and not a part of one")]
     NoSuchPart,
     /// The text of a place without what is nested in it is not one piece, or is to be deleted.
     #[error("the {place} and its nested {nested} cannot be edited apart")]

@@ -86,6 +86,19 @@ pub struct MoveRefusal {
     pub refusal: Refusal,
 }
 
+impl SectionMove<'_> {
+    /// Whether the place is another one within the section.
+    fn is_into_itself(&self, file: &Version) -> bool {
+        let span = |node: usize| file.outline().nodes.get(node).map(|node| node.bytes);
+        match (self.target, span(self.section)) {
+            (EditTarget::Node(node), Some(section)) if node != self.section => {
+                span(node).is_some_and(|place| is_in(section, place.start))
+            }
+            _ => false,
+        }
+    }
+}
+
 impl From<Refusal> for MoveRefusal {
     fn from(refusal: Refusal) -> Self {
         Self { is_deletion: false, refusal }
@@ -97,6 +110,9 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let node = from.outline().nodes.get(request.section).ok_or(Refusal::NoSuchPlace)?;
     let section = node.bytes;
     let target = request.to.unwrap_or(from);
+    if request.to.is_none() && request.is_into_itself(from) {
+        return Err(Refusal::IntoItself.into());
+    }
     if let Some(line) = from.cut_marker(section).filter(|_| !request.allow.change) {
         return Err(MoveRefusal { is_deletion: true, refusal: Refusal::BreaksMarkup { line } });
     }
@@ -107,7 +123,8 @@ pub fn move_section(from: &Version, request: SectionMove<'_>) -> Result<MovedSec
     let Carried { bytes, copied_definitions, copied, left, left_labels, new_labels } =
         carried.ok_or(Refusal::ChangesSection)?;
     // In the same file, the section is there twice for a moment.
-    let allow = Allow { duplicate: request.to.is_none(), ..request.allow };
+    let duplicate = request.allow.duplicate || request.to.is_none();
+    let allow = Allow { duplicate, ..request.allow };
     let (position, relevel) = (request.position, request.relevel);
     let insertion = ContentChange::Insert { content: bytes, position, relevel };
     let inserted = plan(target, request.target, &insertion, allow)?;

@@ -310,6 +310,12 @@ fn section_at(place: &ResolvedNode) -> Option<(usize, &Section)> {
 }
 
 fn not_a_section(place: &ResolvedNode) -> Error {
+    if place.params.part.is_some() {
+        let message = format!("{} is named with a part of it", place.address());
+        return Error::new(ErrorKind::EditRefused, message)
+            .with_reason("NO_SUCH_PART")
+            .with_hint("leave out ?part to name the whole section");
+    }
     let message = format!("{} is not a section", place.address());
     Error::new(ErrorKind::EditRefused, message)
         .with_reason("NO_SUCH_POSITION")

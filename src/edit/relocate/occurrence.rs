@@ -10,6 +10,7 @@ use memchr::memmem;
 use crate::data::front_matter::text_scalar;
 use crate::edit::plan::{Version, bracketed};
 use crate::ldmd::Reference;
+use crate::ldmd::marker::value_span;
 use crate::links::{Kind, StoredLink};
 use crate::markdown::front_matter::{Format, detect};
 use crate::markdown::links::{Link, LinkKind, is_external, unescaped};
@@ -273,13 +274,10 @@ fn blanks(text: &[u8], start: usize) -> usize {
 
 /// Returns the value of an attribute of a REF marker.
 fn attribute(file: &[u8], reference: &Reference, name: &str) -> Option<ByteSpan> {
-    let line = file.get(reference.span.start..reference.span.end)?;
-    [b'"', b'\''].into_iter().find_map(|quote| {
-        let name = [b" ", name.as_bytes(), b"=", &[quote]].concat();
-        let start = memmem::find(line, &name)? + name.len();
-        let end = start + memchr::memchr(quote, line.get(start..)?)?;
-        Some(moved(ByteSpan::new(start, end), reference.span.start))
-    })
+    let line = str::from_utf8(reference.span.of(file)).ok()?;
+    let value = value_span(line.trim_ascii_start(), name)?;
+    let start = reference.span.end - line.trim_ascii_start().len();
+    Some(ByteSpan::new(start + value.start, start + value.end))
 }
 
 /// Returns the target of a typed link; `None` if an alias stands for it.

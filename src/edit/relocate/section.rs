@@ -80,12 +80,14 @@ pub(super) fn moved_section(
     };
     let moved = move_section(&from, request).map_err(|refused| {
         let scope = EditScope::Subtree;
-        let (place, operation) = if refused.is_deletion {
-            (place, Operation::Content(Delete { scope }))
+        let (place, operation, file) = if refused.is_deletion {
+            (place, Operation::Content(Delete { scope }), from.bytes())
         } else {
-            (target, Operation::Content(Insert { content: Vec::new(), position, relevel }))
+            let insertion = Insert { content: Vec::new(), position, relevel };
+            let file = entered.as_ref().unwrap_or(&from).bytes();
+            (target, Operation::Content(insertion), file)
         };
-        let (address, file) = (&place.address(), entered.as_ref().unwrap_or(&from).bytes());
+        let address = &place.address();
         let refused_edit = RefusedEdit { place, address, operation: &operation, file };
         refused_edit.refused(&refused.refusal)
     })?;
