@@ -73,6 +73,11 @@ impl fmt::Display for Step {
     }
 }
 
+/// Returns steps as they are written in an address.
+pub fn joined(steps: &[Step]) -> String {
+    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
+}
+
 /// A sequence of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
@@ -84,12 +89,7 @@ pub struct Selector {
 
 impl fmt::Display for Selector {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, step) in self.steps.iter().enumerate() {
-            if index > 0 {
-                formatter.write_str("/")?;
-            }
-            step.fmt(formatter)?;
-        }
+        formatter.write_str(&joined(&self.steps))?;
         self.page.map_or(Ok(()), |page| write!(formatter, "/page[{page}]"))
     }
 }

@@ -6,10 +6,10 @@
 use std::rc::Rc;
 
 use super::edit_place::{NamedNode, exact_sections, fault, not_exact, unique, without_params};
+use super::locate::of_corrections;
 use super::locate::{locate, locate_first, missing};
 use super::located::{Located, RANGE_PAST_END};
 use super::several_places;
-use super::suggestion::of_corrections;
 use crate::address::{
     AddressError, AddressResult, CellSteps, FaultCode, Locator, Ordinal, Params, RowStep, Selector,
     StepKind, Suggestion,

@@ -8,9 +8,11 @@ use super::locate_lines::{at_line, at_lines};
 use super::located::{Located, fault, with_its_part};
 use super::section_path::{SectionPath, Tier};
 use super::steps::{continued, follow};
+use super::suggestion::unique;
 use super::{ResolvedSections, suggestion};
 use crate::address::{
-    AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, wrong_params,
+    AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, Suggestion, parse_places,
+    wrong_params,
 };
 use crate::count::counted;
 use crate::error::Warning;
@@ -140,7 +142,7 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
             }
             let corrected = crate::address::corrections(whole);
             let corrected = corrected.iter().map(String::as_str);
-            let mut suggestions = suggestion::of_corrections(document, corrected);
+            let mut suggestions = of_corrections(document, corrected);
             suggestions.extend(suggestion::similar_places(document, text, &place.steps));
             suggestions.truncate(limits::MAX_SUGGESTIONS);
             let lines = suggestion::lines_in(document, whole);
@@ -344,4 +346,27 @@ pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
 pub(super) fn shadows(text: &str) -> Warning {
     let message = format!("{text} is read as a selector; the section of that title is `/{text}`");
     Warning::new("SHADOWED_TITLE", message)
+}
+
+/// Returns the `corrected` locators that resolve in a document, as addresses. An index that is out of
+/// range is replaced by the last valid one.
+pub(super) fn of_corrections<'a>(
+    document: &Rc<OpenDocument>,
+    corrected: impl Iterator<Item = &'a str>,
+) -> Vec<Suggestion> {
+    let suggestion = |text: &str| {
+        let places = parse_places(text, 0).ok()?;
+        let located = places.iter().find_map(|place| locate(document, place))?;
+        match located.fault {
+            None => {
+                let title = located.places.first().and_then(ResolvedNode::title);
+                Some(Suggestion { address: document.address(text), title })
+            }
+            Some(fault) if fault.code == FaultCode::IndexOutOfRange => {
+                fault.suggestions.into_iter().next()
+            }
+            Some(_) => None,
+        }
+    };
+    unique(corrected.filter_map(suggestion).collect())
 }

@@ -28,9 +28,9 @@ pub(super) use suggestion::similar_documents;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use self::locate::of_corrections;
 use self::locate::{first_located, has_anchor, locate, missing};
 use self::section_path::SectionPath;
-use self::suggestion::of_corrections;
 use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
     ParsedPlace, in_printed_line, interpretations, lines_address, misplaced_step, namespace,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::located::{Located, RANGE_PAST_END, fault, with_its_part};
 use super::suggestion;
-use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope};
+use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope, joined};
 use crate::error::Warning;
 use crate::limits;
 use crate::query::resolved_node::{ResolvedNode, Target};
@@ -89,11 +89,6 @@ pub(super) fn follow(
     }
     located.places = nodes.into_iter().map(place).collect();
     with_its_part(located)
-}
-
-/// Returns steps as they are written in an address.
-pub(super) fn joined(steps: &[Step]) -> String {
-    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
 }
 
 /// Returns the warning that `what` names more nodes than are followed.

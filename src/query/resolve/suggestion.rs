@@ -4,12 +4,11 @@
 //! the store, and at most linear in the nodes of a document.
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 use crate::address::suggest::most_similar;
 use crate::address::{
-    AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Suggestion, Tree,
-    lines_address, lines_in_other_notation, namespace, parse_places,
+    AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Suggestion, Tree, joined,
+    lines_address, lines_in_other_notation, namespace,
 };
 use crate::error::Result;
 use crate::limits;
@@ -18,8 +17,6 @@ use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::comparable;
 use crate::store::{Lookup, StoredDocument};
 
-use super::locate::locate;
-use super::steps::joined;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::ResolvedNode;
 use crate::query::session::Session;
@@ -105,7 +102,7 @@ fn nested_blocks(tree: &Tree, scope: StepScope, kind: StepKind) -> Vec<usize> {
 }
 
 /// Returns the distinct suggestions, at most [`limits::MAX_SUGGESTIONS`].
-fn unique<T: PartialEq>(suggestions: Vec<T>) -> Vec<T> {
+pub(super) fn unique<T: PartialEq>(suggestions: Vec<T>) -> Vec<T> {
     let mut result: Vec<T> = Vec::new();
     for suggestion in suggestions {
         if result.len() < limits::MAX_SUGGESTIONS && !result.contains(&suggestion) {
@@ -200,29 +197,6 @@ pub(super) fn similar_places(
         Suggestion { address, title }
     });
     unique(addresses.take(limits::MAX_SUGGESTIONS * 4).collect())
-}
-
-/// Returns the `corrected` locators that resolve in a document, as addresses. An index that is out of
-/// range is replaced by the last valid one.
-pub(super) fn of_corrections<'a>(
-    document: &Rc<OpenDocument>,
-    corrected: impl Iterator<Item = &'a str>,
-) -> Vec<Suggestion> {
-    let suggestion = |text: &str| {
-        let places = parse_places(text, 0).ok()?;
-        let located = places.iter().find_map(|place| locate(document, place))?;
-        match located.fault {
-            None => {
-                let title = located.places.first().and_then(ResolvedNode::title);
-                Some(Suggestion { address: document.address(text), title })
-            }
-            Some(fault) if fault.code == FaultCode::IndexOutOfRange => {
-                fault.suggestions.into_iter().next()
-            }
-            Some(_) => None,
-        }
-    };
-    unique(corrected.filter_map(suggestion).collect())
 }
 
 /// Returns the addresses of the LDMD sections whose ids are similar to `id`.
