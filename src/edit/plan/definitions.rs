@@ -41,8 +41,8 @@ pub(super) struct Kept {
 }
 
 /// Returns the definitions inside `place` that the `lost` links need, the footnotes to which text outside refers, and
-/// those with the labels `also`. Leaves out those whose label the new content, which is at `content` in the version `new`, defines
-/// itself.
+/// those with the labels `also`. Leaves out those whose label the new content, which is at `content` in the version
+/// `new`, defines itself.
 pub(super) fn to_keep(
     old: &Version,
     place: ByteSpan,
