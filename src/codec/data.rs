@@ -1,7 +1,7 @@
 //! The packed forms of the code blocks, tables and tasks of a document: one blob for each kind.
 //!
 //! Invariants: decoding an encoded value returns the same value. Decoding any other bytes returns
-//! `None`, or data whose spans are within the file and whose nodes are in the outline.
+//! `None`, or data whose spans are within the file. A reader looks up its nodes in the outline, which may lack them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,8 +41,8 @@ impl Packable for TaskEntry {
 }
 
 /// Packs `items`; `None` if there are none.
-pub(crate) fn encode<T: Packable>(items: &[T]) -> Option<Vec<u8>> {
-    (!items.is_empty()).then(|| postcard::to_stdvec(items).unwrap_or_default())
+pub(crate) fn encode<T: Packable>(items: &[T]) -> postcard::Result<Option<Vec<u8>>> {
+    (!items.is_empty()).then(|| postcard::to_stdvec(items)).transpose()
 }
 
 /// Unpacks the items of a document of `bytes` bytes; `None` if `packed` is invalid.
@@ -74,9 +74,9 @@ mod tests {
                 }
                 packed
             };
-            let code = decode::<CodeItem>(Some(&damaged(encode(&contents.code).unwrap())), TEXT.len());
-            let tables = decode::<Table>(Some(&damaged(encode(&contents.tables).unwrap())), TEXT.len());
-            let tasks = decode::<TaskEntry>(Some(&damaged(encode(&contents.tasks).unwrap())), TEXT.len());
+            let code = decode::<CodeItem>(Some(&damaged(encode(&contents.code).unwrap().unwrap())), TEXT.len());
+            let tables = decode::<Table>(Some(&damaged(encode(&contents.tables).unwrap().unwrap())), TEXT.len());
+            let tasks = decode::<TaskEntry>(Some(&damaged(encode(&contents.tasks).unwrap().unwrap())), TEXT.len());
             if changes.is_empty() {
                 prop_assert_eq!(Some(Contents { code: code.unwrap(), tables: tables.unwrap(), tasks: tasks.unwrap() }), Some(contents));
             } else {

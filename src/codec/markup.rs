@@ -7,8 +7,8 @@ use crate::ldmd::{LdmdSection, Markup};
 use crate::position::ByteSpan;
 
 /// Packs `markup`.
-pub(crate) fn encode(markup: &Markup) -> Vec<u8> {
-    postcard::to_stdvec(markup).unwrap_or_default()
+pub(crate) fn encode(markup: &Markup) -> postcard::Result<Vec<u8>> {
+    postcard::to_stdvec(markup)
 }
 
 /// Unpacks the markup of a document of `bytes` bytes; `None` if `packed` is invalid.
@@ -27,7 +27,8 @@ pub(crate) fn decode(packed: &[u8], bytes: usize) -> Option<Markup> {
             && is_within(section.content, section.span)
     };
     let are_placed = markup.sections.iter().enumerate().all(is_placed)
-        && markup.strays.iter().all(|&stray| is_within(stray, file));
+        && markup.strays.iter().all(|&stray| is_within(stray, file))
+        && markup.references.iter().all(|reference| is_within(reference.span, file));
     are_placed.then_some(markup)
 }
 
@@ -39,7 +40,8 @@ mod tests {
 
     const TEXT: &[u8] =
         b"<!--LDMD:BEGIN id=\"a\" tags=\"x,y\"-->\n<!--LDMD:BEGIN id=\"b\" k=\"v\"-->\n\
-        <!--LDMD:END id=\"b\"-->\n<!--LDMD:END id=\"a\"-->\n<!--LDMD:END id=\"c\"-->\n";
+        <!--LDMD:END id=\"b\"-->\n<!--LDMD:END id=\"a\"-->\n<!--LDMD:END id=\"c\"-->\n\
+        <!--LDMD:REF doc=\"d\"-->\n";
 
     proptest! {
         #[test]
@@ -47,7 +49,7 @@ mod tests {
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4)
         ) {
             let markup = crate::ldmd::parse(TEXT, &[]);
-            let mut packed = encode(&markup);
+            let mut packed = encode(&markup).unwrap();
             for (index, value) in &changes {
                 let index = index.index(packed.len());
                 packed[index] = *value;
@@ -58,6 +60,9 @@ mod tests {
             }
             for section in decoded.iter().flat_map(|markup| &markup.sections) {
                 prop_assert!(section.span.end <= TEXT.len());
+            }
+            for reference in decoded.iter().flat_map(|markup| &markup.references) {
+                prop_assert!(reference.span.end <= TEXT.len());
             }
         }
     }

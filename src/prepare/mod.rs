@@ -174,11 +174,14 @@ impl Preparation {
         state: FileState,
     ) -> Result<Option<PreparedDocument>> {
         let Some((outline, links, contents)) = decoded(&rows, bytes.len()) else { return Ok(None) };
-        let values: Option<Map<String, Value>> =
-            rows.front_matter.as_deref().and_then(|values| serde_json::from_str(values).ok());
+        let front_matter = rows.front_matter.as_deref();
+        let Ok(values) = front_matter.map(serde_json::from_str).transpose() else {
+            return Ok(None);
+        };
+        let values: Option<Map<String, Value>> = values;
         let title = values.as_ref().and_then(front_matter::title);
         let derived = Derived { rows, state, links: &links, contents: &contents };
-        self.prepared(derived, bytes, title, &outline).map(Some)
+        self.prepared(derived, bytes, title, &outline)
     }
 
     /// Derives all rows. Fails with [`ErrorKind::Limit`] if the outline is too large.
@@ -189,33 +192,37 @@ impl Preparation {
         let ParsedDocument { bytes, document, contents, links, state, .. } = parsed;
         let title = document.front_matter.as_ref().and_then(front_matter::title);
         let derived = Derived { rows, state, links: &links, contents: &contents };
-        let prepared = self.prepared(derived, &bytes, title, &document.outline)?;
+        let path = derived.rows.path.clone();
+        let prepared = self
+            .prepared(derived, &bytes, title, &document.outline)?
+            .ok_or_else(|| rows::unpackable(&path, "its front matter cannot be read again"))?;
         Ok(PreparedDocument { diagnostics: document.diagnostics, ..prepared })
     }
 
-    /// Compresses the bytes of a document and derives what is stored besides its rows.
+    /// Compresses the bytes of a document and derives what is stored besides its rows; `None` if these are damaged.
     fn prepared(
         &mut self,
         derived: Derived<'_>,
         bytes: &[u8],
         title: Option<&str>,
         outline: &Outline,
-    ) -> Result<PreparedDocument> {
+    ) -> Result<Option<PreparedDocument>> {
         let Derived { rows, state, links, contents } = derived;
+        let Some(values) = values::of(rows.front_matter.as_deref()) else { return Ok(None) };
         let chunks = self
             .compressor
             .compress(bytes, &rows.hash)
             .map_err(|error| Error::io(Path::new(&rows.path), error))?;
-        Ok(PreparedDocument {
+        Ok(Some(PreparedDocument {
             state,
             chunks,
             checksums: rows.checksums(state.size),
             keys: LookupKeys::of(&rows.path, links, contents),
-            values: values::of(rows.front_matter.as_deref()),
+            values,
             text: self.texts.extract(rows.names(title), bytes, outline),
             diagnostics: Vec::new(),
             rows,
-        })
+        }))
     }
 }
 

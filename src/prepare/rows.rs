@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::links::{Outgoing, split_extension};
+use crate::links::split_extension;
 use crate::markdown::front_matter;
 use crate::markdown::outline::{Node, NodeKind, Outline};
 
@@ -65,31 +66,34 @@ pub(crate) fn counts(outline: &Outline, links: usize) -> [i64; 5] {
     [outline.lines, outline.document.words, outline.sections.len(), blocks, links].map(integer)
 }
 
-/// Returns the packed links and names of a document; `None` if it has neither.
-pub(crate) fn packed_links(links: &Outgoing) -> Option<Vec<u8>> {
-    (!links.is_empty()).then(|| postcard::to_stdvec(links).unwrap_or_default())
+/// Returns the error that rows of the document at `path` cannot be written in the form in which they are stored.
+pub(crate) fn unpackable(path: &str, reason: &str) -> Error {
+    Error::new(ErrorKind::Io, format!("{path}: {reason}"))
 }
 
 impl DerivedRows {
     /// Derives the rows of a document. Fails with `outline-bytes` if the outline, the titles, the
     /// LDMD markup or the data is too large.
-    pub(crate) fn of(new: &ParsedDocument, tags: Vec<String>) -> crate::error::Result<Self> {
+    pub(crate) fn of(new: &ParsedDocument, tags: Vec<String>) -> Result<Self> {
+        let packing = |error: postcard::Error| unpackable(&new.path, &error.to_string());
         let tree = &new.document.outline;
-        let packed = outline::encode(tree);
+        let packed = outline::encode(tree).map_err(packing)?;
         let front_matter = new.document.front_matter.as_ref();
         let title_keys = title_keys::of(tree, front_matter.and_then(front_matter::title));
         let has_markup = !new.markup.is_empty();
-        let packed_markup = has_markup.then(|| markup::encode(&new.markup));
+        let packed_markup =
+            has_markup.then(|| markup::encode(&new.markup)).transpose().map_err(packing)?;
         let contents = &new.contents;
         let data = [
-            data::encode(&contents.code),
-            data::encode(&contents.tables),
-            data::encode(&contents.tasks),
+            data::encode(&contents.code).map_err(packing)?,
+            data::encode(&contents.tables).map_err(packing)?,
+            data::encode(&contents.tasks).map_err(packing)?,
         ];
         let others = data.iter().chain([&packed_markup]).flatten().map(Vec::len);
         if others.fold(packed.len().max(title_keys.len()), usize::max) > limits::MAX_OUTLINE_BYTES {
             return Err(limits::exceeded(limits::row::MAX_OUTLINE_BYTES));
         }
+        let links = (!new.links.is_empty()).then(|| postcard::to_stdvec(&new.links));
         Ok(Self {
             path: new.path.clone(),
             name_key: name_key(split_extension(&new.path).0),
@@ -101,9 +105,12 @@ impl DerivedRows {
             title_keys: Some(title_keys).filter(|keys| !keys.is_empty()),
             markup: packed_markup,
             markup_ids: distinct(new.markup.sections.iter().map(|section| section.id.clone())),
-            links: packed_links(&new.links),
+            links: links.transpose().map_err(packing)?,
             data,
-            front_matter: front_matter.and_then(|values| serde_json::to_string(values).ok()),
+            front_matter: front_matter
+                .map(serde_json::to_string)
+                .transpose()
+                .map_err(|error| unpackable(&new.path, &error.to_string()))?,
             tags: distinct(tags),
             diagnostics: new
                 .document

@@ -37,17 +37,17 @@ impl ValueRow {
     }
 }
 
-/// Returns the rows of front matter, stored as JSON.
-pub(crate) fn of(front_matter: Option<&str>) -> Vec<ValueRow> {
+/// Returns the rows of front matter, stored as JSON; `None` if it is damaged.
+pub(crate) fn of(front_matter: Option<&str>) -> Option<Vec<ValueRow>> {
     let map: Option<Map<String, Value>> =
-        front_matter.and_then(|text| serde_json::from_str(text).ok());
+        front_matter.map(serde_json::from_str).transpose().ok()?;
     let rows = map.unwrap_or_default().into_iter().map(|(name, value)| ValueRow {
         key: fold(&name),
         type_name: type_name(&value),
         value: value.to_string(),
         name,
     });
-    rows.collect()
+    Some(rows.collect())
 }
 
 /// Returns the name of the type of a value. A string that is a date is a date.

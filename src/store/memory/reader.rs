@@ -37,15 +37,16 @@ fn damaged() -> Error {
 
 /// Returns whether `filter` admits a document.
 fn is_admitted(filter: &DocumentFilter, entry: &MemoryDocument) -> bool {
-    let values = front_matter(entry).unwrap_or_default();
+    let values = front_matter(entry).flatten().unwrap_or_default();
     filter.takes_name(entry.stored.id, &entry.stored.path)
         && filter.takes_tags(&entry.prepared.rows.tags)
         && filter.takes_values(&values)
 }
 
-fn front_matter(entry: &MemoryDocument) -> FrontMatterData {
+/// Returns the front matter of a document; `None` if it is damaged.
+fn front_matter(entry: &MemoryDocument) -> Option<FrontMatterData> {
     let values = entry.prepared.rows.front_matter.as_ref();
-    values.and_then(|values| serde_json::from_str(values).ok())
+    values.map(|values| serde_json::from_str(values)).transpose().ok()
 }
 
 /// Returns the data of one kind of a document.
@@ -205,7 +206,7 @@ impl Reader for MemoryReader {
     }
 
     fn front_matters(&self, documents: &[StoredDocument]) -> Result<Vec<FrontMatterData>> {
-        self.each(documents, |entry| Some(front_matter(entry)))
+        self.each(documents, front_matter)
     }
 
     fn all_code(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<CodeItem>>> {

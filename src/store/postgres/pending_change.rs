@@ -16,7 +16,7 @@ use crate::corpus::FileState;
 use crate::error::Result;
 use crate::failpoint::batch_bytes;
 use crate::parallel;
-use crate::prepare::rows::DerivedRows;
+use crate::prepare::rows::{DerivedRows, unpackable};
 use crate::prepare::{LookupKeys, PreparedDocument, title_keys};
 use crate::terms::DocumentText;
 
@@ -306,6 +306,8 @@ fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Resul
             let diagnostics: Vec<(&str, Option<i64>, &str)> = diagnostics
                 .map(|one| (one.code.as_str(), one.line, one.message.as_str()))
                 .collect();
+            let diagnostics = postcard::to_stdvec(&diagnostics)
+                .map_err(|error| unpackable(&rows.path, &error.to_string()))?;
             sink(&[
                 &new.partition,
                 &new.id,
@@ -318,7 +320,7 @@ fn copy_derived(connection: &mut Connection, documents: &[NewDocument]) -> Resul
                 code,
                 tables,
                 tasks,
-                &postcard::to_stdvec(&diagnostics).unwrap_or_default(),
+                &diagnostics,
                 &new.fingerprints,
             ])
         })

@@ -197,7 +197,7 @@ impl Reader for PostgresReader {
             documents,
             "v.front_matter",
             DocumentPart::FrontMatter,
-            |_, values| Some(values.and_then(|values| serde_json::from_slice(values).ok())),
+            |_, values| values.map(serde_json::from_slice).transpose().ok(),
         )
     }
 
@@ -229,7 +229,8 @@ impl Reader for PostgresReader {
             }
             let text = std::str::from_utf8(column(row, 1)?)
                 .map_err(|error| damaged(&error.to_string()))?;
-            for value in values::of(Some(text)) {
+            let values = values::of(Some(text)).ok_or_else(|| damaged("its front matter"))?;
+            for value in values {
                 *keys.entry((value.name, value.type_name.to_owned())).or_default() += 1;
             }
         }

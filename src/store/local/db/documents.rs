@@ -278,7 +278,7 @@ fn remove_data_keys(
         _ => None,
     };
     delete_keys(connection, "data_key", contents.map(|contents| contents.keys()), id)?;
-    let values = |bytes: &[u8]| Some(values::of(Some(std::str::from_utf8(bytes).ok()?)));
+    let values = |bytes: &[u8]| values::of(Some(std::str::from_utf8(bytes).ok()?));
     let values = stored.decoded("front_matter", "value", DocumentPart::FrontMatter, values)?;
     let keys = values.map(|values| values.into_iter().map(|value| value.key));
     delete_keys(connection, "front_matter_value", keys, id)

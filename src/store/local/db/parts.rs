@@ -54,7 +54,8 @@ impl Snapshot {
         if !document.checksums.is(DocumentPart::FrontMatter, checksum) {
             return Err(self.damaged(document, "values of the front matter"));
         }
-        Ok(value.and_then(|value| serde_json::from_str(&value).ok()))
+        let values = value.map(|value| serde_json::from_str(&value)).transpose();
+        values.map_err(|_| self.damaged(document, "values of the front matter"))
     }
 
     /// Reads the packed row of a document with `statement`. Fails if the checksum of `part` is

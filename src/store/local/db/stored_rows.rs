@@ -234,6 +234,7 @@ impl StoredRows {
             tasks: data::decode(tasks, bytes.len()).ok_or("its tasks cannot be read")?,
         };
         let values = values::of(rows.front_matter.as_deref());
+        let values = values.ok_or("its front matter cannot be read")?;
         Ok(Decoded { outline, links, contents, values })
     }
 }
