@@ -8,7 +8,7 @@
 use std::fmt;
 
 /// A limit: its name, its value, and what happens above it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The name that users see.
     pub name: &'static str,
@@ -53,9 +53,12 @@ limits! {
         "bytes of front matter that is parsed; longer front matter is kept as text only";
     MAX_FRONT_MATTER_VALUES = 20_000, "front-matter-values",
         "values in front matter after aliases are expanded; larger front matter is kept as text only";
+    MAX_FRONT_MATTER_TEXT_BYTES = 1 << 20, "front-matter-text-bytes",
+        "bytes of the keys and texts in front matter after aliases are expanded; larger front matter is kept as text only";
     MAX_FRONT_MATTER_DEPTH = 64, "front-matter-depth",
         "levels of nested collections in front matter; deeper front matter is kept as text only";
     MAX_TAGS = 1000, "tags", "tags of one document; later tags are dropped";
+    MAX_ALIASES = 1000, "aliases", "aliases of one document; later aliases are dropped";
     MAX_NESTING = 32, "nesting",
         "levels of nested containers; deeper markers are text of the innermost container";
     MAX_NODES = 400_000, "nodes",
@@ -130,6 +133,8 @@ limits! {
     INDEX_ERROR_CHARS = 120, "index-error-chars",
         "characters of an error of the full-text index that a message repeats";
     MAX_EDITED_FILES = 10_000, "edited-files", "files that one edit changes";
+    MAX_REPARSED_BYTES = 1 << 30, "reparsed-bytes",
+        "bytes of documents that one batch of edits parses again: each edit of a document after its first parses all of it";
     MAX_HTML_DOCUMENTS = 1_000, "html-documents",
         "documents in which a move searches for HTML that leads to what is moved";
     MAX_QUERY_BYTES = 2048, "query-bytes",
@@ -153,6 +158,8 @@ limits! {
     MAX_CANDIDATES_SHOWN = 10, "candidates", "candidates shown for an ambiguous address";
     MAX_SECTIONS_NAMED = 5, "sections-named",
         "sections that the error of a refused edit names; the others are counted";
+    MAX_OCCURRENCES_NAMED = 5, "occurrences-named",
+        "occurrences of a text to replace whose lines the error of a refused edit names";
     MAX_REFERENCE_BYTES = 4096, "reference-bytes",
         "bytes of a link in which an edit looks for the label of a definition; for a longer link the definition is kept";
     MAX_SUMMARY_CHARS = 1000, "summary-chars",

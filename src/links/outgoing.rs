@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::path::{folder_of, join, normalized, split_extension, without_order};
 use super::reference::{INDEX_NAMES, sources_of_page, split_reference};
@@ -16,6 +15,7 @@ use super::site::SiteRoot;
 use crate::hash::first_bytes;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
+use crate::markdown::front_matter::{aliases, text};
 use crate::markdown::html_anchors::HtmlAnchor;
 use crate::markdown::links::LinkKind;
 use crate::markdown::slug::fold;
@@ -284,29 +284,6 @@ fn unique(mut keys: Vec<i64>) -> Vec<i64> {
     keys.sort_unstable();
     keys.dedup();
     keys
-}
-
-/// Returns a text or a number as trimmed text, or `None` if it is empty.
-fn text(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-/// Returns the values of `aliases` and `alias`, each a list or one text.
-fn aliases(front_matter: &Map<String, Value>) -> Vec<String> {
-    let values = ["aliases", "alias"].into_iter().filter_map(|key| front_matter.get(key));
-    let mut aliases: Vec<String> = values
-        .flat_map(|value| match value {
-            Value::Array(list) => list.iter().filter_map(text).collect(),
-            value => text(value).into_iter().collect::<Vec<_>>(),
-        })
-        .collect();
-    aliases.truncate(crate::limits::MAX_TAGS);
-    aliases
 }
 
 #[cfg(test)]

@@ -59,9 +59,15 @@ impl Format {
     }
 }
 
-/// Whether `content` begins with a delimiter of front matter.
+/// Returns the format whose delimiter is the line at the start of `content`.
+fn opened(content: &[u8]) -> Option<Format> {
+    let line = delimiter(content.get(..next_line_start(content, 0))?);
+    Format::ALL.into_iter().find(|format| format.delimiter().as_bytes() == line)
+}
+
+/// Whether the first line of `content` is a delimiter of front matter.
 pub(crate) fn is_delimited(content: &[u8]) -> bool {
-    Format::ALL.into_iter().any(|format| content.starts_with(format.delimiter().as_bytes()))
+    opened(content).is_some()
 }
 
 /// Detects front matter that begins at `start`, the offset of the first byte after a byte order
@@ -71,8 +77,7 @@ pub(crate) fn is_delimited(content: &[u8]) -> bool {
 /// body: prose, for example, is a YAML scalar.
 pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
     let opening_end = next_line_start(file, start);
-    let opening = delimiter(file.get(start..opening_end)?);
-    let format = Format::ALL.into_iter().find(|it| it.delimiter().as_bytes() == opening)?;
+    let format = opened(file.get(start..)?)?;
     let mut position = opening_end;
     while position < file.len() {
         let end = next_line_start(file, position);
@@ -306,35 +311,36 @@ fn read_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
 }
 
 fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
-    let mut anchors: HashMap<usize, (Value, usize)> = HashMap::new();
+    let mut anchors: HashMap<usize, (Value, Extent)> = HashMap::new();
     let mut stack: Vec<OpenCollection> = Vec::new();
-    let mut count = 0;
+    let mut extent = Extent::default();
     for event in Parser::new_from_str(text) {
         let (event, _) = event.map_err(|error| one_line(&error.to_string()))?;
-        count += 1;
+        extent.values += 1;
+        extent.depth = stack.len();
         let (value, anchor) = match event {
             Event::Alias(id) => {
-                let (value, size) =
-                    anchors.get(&id).cloned().ok_or("an alias without its anchor")?;
-                count += size;
-                (value, 0)
+                let (value, of_value) = anchors.get(&id).ok_or("an alias without its anchor")?;
+                extent.values += of_value.values;
+                extent.bytes += of_value.bytes;
+                extent.depth += of_value.depth;
+                // A value that is too large is not copied.
+                extent.check()?;
+                (value.clone(), 0)
             }
             Event::Scalar(text, style, anchor, tag) => {
+                extent.bytes += text.len();
                 let is_plain = style == ScalarStyle::Plain && tag.is_none();
                 (if is_plain { plain_scalar(&text) } else { Value::String(text.into()) }, anchor)
             }
             Event::SequenceStart(anchor, _) => {
                 stack.push(OpenCollection::Sequence(Vec::new(), anchor));
-                if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
-                    return Err("nested deeper than the limit front-matter-depth".to_owned());
-                }
+                Extent { depth: stack.len(), ..extent }.check()?;
                 continue;
             }
             Event::MappingStart(anchor, _) => {
                 stack.push(OpenCollection::Mapping(Map::new(), None, anchor));
-                if stack.len() > limits::MAX_FRONT_MATTER_DEPTH {
-                    return Err("nested deeper than the limit front-matter-depth".to_owned());
-                }
+                Extent { depth: stack.len(), ..extent }.check()?;
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match stack.pop() {
@@ -345,18 +351,21 @@ fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, S
             Event::DocumentEnd | Event::StreamEnd => break,
             _ => continue,
         };
-        if count > limits::MAX_FRONT_MATTER_VALUES {
-            return Err("more values than the limit front-matter-values".to_owned());
-        }
+        extent.check()?;
         if anchor > 0 {
-            let size = size_of(&value);
-            anchors.insert(anchor, (value.clone(), size));
+            let of_value = Extent::of(&value);
+            anchors.insert(anchor, (value.clone(), of_value));
         }
         match stack.last_mut() {
             None => return Ok(value),
             Some(OpenCollection::Sequence(values, _)) => values.push(value),
             Some(OpenCollection::Mapping(map, key, _)) => match key.take() {
-                None if is_key(&value) => *key = Some(key_of(value)),
+                None if is_key(&value) => {
+                    let name = key.insert(key_of(value));
+                    // The text of a list or a mapping is longer than its own texts.
+                    extent.bytes += name.len();
+                    extent.check()?;
+                }
                 None => return Err("a key is a list or a mapping".to_owned()),
                 Some(name) => {
                     if map.insert(name.clone(), value).is_some() {
@@ -369,23 +378,58 @@ fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, S
     Ok(Value::Null)
 }
 
-/// Returns `value` if it is a mapping, and an error if it has too many values.
+/// Returns `value` if it is a mapping, and an error if it is too large.
 fn within_limit(value: Value) -> Result<Option<Map<String, Value>>, String> {
-    if size_of(&value) > limits::MAX_FRONT_MATTER_VALUES {
-        return Err("more values than the limit front-matter-values".to_owned());
-    }
+    Extent::of(&value).check()?;
     Ok(match value {
         Value::Object(map) => Some(map),
         _ => None,
     })
 }
 
-/// Returns the number of values in `value`, itself included.
-fn size_of(value: &Value) -> usize {
-    1 + match value {
-        Value::Array(values) => values.iter().map(size_of).sum(),
-        Value::Object(map) => map.values().map(size_of).sum(),
-        _ => 0,
+/// How large a value is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    /// The number of values in it, itself included.
+    values: usize,
+    /// The bytes of the keys and texts in it.
+    bytes: usize,
+    /// The levels of nested collections.
+    depth: usize,
+}
+
+impl Extent {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Array(values) => Self::around(values, 0),
+            Value::Object(map) => Self::around(map.values(), map.keys().map(String::len).sum()),
+            Value::String(text) => Self { values: 1, bytes: text.len(), depth: 0 },
+            _ => Self { values: 1, bytes: 0, depth: 0 },
+        }
+    }
+
+    /// The extent of a collection of `values` whose keys have `bytes` bytes.
+    fn around<'a>(values: impl IntoIterator<Item = &'a Value>, bytes: usize) -> Self {
+        let empty = Self { values: 1, bytes, depth: 1 };
+        values.into_iter().map(Self::of).fold(empty, |whole, inner| Self {
+            values: whole.values + inner.values,
+            bytes: whole.bytes + inner.bytes,
+            depth: whole.depth.max(inner.depth + 1),
+        })
+    }
+
+    /// Fails with the name of the first limit that is exceeded.
+    fn check(self) -> Result<(), String> {
+        let reason = if self.values > limits::MAX_FRONT_MATTER_VALUES {
+            "more values than the limit front-matter-values"
+        } else if self.bytes > limits::MAX_FRONT_MATTER_TEXT_BYTES {
+            "more bytes of expanded texts than the limit front-matter-text-bytes"
+        } else if self.depth > limits::MAX_FRONT_MATTER_DEPTH {
+            "nested deeper than the limit front-matter-depth"
+        } else {
+            return Ok(());
+        };
+        Err(reason.to_owned())
     }
 }
 
@@ -455,6 +499,35 @@ fn first_tags(value: &Map<String, Value>, most: usize) -> Vec<String> {
         }
     }
     tags
+}
+
+/// Returns a text or a number as trimmed text, or `None` if it is empty.
+pub(crate) fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns the values of `aliases` and `alias`, each a list or one text; at most [`limits::MAX_ALIASES`].
+pub(crate) fn aliases(value: &Map<String, Value>) -> Vec<String> {
+    all_aliases(value).take(limits::MAX_ALIASES).collect()
+}
+
+/// Returns whether front matter has more aliases than [`aliases`] returns.
+pub(super) fn has_more_aliases(value: &Map<String, Value>) -> bool {
+    all_aliases(value).nth(limits::MAX_ALIASES).is_some()
+}
+
+fn all_aliases(value: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let values = ["aliases", "alias"].into_iter().filter_map(|key| value.get(key));
+    let lists = values.flat_map(|value| match value {
+        Value::Array(list) => list.as_slice(),
+        value => std::slice::from_ref(value),
+    });
+    lists.filter_map(text)
 }
 
 #[cfg(test)]
@@ -567,6 +640,55 @@ mod tests {
         }
         let deep = format!("---\na: {}{}\n---\n", "[".repeat(5000), "]".repeat(5000));
         assert!(detect(deep.as_bytes(), 0).unwrap().fault.is_some());
+    }
+
+    #[test]
+    fn the_texts_that_aliases_copy_are_bounded() {
+        let yaml = |text: &str| detect(format!("---\n{text}\n---\n").as_bytes(), 0).unwrap().fault;
+        let long = "x".repeat(150_000);
+        let few = format!("a: &a {long}\nb: [*a, *a]");
+        assert_eq!(yaml(&few), None);
+        let key = format!("a: &a {{ {long}: 1 }}\nb: [*a, *a, *a, *a, *a, *a, *a]");
+        // The text of a key that is a mapping has a backslash for each quote and backslash in it.
+        let keys = format!("{} x", "? ".repeat(40)).trim_end().to_owned();
+        for text in [format!("a: &a {long}\nb:\n{}", "- *a\n".repeat(2500)), key, keys] {
+            let fault = yaml(&text).unwrap();
+            assert!(fault.contains("front-matter-text-bytes"), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_levels_of_collections_are_bounded_in_every_format() {
+        let (open, close) = ("[".repeat(30), "]".repeat(30));
+        let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        let yaml = |last: &str| {
+            format!("---\na: &a {open}1{close}\nb: &b {open}*a{close}\nc: {last}\n---\n")
+        };
+        for (text, is_sound) in [
+            (yaml("[[[*b]]]"), true),
+            (yaml("[[[[*b]]]]"), false),
+            (format!(";;;\n{{\"a\": {}}}\n;;;\n", nested(63)), true),
+            (format!(";;;\n{{\"a\": {}}}\n;;;\n", nested(64)), false),
+            (format!("+++\na = {}\n+++\n", nested(63)), true),
+            (format!("+++\na = {}\n+++\n", nested(64)), false),
+        ] {
+            let found = detect(text.as_bytes(), 0).unwrap();
+            let fault = found.fault.unwrap_or_default();
+            assert_eq!(fault.contains("front-matter-depth"), !is_sound, "{text} {fault}");
+            assert_eq!(found.value.is_some(), is_sound, "{text}");
+        }
+    }
+
+    #[test]
+    fn aliases_are_bounded() {
+        let of = |count: usize| {
+            let list: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            value(&format!("---\nalias: x\naliases: [{}]\n---\n", list.join(","))).unwrap()
+        };
+        for (count, has_more) in [(limits::MAX_ALIASES - 1, false), (limits::MAX_ALIASES, true)] {
+            let Value::Object(map) = of(count) else { panic!("no mapping") };
+            assert_eq!((aliases(&map).len(), has_more_aliases(&map)), (1000, has_more));
+        }
     }
 
     #[test]

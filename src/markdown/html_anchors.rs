@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::outline::{BlockType, NodeKind, Outline};
 use super::slug::slug;
+use super::text_start;
 use crate::limits;
+use crate::position::ByteSpan;
 
 /// Matches a tag up to the end of its `id` value, or of its `name` value if it is an `a` tag.
 const NAMED_TAG: &str = concat!(
@@ -24,10 +26,10 @@ const NAMED_TAG: &str = concat!(
 const HTML_HEADING: &str = r"(?is-u)<h[1-6](?:\s[^<>]*)?>(.{1,300}?)</h[1-6]\s*>";
 
 /// Matches an id in attributes, as in Pandoc, kramdown and Python Markdown (`{#x}`, `{: .class #x }`), and a label of
-/// `MyST` (`(x)=`) after the end of a line. Both begin with few texts, so that most of a file is skipped.
+/// `MyST` (`(x)=`) at the start of a line. Both begin with few texts, so that most of a file is skipped.
 const EXPLICIT_ID: &str = concat!(
-    r"(?-u)\{ ?(?:[.:][^{}\n]*\s)?#([A-Za-z][\w:.-]*)(?:\s[^{}\n]*)?\}",
-    r"|\n\(([A-Za-z][\w:. -]*)\)=",
+    r"(?-u)\{ ?(?:[.:][^{}\r\n]*\s)?#([A-Za-z][\w:.-]*)(?:\s[^{}\r\n]*)?\}",
+    r"|(?:^|[\r\n])\(([A-Za-z][\w:. -]*)\)=",
 );
 
 /// The maximum distance in bytes from an anchor to the heading that it may belong to.
@@ -52,7 +54,7 @@ struct FoundAnchor {
     is_in_tag: bool,
 }
 
-/// Returns the anchors of `file`, in document order.
+/// Returns the anchors of `file`, in document order: at most one more than [`limits::MAX_HTML_ANCHORS`].
 pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
     static REGEXES: OnceLock<Option<[Regex; 3]>> = OnceLock::new();
     let compiled = REGEXES.get_or_init(|| {
@@ -60,7 +62,7 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
         Some([tag.ok()?, heading.ok()?, id.ok()?])
     });
     let Some([tag, heading, id]) = compiled else { return Vec::new() };
-    let body = outline.nodes.first().map_or(0, |root| root.bytes.start);
+    let body = outline.nodes.first().map_or(0, |root| root.bytes.start).max(text_start(file));
     let text = file.get(body..).unwrap_or_default();
     let anchor = |found: &Captures<'_>, name: String, is_in_tag: bool| {
         let whole = found.get(0)?;
@@ -79,19 +81,20 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
         let name = of_group(&it, 1).or_else(|| of_group(&it, 2))?;
         anchor(&it, name, false)
     });
-    let most = limits::MAX_HTML_ANCHORS;
-    let found = tags.take(most).chain(headings.take(most)).chain(ids.take(most));
-    let mut found: Vec<FoundAnchor> = found.collect();
-    found.sort_by_key(|found| found.start);
     let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
-    let mut code = code.map(|node| node.bytes).peekable();
-    found.retain(|found| {
-        while code.next_if(|block| block.end <= found.start).is_some() {}
-        let is_code = code.peek().is_some_and(|block| block.start <= found.start)
-            || found.start.checked_sub(1).and_then(|before| file.get(before)) == Some(&b'`');
-        !is_code
-    });
-    found.truncate(limits::MAX_HTML_ANCHORS);
+    let code: Vec<ByteSpan> = code.map(|node| node.bytes).collect();
+    let is_text = |found: &FoundAnchor| {
+        let next = code.partition_point(|block| block.end <= found.start);
+        code.get(next).is_none_or(|block| found.start < block.start)
+            && found.start.checked_sub(1).and_then(|before| file.get(before)) != Some(&b'`')
+    };
+    let most = limits::MAX_HTML_ANCHORS + 1;
+    let mut found = Vec::new();
+    found.extend(tags.filter(is_text).take(most));
+    found.extend(headings.filter(is_text).take(most));
+    found.extend(ids.filter(is_text).take(most));
+    found.sort_by_key(|found| found.start);
+    found.truncate(most);
     let node = |found: &FoundAnchor| node_at(file, outline, found.end, found.is_in_tag);
     found.into_iter().map(|it| HtmlAnchor { node: node(&it), name: it.name }).collect()
 }
@@ -104,7 +107,7 @@ fn is_explicit(text: &[u8], found: &Captures<'_>) -> bool {
     if found.get(1).is_some() {
         return !before.ends_with(b"{") && !after.starts_with(b"}");
     }
-    let rest = after.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let rest = after.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     rest.trim_ascii().is_empty()
 }
 
@@ -161,6 +164,38 @@ mod tests {
         let (first, second) =
             ([("top", root), ("one", one), ("uno", one)], [("in", one), ("b", one), ("far", one)]);
         assert_eq!(found, [first, second].concat());
+    }
+
+    #[test]
+    fn a_label_is_an_anchor_on_any_line() {
+        for text in [
+            "(one)=\n# First\n",
+            "\u{feff}(one)=\n# First\n",
+            "---\na: 1\n---\n(one)=\n# First\n",
+            "x\r\r(one)=\r# First\r",
+            "x\r\n\r\n(one)= \r\n# First\r\n",
+        ] {
+            let document = crate::markdown::parse(text.as_bytes());
+            let node = document.outline.sections[0].node;
+            let expected = [super::HtmlAnchor { name: "one".to_owned(), node }];
+            assert_eq!(document.html_anchors, expected, "{text:?}");
+        }
+        for text in ["x (one)=\n", "(one)= x\n", "x\r(one)= x\ry\r"] {
+            assert_eq!(crate::markdown::parse(text.as_bytes()).html_anchors, [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_anchors_beyond_the_limit_are_reported() {
+        let of = |count: usize| {
+            // Anchors in code are none.
+            let text = format!("```\n<a id=x>\n```\n\n{}\n", "<a id=x>".repeat(count));
+            let document = crate::markdown::parse(text.as_bytes());
+            let codes: Vec<_> = document.diagnostics.iter().map(|it| it.code).collect();
+            (document.html_anchors.len(), codes.contains(&"TOO_MANY_ANCHORS"))
+        };
+        let most = crate::limits::MAX_HTML_ANCHORS;
+        assert_eq!([of(most), of(most + 1)], [(most, false), (most, true)]);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! [`parse()`] is the entry point and [`outline`] its result. [`words`] counts words and pages,
 //! [`mod@slug`] makes anchors, [`links`] and [`typed_links`] list links, and [`tiling`] checks a
 //! stored outline. Only `parse`, `rules`, `footnote`, `mdx`, `cells`, `title`, `links`,
-//! `link_rules`, `link_scan` and `wikilink` use the parser, markdown-it. Invariants: any bytes give an outline
-//! whose spans tile the file; a diagnostic reports everything that exceeded a bound or could not be
-//! parsed; time and memory are linear in the size of the file.
+//! `link_rules`, `link_scan`, `wikilink` and `html_anchors` use the parser, markdown-it. Invariants: any
+//! bytes give an outline whose spans tile the file; a diagnostic reports everything that exceeded a
+//! bound or could not be parsed; time and memory are linear in the size of the file.
 
 mod block;
 pub(crate) mod cells;
@@ -137,13 +137,13 @@ fn bounds_met(parsed: &parse::Blocks) -> Vec<Diagnostic> {
             diagnostics.push(Diagnostic { code, line: None, message: message() });
         }
     };
-    bounded(parsed.too_many_nodes, "TOO_MANY_NODES", &|| {
+    bounded(parsed.too_many_nodes, TOO_MANY_NODES, &|| {
         format!("more than {} nodes; the rest is one paragraph", limits::MAX_NODES)
     });
     bounded(parsed.too_deep, "NESTED_TOO_DEEPLY", &|| {
         format!("more than {} nested containers; deeper ones are text", limits::MAX_NESTING)
     });
-    bounded(parsed.too_many_lines, "TOO_MANY_LINES", &|| {
+    bounded(parsed.too_many_lines, TOO_MANY_LINES, &|| {
         format!(
             "more than {} lines, or more than {} in nested block quotes; they are plain text",
             limits::MAX_PARSED_LINES,
@@ -189,17 +189,28 @@ fn not_utf8(line: usize) -> Diagnostic {
     Diagnostic { code: "NOT_UTF8", line: Some(line), message }
 }
 
-/// Returns the problem of front matter that begins at `line`, if any.
-fn front_matter_problem(found: &FrontMatter, line: usize) -> Option<Diagnostic> {
-    let (code, message) = if let Some(fault) = &found.fault {
+/// Returns the problems of front matter that begins at `line`.
+fn front_matter_problems(found: &FrontMatter, line: usize) -> Vec<Diagnostic> {
+    let fault = found.fault.as_ref().map(|fault| {
         ("FRONT_MATTER_UNREADABLE", format!("front matter could not be parsed: {fault}"))
-    } else if found.value.as_ref().is_some_and(front_matter::has_more_tags) {
+    });
+    let is_cut = |is_cut: fn(&Map<String, Value>) -> bool| found.value.as_ref().is_some_and(is_cut);
+    let tags = is_cut(front_matter::has_more_tags).then(|| {
         ("TOO_MANY_TAGS", format!("more than {} tags; the rest is ignored", limits::MAX_TAGS))
-    } else {
-        return None;
-    };
-    Some(Diagnostic { code, line: Some(line), message })
+    });
+    let aliases = is_cut(front_matter::has_more_aliases).then(|| {
+        let message = format!("more than {} aliases; the rest is ignored", limits::MAX_ALIASES);
+        ("TOO_MANY_ALIASES", message)
+    });
+    let problems = fault.into_iter().chain(tags).chain(aliases);
+    problems.map(|(code, message)| Diagnostic { code, line: Some(line), message }).collect()
 }
+
+/// The code of the diagnostic about a document whose last nodes are one paragraph.
+pub(crate) const TOO_MANY_NODES: &str = "TOO_MANY_NODES";
+
+/// The code of the diagnostic about a document whose last lines are plain text.
+pub(crate) const TOO_MANY_LINES: &str = "TOO_MANY_LINES";
 
 /// The code of the diagnostic and of the warning about a table cell whose visible text is cut.
 pub(crate) const CELL_CUT: &str = "CELL_CUT";
@@ -216,7 +227,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     let front_matter = front_matter::detect(file, start);
     let first_line = lines.line_of(start);
     let mut diagnostics: Vec<Diagnostic> =
-        front_matter.iter().filter_map(|found| front_matter_problem(found, first_line)).collect();
+        front_matter.iter().flat_map(|found| front_matter_problems(found, first_line)).collect();
     let front_matter_span = front_matter.as_ref().map(|found| found.span);
     let body = front_matter_span.map_or(start, |span| span.end);
     let bytes = file.get(body..).unwrap_or_default();
@@ -240,8 +251,9 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         }
         parsed.contents.change_texts(|text| text.replace(PLACEHOLDER, "\u{FFFD}"));
     }
-    let html_anchors = html_anchors::find(file, &outline);
-    if html_anchors.len() == limits::MAX_HTML_ANCHORS {
+    let mut html_anchors = html_anchors::find(file, &outline);
+    if html_anchors.len() > limits::MAX_HTML_ANCHORS {
+        html_anchors.truncate(limits::MAX_HTML_ANCHORS);
         diagnostics.push(Diagnostic {
             code: "TOO_MANY_ANCHORS",
             line: None,

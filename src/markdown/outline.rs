@@ -203,7 +203,7 @@ impl Outline {
                 sections: Vec::new(),
                 contained_anchors: Vec::new(),
                 root: measure(root_span.of(file)),
-                document: measure_before(file, body),
+                document: measure(file.get(..body).unwrap_or_default()),
                 bytes: file.len(),
                 lines: lines.count(),
             },
@@ -277,18 +277,6 @@ impl Outline {
             |front_matter| front_matter.start,
         )
     }
-}
-
-/// Returns what the bytes before `body` add to the counts of the file. A byte order mark belongs to
-/// the word that follows it.
-fn measure_before(file: &[u8], body: usize) -> Measure {
-    let mut result = measure(file.get(..body).unwrap_or_default());
-    let mut joined = file.chunks(body + 4).next().map(measure).unwrap_or_default();
-    let following =
-        measure(file.get(body..).unwrap_or_default().chunks(4).next().unwrap_or_default());
-    joined.words -= following.words;
-    result.words = joined.words;
-    result
 }
 
 struct Builder<'a> {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// Returns whether the paragraph `text` shows a letter or a digit outside of images, tags and
 /// comments.
 pub fn shows_text(text: &str) -> bool {
-    if text.lines().all(|line| is_of_generator(line.trim())) {
+    if text.split(['\n', '\r']).all(|line| is_of_generator(line.trim())) {
         return false;
     }
     let mut rest = text;
@@ -130,6 +130,7 @@ mod tests {
             "(label)=",
             "--8<-- \"x.md\"",
             ":::::: {.column-page}\n::::: {.grid}",
+            ":::tip\r:::",
         ] {
             assert!(!shows_text(text), "{text}");
         }
@@ -147,6 +148,7 @@ mod tests {
             "<!-- ",
             "\\[x\\]",
             ":::tip\ntext",
+            ":::tip\rtext",
             "{{ name }} is shown",
             "(a) = (b)",
         ] {

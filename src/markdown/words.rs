@@ -1,9 +1,10 @@
 //! Counts words and characters, and splits a text into pages of words.
 //!
 //! A word is one Han, Hiragana, Katakana or Hangul-syllable scalar, or a maximal run of other
-//! non-whitespace (Unicode `White_Space`). A character is a Unicode scalar value. Invalid UTF-8
-//! counts as the replacement characters that are shown for it. Invariants: counts are additive over
-//! whole lines; the pages of a text are consecutive byte ranges whose concatenation is the text.
+//! non-whitespace (Unicode `White_Space`). U+FEFF, the byte order mark, is part of a word beside it and
+//! none by itself. A character is a Unicode scalar value. Invalid UTF-8 counts as the replacement
+//! characters that are shown for it. Invariants: counts are additive over whole lines; the pages of a
+//! text are consecutive byte ranges whose concatenation is the text.
 
 use unicode_script::{Script, UnicodeScript as _};
 
@@ -30,6 +31,18 @@ enum Class {
     Space,
     Run,
     Single,
+    /// Neither begins nor ends a word.
+    Mark,
+}
+
+impl Class {
+    /// Whether a scalar of this class begins a word. `in_run` is whether the scalar before it is of a run, and then
+    /// whether this one is.
+    fn begins_word(self, in_run: &mut bool) -> bool {
+        let was_in_run = *in_run;
+        *in_run = self == Self::Run || self == Self::Mark && was_in_run;
+        self == Self::Single || self == Self::Run && !was_in_run
+    }
 }
 
 fn class_of(scalar: char) -> Class {
@@ -37,6 +50,8 @@ fn class_of(scalar: char) -> Class {
         Class::Space
     } else if is_single_word(scalar) {
         Class::Single
+    } else if scalar == '\u{FEFF}' {
+        Class::Mark
     } else {
         Class::Run
     }
@@ -78,8 +93,7 @@ pub fn measure(bytes: &[u8]) -> Measure {
     let mut in_run = false;
     let count = |result: &mut Measure, in_run: &mut bool, class: Class| {
         result.chars += 1;
-        result.words += usize::from(class == Class::Single || (class == Class::Run && !*in_run));
-        *in_run = class == Class::Run;
+        result.words += usize::from(class.begins_word(in_run));
     };
     for chunk in bytes.utf8_chunks() {
         let mut text = chunk.valid();
@@ -122,7 +136,7 @@ pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool
     let mut start = (number == 0).then_some(0);
     let mut end = None;
     scan(bytes, |offset, _, class| {
-        if class == Class::Single || (class == Class::Run && !in_run) {
+        if class.begins_word(&mut in_run) {
             if seen == first && number > 0 {
                 start = Some(offset);
             }
@@ -132,7 +146,6 @@ pub fn page(bytes: &[u8], words: usize, number: usize) -> Option<(ByteSpan, bool
             }
             seen += 1;
         }
-        in_run = class == Class::Run;
         true
     });
     Some((ByteSpan::new(start?, end.unwrap_or(bytes.len())), end.is_some()))
@@ -145,7 +158,7 @@ pub fn pages(bytes: &[u8], words: usize) -> Vec<ByteSpan> {
     let mut seen = 0;
     let mut in_run = false;
     scan(bytes, |offset, _, class| {
-        if class == Class::Single || (class == Class::Run && !in_run) {
+        if class.begins_word(&mut in_run) {
             if words > 0 && seen == words {
                 pages.push(ByteSpan::new(start, offset));
                 start = offset;
@@ -153,7 +166,6 @@ pub fn pages(bytes: &[u8], words: usize) -> Vec<ByteSpan> {
             }
             seen += 1;
         }
-        in_run = class == Class::Run;
         true
     });
     pages.push(ByteSpan::new(start, bytes.len()));
@@ -184,6 +196,9 @@ mod tests {
         assert_eq!(words("ひらがな カタカナ"), 8);
         assert_eq!(words("한국어 문서"), 5);
         assert_eq!(words("mdsel是store"), 3);
+        assert_eq!(words("\u{feff}"), 0);
+        assert_eq!(words("\u{feff}\n# A"), 2);
+        assert_eq!(words("\u{feff}# A\u{feff}b \u{feff} c"), 3);
         assert_eq!(words("说，好"), 3, "a full-width comma is a run of its own between two words");
     }
 
