@@ -136,7 +136,8 @@ impl LinkTargets for Fixture {
         headings: &[String],
         is_wikilink: bool,
     ) -> Option<usize> {
-        sections::by_headings(&self.at(document).1.outline, headings, is_wikilink)
+        let outline = &self.at(document).1.outline;
+        sections::HeadingIndex::of(outline).node(outline, headings, is_wikilink)
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {

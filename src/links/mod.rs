@@ -61,7 +61,7 @@ pub trait LinkTargets {
     /// the form of [`crate::markdown::slug::comparable`].
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Option<usize>;
 
-    /// Returns the node that [`sections::by_headings`] finds in `document`.
+    /// Returns the node that [`sections::HeadingIndex::node`] finds in `document`.
     fn node_by_headings(
         &self,
         document: DocumentId,

@@ -2,6 +2,7 @@
 //!
 //! Invariant: if several sections match, the first one is found, as in browsers and in Obsidian.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::iter::successors;
 
@@ -55,34 +56,87 @@ impl AnchorIndex {
     }
 }
 
-/// Returns the node of the section whose heading is the last of `headings`, and which is below
-/// sections with the other headings, in order, as in `[[Note#Heading#Subheading]]`. All headings
-/// have the form of [`heading_key`]. If `is_wikilink` and no section has them, attributes at the end of a title need not be
-/// given.
-pub fn by_headings(outline: &Outline, headings: &[String], is_wikilink: bool) -> Option<usize> {
-    let titled = |title: fn(&Section) -> &str| {
-        let keys: Vec<String> = outline.sections.iter().map(|s| heading_key(title(s))).collect();
-        by_keys(outline, &keys, headings)
-    };
-    let has_attributes = |section: &Section| section.title_shown() != section.title;
-    titled(|section| &section.title).or_else(|| {
-        let is_any = is_wikilink && outline.sections.iter().any(has_attributes);
-        is_any.then(|| titled(Section::title_shown)).flatten()
-    })
+/// The headings that a link names, and whether it is a wikilink.
+type Question = (Vec<String>, bool);
+
+/// The sections of a document by the keys of their titles: [`heading_key`].
+#[derive(Debug)]
+pub struct HeadingIndex {
+    /// By the titles as they are.
+    titles: TitleIndex,
+    /// By the titles without the attributes at their ends, if one has attributes.
+    shown: Option<TitleIndex>,
+    /// The nodes that were looked for. Many links may name the same headings, and many sections may have one title.
+    known: RefCell<HashMap<Question, Option<usize>>>,
 }
 
-/// Works like [`by_headings`] for sections whose titles have these `keys`.
-fn by_keys(outline: &Outline, keys: &[String], headings: &[String]) -> Option<usize> {
-    let (last, above) = headings.split_last()?;
-    let has_title = |node: usize, heading: &String| match outline.nodes.get(node)?.kind {
-        NodeKind::Section(index) => keys.get(index).filter(|key| *key == heading),
-        _ => None,
-    };
-    outline.sections.iter().map(|section| section.node).find(|&node| {
-        let mut around = sections_around(outline, node);
-        around.next().is_some_and(|node| has_title(node, last).is_some())
-            && above.iter().rev().all(|h| around.any(|node| has_title(node, h).is_some()))
-    })
+impl HeadingIndex {
+    /// Indexes the sections of `outline`.
+    pub fn of(outline: &Outline) -> Self {
+        let has_attributes = |section: &Section| section.title_shown() != section.title;
+        let is_any = outline.sections.iter().any(has_attributes);
+        Self {
+            titles: TitleIndex::of(outline, |section| &section.title),
+            shown: is_any.then(|| TitleIndex::of(outline, Section::title_shown)),
+            known: RefCell::default(),
+        }
+    }
+
+    /// Returns the node of the section of `outline`, which was indexed, whose heading is the last of `headings`, and
+    /// which is below sections with the other headings, in order, as in `[[Note#Heading#Subheading]]`. All headings
+    /// have the form of [`heading_key`]. If `is_wikilink` and no section has them, attributes at the end of a title
+    /// need not be given.
+    pub fn node(&self, outline: &Outline, headings: &[String], is_wikilink: bool) -> Option<usize> {
+        *self.known.borrow_mut().entry((headings.to_vec(), is_wikilink)).or_insert_with(|| {
+            let shown = self.shown.as_ref().filter(|_| is_wikilink);
+            let found = self.titles.node(outline, headings);
+            found.or_else(|| shown?.node(outline, headings))
+        })
+    }
+}
+
+/// The sections of a document by one form of their titles.
+#[derive(Debug)]
+struct TitleIndex {
+    /// The number of each key.
+    numbers: HashMap<String, usize>,
+    /// The nodes of the sections with each key, by its number, in document order.
+    nodes: Vec<Vec<usize>>,
+    /// The number of the key of each section.
+    of_sections: Vec<usize>,
+}
+
+impl TitleIndex {
+    fn of(outline: &Outline, title: fn(&Section) -> &str) -> Self {
+        let mut index =
+            Self { numbers: HashMap::new(), nodes: Vec::new(), of_sections: Vec::new() };
+        for section in &outline.sections {
+            let new = index.nodes.len();
+            let number = *index.numbers.entry(heading_key(title(section))).or_insert(new);
+            if number == new {
+                index.nodes.push(Vec::new());
+            }
+            index.nodes[number].push(section.node);
+            index.of_sections.push(number);
+        }
+        index
+    }
+
+    fn node(&self, outline: &Outline, headings: &[String]) -> Option<usize> {
+        let numbers: Option<Vec<usize>> =
+            headings.iter().map(|heading| self.numbers.get(heading).copied()).collect();
+        let numbers = numbers?;
+        let (last, above) = numbers.split_last()?;
+        let has_title = |node: usize, number: usize| match outline.nodes.get(node).map(|it| it.kind)
+        {
+            Some(NodeKind::Section(index)) => self.of_sections.get(index) == Some(&number),
+            _ => false,
+        };
+        self.nodes.get(*last)?.iter().copied().find(|&node| {
+            let mut around = sections_around(outline, node).skip(1);
+            above.iter().rev().all(|&number| around.any(|node| has_title(node, number)))
+        })
+    }
 }
 
 /// Returns the nodes of the sections that contain `node`, innermost first, including `node` itself.
@@ -144,11 +198,29 @@ mod tests {
         let index = AnchorIndex::of_headings(&outline);
         let anchor = |name: &str| section(&outline, index.node(name)?);
         assert_eq!(["one", "two", "y", "x"].map(anchor), [Some(0), Some(1), Some(4), None]);
-        let heading =
-            |name: &str| section(&outline, by_headings(&outline, &[heading_key(name)], true)?);
+        let heading = |name: &str| {
+            let index = HeadingIndex::of(&outline);
+            section(&outline, index.node(&outline, &[heading_key(name)], true)?)
+        };
         let found = ["Bar", "C", "Foo", "Foo {#one}", "Set"].map(heading);
         // A heading with exactly this text is preferred.
         assert_eq!(found, [Some(1), Some(4), Some(2), Some(0), None]);
+    }
+
+    #[test]
+    fn many_links_to_headings_take_time_in_proportion_to_their_number() {
+        let count = 20_000;
+        let text: String = (0..count).map(|number| format!("## A {number}\n")).collect();
+        let outline = crate::markdown::parse(format!("# T\n{text}## B\n{text}").as_bytes()).outline;
+        crate::processor_time::within(10, "headings", || {
+            let index = HeadingIndex::of(&outline);
+            for number in 0..count {
+                let [last, none] = [format!("a {number}"), format!("b {number}")];
+                assert!(index.node(&outline, &["t".to_owned(), last.clone()], true).is_some());
+                assert_eq!(index.node(&outline, &["b".to_owned(), last], true), None);
+                assert_eq!(index.node(&outline, &[none], true), None);
+            }
+        });
     }
 
     #[test]
@@ -164,7 +236,8 @@ mod tests {
             (&[], None),
         ] {
             let keys: Vec<_> = headings.iter().map(|heading| heading_key(heading)).collect();
-            let node = by_headings(&document.outline, &keys, false);
+            let index = HeadingIndex::of(&document.outline);
+            let node = index.node(&document.outline, &keys, false);
             let found = node.and_then(|node| section(&document.outline, node));
             assert_eq!(found, expected, "{headings:?}");
         }

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use super::all_documents::AllDocuments;
 use crate::error::{Error, Result};
-use crate::links::sections::AnchorIndex;
-use crate::links::{self, DocumentId, NameKind, OnDisk, Outgoing, SiteRoot, sections};
+use crate::links::sections::{AnchorIndex, HeadingIndex};
+use crate::links::{self, DocumentId, NameKind, OnDisk, Outgoing, SiteRoot};
 use crate::query::open_document::OpenDocument;
 use crate::query::session::Session;
 use crate::store::{Lookup, StoredDocument};
@@ -51,6 +51,8 @@ struct Anchors {
     headings: AnchorIndex,
     /// Those in HTML, which few links name.
     html: OnceCell<AnchorIndex>,
+    /// The sections by their titles, for links without an anchor.
+    sections: OnceCell<HeadingIndex>,
 }
 
 impl<'a> Targets<'a> {
@@ -120,7 +122,12 @@ impl<'a> Targets<'a> {
         }
         let headings = AnchorIndex::of_headings(document.tree.outline());
         let id = document.stored.id;
-        let anchors = Rc::new(Anchors { document, headings, html: OnceCell::new() });
+        let anchors = Rc::new(Anchors {
+            document,
+            headings,
+            html: OnceCell::new(),
+            sections: OnceCell::new(),
+        });
         known.insert(id, Rc::clone(&anchors));
         anchors
     }
@@ -224,7 +231,10 @@ impl links::LinkTargets for Targets<'_> {
             return Some(0);
         }
         let document = self.or_keep_error(self.open(document))?;
-        sections::by_headings(document.tree.outline(), headings, is_wikilink)
+        let anchors = self.anchors_of(document);
+        let outline = anchors.document.tree.outline();
+        let sections = anchors.sections.get_or_init(|| HeadingIndex::of(outline));
+        sections.node(outline, headings, is_wikilink)
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {
