@@ -177,6 +177,7 @@ impl RefusedEdit<'_> {
                 "give more of the text around it, or name a smaller place, as DOC:START-END"
                     .into()
             }
+            Refusal::TooLong(_) => "divide the text into several documents".into(),
             Refusal::OpenFence { .. } => "add the line that closes it to the content".into(),
             Refusal::WouldDrop { is_itself, sections } => self.drop(*is_itself, sections),
             Refusal::WouldEscape { title, least, is_title, .. } => {

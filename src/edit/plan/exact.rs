@@ -22,7 +22,7 @@ use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::Table;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Section};
-use crate::position::{ByteSpan, LineIndex, next_line_start, trim_line_end};
+use crate::position::{ByteSpan, LineIndex, trim_line_end};
 
 /// An edit of exactly the named bytes. The content of whole lines has the line ends of these lines, not its own last
 /// one.
@@ -49,7 +49,7 @@ pub enum ExactEdit<'a> {
 
 /// Computes the splice for `edit` in the version `old` of a file, and the version that it produces.
 ///
-/// Parses the new file once, and both versions once more if the splice is in the last block.
+/// Parses the new file once, and at most both versions once more if the splice is in the last block.
 pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<Plan, Refusal> {
     let file = old.bytes();
     let line_end = dominant_line_end(file).unwrap_or(b"\n");
@@ -104,9 +104,7 @@ pub fn plan_exact(old: &Version, edit: &ExactEdit<'_>, allow: Allow) -> Result<P
         return Err(Refusal::NotMarkdown(reason));
     }
     let new = Version::read_as(changed, old.document().dialect);
-    if let Some(line) = left_open(old, &new, splice.at.start + splice.bytes.len()) {
-        return Err(Refusal::LeavesOpen { line });
-    }
+    refuse_open(old, &new, splice.at.start + splice.bytes.len())?;
     let after = ByteSpan::new(at.start, at.start + splice.bytes.len());
     let (before, now) = (overfull(old, at), overfull(&new, after));
     if let Some((cells, columns)) = now.last().copied().filter(|_| now.len() > before.len()) {
@@ -186,58 +184,73 @@ fn escaped(new: &Version, within: ByteSpan, level: u8, after: ByteSpan) -> Optio
 /// Returns where `phrase` occurs in `within`, if it does so once.
 fn only(file: &[u8], within: ByteSpan, phrase: &[u8]) -> Result<ByteSpan, Refusal> {
     let text = within.of(file);
-    let first = lines(phrase).next().map(trim_line_end).unwrap_or_default();
+    let (with_one_end, cuts) = with_one_line_end(text);
+    let (phrase, _) = with_one_line_end(phrase);
+    let in_file =
+        |offset: usize| within.start + offset + cuts.partition_point(|line_end| *line_end < offset);
+    let finder = memmem::Finder::new(&*phrase);
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty())
-        && found.len() <= limits::MAX_SECTIONS_NAMED
-        && let Some(at) = memmem::find(rest, first)
+    while !phrase.is_empty()
+        && found.len() <= limits::MAX_OCCURRENCES_NAMED
+        && let Some(at) = with_one_end.get(from..).and_then(|rest| finder.find(rest))
     {
         let start = from + at;
-        found.extend(end_of(text, start, phrase).map(|end| ByteSpan::new(start, end)));
+        found.push(ByteSpan::new(in_file(start), in_file(start + phrase.len())));
         from = start + 1;
     }
     match found.as_slice() {
-        [span] => Ok(ByteSpan::new(within.start + span.start, within.start + span.end)),
+        [span] => Ok(*span),
         [] => Err(Refusal::NoSuchText),
         several => {
             let index = LineIndex::new(file);
-            let line = |span: &ByteSpan| index.line_of(within.start + span.start);
-            let on_lines: BTreeSet<usize> = several.iter().map(line).collect();
-            Err(Refusal::SeveralTexts { lines: on_lines.into_iter().collect() })
+            let named = several.iter().take(limits::MAX_OCCURRENCES_NAMED);
+            let lines: BTreeSet<usize> = named.map(|span| index.line_of(span.start)).collect();
+            let is_cut = several.len() > limits::MAX_OCCURRENCES_NAMED;
+            Err(Refusal::SeveralTexts { lines: lines.into_iter().collect(), is_cut })
         }
     }
 }
 
-/// Returns where the occurrence of `phrase` that begins at `start` ends.
-fn end_of(text: &[u8], start: usize, phrase: &[u8]) -> Option<usize> {
-    let mut at = start;
-    // Half of a CRLF is no line end.
-    let is_within_line_end = text.get(..start)?.ends_with(b"\r") && text.get(start) == Some(&b'\n');
-    if phrase.is_empty() || is_within_line_end {
-        return None;
+/// Returns `text` with LF as its only line end, and the offsets in it of those that are CRLF in `text`.
+fn with_one_line_end(text: &[u8]) -> (Cow<'_, [u8]>, Vec<usize>) {
+    if memchr::memchr(b'\r', text).is_none() {
+        return (Cow::Borrowed(text), Vec::new());
     }
-    for line in lines(phrase) {
+    let mut result = Vec::with_capacity(text.len());
+    let mut cuts = Vec::new();
+    for line in lines(text) {
         let words = trim_line_end(line);
-        at += text.get(at..)?.starts_with(words).then_some(words.len())?;
+        result.extend_from_slice(words);
+        if line.len() == words.len() + 2 {
+            cuts.push(result.len());
+        }
         if words.len() < line.len() {
-            at = Some(next_line_start(text, at))
-                .filter(|_| matches!(text.get(at), Some(b'\n' | b'\r')))?;
+            result.push(b'\n');
         }
     }
-    Some(at)
+    (Cow::Owned(result), cuts)
 }
 
-/// Returns the line of `new` on which a block begins that the new text, which ends at `end`, leaves open. An open block
-/// includes everything after it, so `end` is in the last block. Only one of MDX ends at a blank line.
-fn left_open(old: &Version, new: &Version, end: usize) -> Option<usize> {
-    let is_last = new.outline().nodes.iter().all(|node| node.bytes.start < end);
-    let open_line = |version: &Version| {
-        let text = version.bytes().get(version.floor()..).unwrap_or_default();
-        Fragment::read(text.to_vec(), version.document().dialect).open_line
-    };
+/// Refuses new text, which ends at `end` in `new`, that leaves a block open, or after which nothing is parsed. Both
+/// include everything after it, so `end` is in the last block. Only an open block of MDX ends at a blank line.
+fn refuse_open(old: &Version, new: &Version, end: usize) -> Result<(), Refusal> {
     let is_mdx = new.document().unclosed_line.is_some();
-    open_line(new).filter(|_| (is_last || is_mdx) && open_line(old).is_none())
+    if !is_mdx && new.outline().nodes.iter().any(|node| node.bytes.start >= end) {
+        return Ok(());
+    }
+    let read = |version: &Version| {
+        let text = version.bytes().get(version.floor()..).unwrap_or_default();
+        let Fragment { open_line, limit, .. } =
+            Fragment::read(text.to_vec(), version.document().dialect);
+        (open_line, limit)
+    };
+    let refusal = match read(new) {
+        (_, Some(limit)) => Refusal::TooLong(limit),
+        (Some(line), None) => Refusal::LeavesOpen { line },
+        (None, None) => return Ok(()),
+    };
+    if read(old) == (None, None) { Err(refusal) } else { Ok(()) }
 }
 
 /// The numbers of cells and of columns of the rows at `span` whose last cells are ignored.
@@ -321,11 +334,56 @@ mod tests {
             ("x\n\nx\n", "x", vec![1, 3]),
             ("a\r\n\r\n", "\n", vec![1, 2]),
         ] {
-            assert_eq!(phrase(text, old, "y"), Err(Refusal::SeveralTexts { lines }), "{old:?}");
+            let refusal = Refusal::SeveralTexts { lines, is_cut: false };
+            assert_eq!(phrase(text, old, "y"), Err(refusal), "{old:?}");
         }
         for old in ["b", "A", "", "a\n\n\n"] {
             assert_eq!(phrase("a\n\n", old, "y"), Err(Refusal::NoSuchText), "{old:?}");
         }
+    }
+
+    #[test]
+    fn the_lines_of_the_first_occurrences_of_a_phrase_are_named() {
+        let refusal = phrase(&"x\n\n".repeat(20), "x", "y").unwrap_err();
+        let message = "the old text occurs more than once, on lines 1, 3, 5, 7, 9, ...";
+        assert_eq!(refusal.to_string(), message);
+    }
+
+    #[test]
+    fn a_phrase_has_any_line_ends() {
+        for (text, old, expected) in [
+            ("a\r\nb\rc\nd\r\n", "b\nc\r\nd", "a\r\nX\r\n"),
+            ("a\r\n\r\nb\r\n", "\n\nb\n", "aX"),
+            ("a\r\n\r\nb\r\n", "a\r\r", "Xb\r\n"),
+        ] {
+            let version = Version::read(text.as_bytes().to_vec());
+            let within = ByteSpan::new(0, text.len());
+            let span = only(version.bytes(), within, old.as_bytes()).unwrap();
+            let changed = [&text[..span.start], "X", &text[span.end..]].concat();
+            assert_eq!(changed, expected, "{text:?} {old:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_for_a_phrase_takes_time_in_proportion_to_the_text() {
+        let text = "a\n".repeat(300_000);
+        let old = "a\n".repeat(5000) + "b";
+        let within = ByteSpan::new(0, text.len());
+        let found = crate::processor_time::within(5, "phrase", || {
+            only(text.as_bytes(), within, old.as_bytes())
+        });
+        assert_eq!(found, Err(Refusal::NoSuchText));
+    }
+
+    #[test]
+    fn a_phrase_before_the_last_block_needs_one_parse() {
+        let text = format!("# T\n\n{}last\n", "text\n\n".repeat(1000));
+        let version = Version::read(text.clone().into_bytes());
+        let before = markdown::PARSED_BYTES.get();
+        let edit = ExactEdit::Replace(ByteSpan::new(0, 4), b"# U");
+        text_of(plan_exact(&version, &edit, Allow { drop: true, ..Allow::default() })).unwrap();
+        let parsed = markdown::PARSED_BYTES.get() - before;
+        assert!(parsed < text.len() + 100, "{parsed} bytes");
     }
 
     #[test]

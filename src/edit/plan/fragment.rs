@@ -4,7 +4,8 @@
 
 use super::Refusal;
 use super::text::{lines, trimmed, with_line_ends};
-use crate::markdown::{self, Dialect};
+use crate::limits::{Limit, row};
+use crate::markdown::{self, Diagnostic, Dialect, TOO_MANY_LINES, TOO_MANY_NODES};
 use crate::position::{ByteSpan, trim_line_end};
 
 /// A heading of the content that begins a section.
@@ -23,6 +24,8 @@ pub(super) struct Fragment {
     pub(super) headings: Vec<FragmentHeading>,
     /// The line, 1-based, of a block that is not closed and would include the text after the content.
     pub(super) open_line: Option<usize>,
+    /// The limit that ends the parsing before the end of the content, if any.
+    pub(super) limit: Option<Limit>,
     pub(super) dialect: Dialect,
 }
 
@@ -46,6 +49,7 @@ impl Fragment {
         let probe = 1 + bytes.len() + 2;
         let probed = [b"\n", &bytes[..], b"\n\n#\n"].concat();
         let document = markdown::parse_as(&probed, dialect);
+        let limit = document.diagnostics.iter().find_map(limit_of);
         let (outline, unclosed) = (document.outline, document.unclosed_line);
         let mut headings: Vec<FragmentHeading> = outline
             .sections
@@ -58,9 +62,11 @@ impl Fragment {
             .collect();
         let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
         let last = outline.nodes.last().map_or(1, |node| node.lines.start - 1);
+        let limit = limit.filter(|_| is_open);
         // A block of MDX that is not closed ends at a blank line, but not for other readers.
         let open_line = is_open.then_some(last).or(unclosed.map(|line| line - 1));
-        Self { bytes, headings, open_line, dialect }
+        let open_line = open_line.filter(|_| limit.is_none());
+        Self { bytes, headings, open_line, limit, dialect }
     }
 
     /// The heading with which the content begins, if any.
@@ -103,6 +109,15 @@ impl Fragment {
             }
             None => Ok(moved),
         }
+    }
+}
+
+/// Returns the limit after which no heading is parsed, if `diagnostic` says that a document exceeds it.
+fn limit_of(diagnostic: &Diagnostic) -> Option<Limit> {
+    match diagnostic.code {
+        TOO_MANY_NODES => Some(row::MAX_NODES),
+        TOO_MANY_LINES => Some(row::MAX_PARSED_LINES),
+        _ => None,
     }
 }
 

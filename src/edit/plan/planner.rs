@@ -221,6 +221,9 @@ impl Planner<'_> {
 
     /// Refuses content that is wrong for the place regardless of the text around it.
     fn refuse_content(&self, draft: &Draft) -> Result<(), Refusal> {
+        if let Some(limit) = draft.fragment.limit {
+            return Err(Refusal::TooLong(limit));
+        }
         if let Some(line) = draft.fragment.open_line {
             return Err(Refusal::OpenFence { line });
         }

@@ -5,7 +5,7 @@
 
 use super::Allow;
 use crate::count::counted;
-use crate::limits;
+use crate::limits::{self, Limit};
 
 /// A change outside the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +158,9 @@ pub enum Refusal {
         /// The 1-based line of the content.
         line: usize,
     },
+    /// A part of the content would not be parsed.
+    #[error("the content is longer than {0} allows, so the rest of it would not be parsed")]
+    TooLong(Limit),
     /// A block of the new file is not closed, and would include everything after it.
     #[error("the code fence, comment or HTML block at line {line} would not be closed")]
     LeavesOpen {
@@ -168,10 +171,12 @@ pub enum Refusal {
     #[error("the old text does not occur in the place")]
     NoSuchText,
     /// The text to replace is in the place more than once.
-    #[error("the old text occurs more than once, on {}", on_lines(lines))]
+    #[error("the old text occurs more than once, on {}", on_lines(lines, *is_cut))]
     SeveralTexts {
         /// The first lines on which it begins.
         lines: Vec<usize>,
+        /// Whether it also begins elsewhere.
+        is_cut: bool,
     },
     /// The content lacks sections that the place has.
     #[error("the content would drop {}: {}", count(sections), list(sections))]
@@ -266,6 +271,7 @@ impl Refusal {
             Self::NotATask { .. } => "NOT_A_TASK",
             Self::NotInPlace(_) => "NOT_IN_PLACE",
             Self::OpenFence { .. } | Self::LeavesOpen { .. } => "OPEN_FENCE",
+            Self::TooLong(_) => "TOO_LONG",
             Self::NoSuchText => "TEXT_NOT_FOUND",
             Self::SeveralTexts { .. } => "TEXT_NOT_UNIQUE",
             Self::WouldDrop { .. } => "WOULD_DROP",
@@ -317,9 +323,11 @@ fn front_matter(problem: FrontMatterProblem) -> &'static str {
     }
 }
 
-fn on_lines(lines: &[usize]) -> String {
+fn on_lines(lines: &[usize], is_cut: bool) -> String {
     let numbers: Vec<String> = lines.iter().map(usize::to_string).collect();
-    format!("line{} {}", if lines.len() == 1 { "" } else { "s" }, numbers.join(", "))
+    let (plural, more) =
+        (if lines.len() == 1 { "" } else { "s" }, if is_cut { ", ..." } else { "" });
+    format!("line{plural} {}{more}", numbers.join(", "))
 }
 
 fn width(count: usize) -> String {

@@ -646,6 +646,7 @@ fn a_list_that_is_extended_keeps_its_number_and_stays_tight() {
     ]);
     for (file, request) in [
         ("5. a\n6. b\n", before("9. c")),
+        ("  5. a\n  6. b\n", before("  9. c")),
         ("- a\n- b\n", after("- c\n\n- d")),
         ("- a\n- b\n", before("- c\n\n  d")),
     ] {
@@ -738,4 +739,12 @@ fn a_version_is_parsed_once() {
     let plan = plan(&file, target, &replace("new text\n"), Allow::default()).unwrap();
     let parsed = crate::markdown::PARSED_BYTES.get() - before;
     assert!(parsed < plan.version.bytes().len() + 100, "{parsed} bytes");
+}
+
+#[test]
+fn content_that_is_too_long_to_be_parsed_is_refused_with_the_limit() {
+    let content = "x\n\n".repeat(crate::limits::MAX_NODES + 1);
+    let refusal = edit(ATX.as_bytes(), "B", &replace(&content)).unwrap_err();
+    assert_eq!(refusal.code(), "TOO_LONG");
+    assert!(refusal.to_string().contains("the limit nodes (400000)"), "{refusal}");
 }

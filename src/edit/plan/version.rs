@@ -227,7 +227,10 @@ impl Version {
         let mut ends = vec![None; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
             if node.kind == NodeKind::Block(BlockType::List) {
-                let text = node.bytes.of(&self.bytes).trim_ascii_start();
+                let text = node.bytes.of(&self.bytes);
+                // Blanks and the markers of block quotes may stand before the number.
+                let before = text.iter().take_while(|byte| b" \t>".contains(byte)).count();
+                let text = text.get(before..).unwrap_or_default();
                 let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 let number = text.get(..digits).and_then(|text| std::str::from_utf8(text).ok());
                 let number = number.and_then(|number| number.parse().ok());
