@@ -73,10 +73,19 @@ fn huge_and_hostile_documents_are_ingested_in_bounded_time() {
     let lazy = format!("{}a\n{}", ">".repeat(99), "b\n".repeat(300_000));
     place.write("lazy.md", lazy);
     place.write("front.md", format!("---\n{}---\n", "a: &a [*a, *a]\n".repeat(1000)));
+    let long = "x".repeat(150_000);
+    place.write("copies.md", format!("---\na: &a {long}\nb:\n{}---\n", "- *a\n".repeat(2500)));
+    let level = |inside: &str| format!("{}{inside}{}", "[".repeat(60), "]".repeat(60));
+    let levels = [level("1"), level("*a"), level("*b")];
+    let [one, two, three] = levels.each_ref();
+    place.write("levels.md", format!("---\na: &a {one}\nb: &b {two}\nc: {three}\n---\n"));
+    let aliases: Vec<String> = (0..10_000).map(|number| format!("- alias{number}\n")).collect();
+    place.write("aliases.md", format!("---\naliases:\n{}---\n", aliases.concat()));
     let tags: Vec<String> = (0..50_000).map(|number| format!("{number:x}")).collect();
     place.write("tags.md", format!("---\ntags: '{}'\n---\n", tags.join(",")));
     let report = place.run_limited("-t 60", &["ingest"]).success().json();
-    assert_eq!(report["added"], 15, "{report}");
+    assert_eq!(report["added"], 18, "{report}");
+    place.run(&["verify"]).success();
     let codes: Vec<_> = report["warnings"]
         .as_array()
         .unwrap()
@@ -89,6 +98,7 @@ fn huge_and_hostile_documents_are_ingested_in_bounded_time() {
         "TITLE_CUT",
         "FRONT_MATTER_UNREADABLE",
         "TOO_MANY_TAGS",
+        "TOO_MANY_ALIASES",
     ] {
         assert!(codes.contains(&code), "{code} in {codes:?}");
     }
@@ -106,13 +116,49 @@ fn queries_over_huge_documents_are_answered_in_bounded_time() {
     place.write("sections.md", format!("{sections}```\nlast\n```\n"));
     let titles: String = (0..5000).map(|n| format!("# {n} {}\n", "long ".repeat(500))).collect();
     place.write("titles.md", titles);
+    let links: String = (0..5000)
+        .map(|n| format!("## Heading {n}\n\n[[#No such {n}]] [x](#none-{n})\n\n"))
+        .collect();
+    place.write("links.md", links);
     place.run(&["ingest"]).success();
     let run = |arguments: &[&str]| place.run_limited("-t 10", arguments);
     run(&["index", "items.md", "--blocks", "--limit", "1"]).success();
     run(&["neighbors", "items.md::block:list[0]"]).success();
+    run(&["links", "list", "links.md", "--limit", "1"]).success();
     run(&["select", &format!("titles.md::{}", "lang ".repeat(500))]).ends(1);
     let found = run(&["select", "sections.md::heading:h2/block:code"]).success().json();
     assert_eq!(found["results"][0]["content"], "```\nlast\n```\n");
+}
+
+#[test]
+fn a_batch_that_would_parse_too_much_is_refused_at_once() {
+    let place = Place::new();
+    place.write("large.md", format!("# A\n\n{}\n", "word ".repeat(2_000_000)));
+    place.run(&["ingest"]).success();
+    let edit = "{\"operation\":\"replace\",\"section\":\"A\",\"content\":\"x\"}\n";
+    let run = |count: usize| {
+        place.write("batch.jsonl", edit.repeat(count));
+        place.run_limited("-t 20", &["edit", "large.md", "--batch", "batch.jsonl", "-f", "json"])
+    };
+    let answer = run(200).ends(2).json();
+    assert_eq!(answer["error"]["code"], "LIMIT", "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("reparsed-bytes"), "{answer}");
+    run(2).success();
+}
+
+#[test]
+fn edits_of_many_documents_take_time_in_proportion_to_their_number() {
+    let place = Place::in_memory();
+    let mut batch = String::new();
+    for number in 0..10_000 {
+        place.write(&format!("{number}.md"), "# A\n\ntext\n");
+        batch += &format!(
+            "{{\"operation\":\"replace\",\"document\":\"{number}.md\",\"section\":\"A\",\"content\":\"new\"}}\n"
+        );
+    }
+    place.write("batch.jsonl", batch.repeat(4));
+    place.run(&["ingest"]).success();
+    place.run_limited("-t 8", &["edit", "--batch", "batch.jsonl", "--dry-run"]).success();
 }
 
 #[test]

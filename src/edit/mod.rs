@@ -130,6 +130,7 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
             Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
         );
     }
+    refuse_too_many_bytes(&places)?;
     let (documents, mut done) = match applied(session.reader, &request.edits, &places)? {
         Ok(applied) => applied,
         Err(fault) => return Ok(Err(fault)),
@@ -168,6 +169,18 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
     Ok(Ok(report))
 }
 
+/// Fails if the edits at `places` parse more bytes again than the limit `reparsed-bytes` allows.
+fn refuse_too_many_bytes(places: &[NamedNode]) -> Result<()> {
+    let mut documents = HashSet::new();
+    let again = places.iter().filter(|named| !documents.insert(named.stored.id));
+    let bytes: u64 = again.map(|named| named.stored.state.size).sum();
+    if bytes > limits::MAX_REPARSED_BYTES as u64 {
+        return Err(limits::exceeded(limits::row::MAX_REPARSED_BYTES)
+            .with_hint("divide the batch: each edit of a large document parses all of it"));
+    }
+    Ok(())
+}
+
 /// Applies the edits at `places` to the documents, in order. The inner error says why a place was not found.
 fn applied(
     reader: &dyn Reader,
@@ -175,12 +188,11 @@ fn applied(
     places: &[NamedNode],
 ) -> Result<AddressResult<(Vec<EditedDocument>, Vec<Done>)>> {
     let mut documents: Vec<EditedDocument> = Vec::new();
+    let mut indices = HashMap::new();
     let mut done: Vec<Done> = Vec::new();
     for (edit, named) in edits.iter().zip(places) {
-        let id = named.stored.id;
-        let known = documents.iter().position(|document| document.original.stored.id == id);
-        let at = known.unwrap_or(documents.len());
-        if known.is_none() {
+        let at = *indices.entry(named.stored.id).or_insert(documents.len());
+        if at == documents.len() {
             let before = OldFile::read(reader, &named.stored)?;
             let current = Current::new(named.stored.clone(), before.bytes.clone());
             documents.push(EditedDocument {
@@ -204,12 +216,15 @@ fn applied(
             }
         }
     }
-    for document in &documents {
-        let of_file = done.iter_mut().filter(|one| one.file == document.original.stored.path);
-        for (one, (lines, path)) in of_file.zip(document.current.places()) {
+    let mut new_places: Vec<_> =
+        documents.iter().map(|document| document.current.places()).collect();
+    for (one, named) in done.iter_mut().zip(places) {
+        let of_document = indices.get(&named.stored.id).and_then(|at| new_places.get_mut(*at));
+        if let Some((lines, path)) = of_document.and_then(Iterator::next) {
             (one.new_lines, one.new_section_path) = (lines, path);
         }
     }
+    drop(new_places);
     Ok(Ok((documents, done)))
 }
 
@@ -238,9 +253,13 @@ fn affected_links(
         .map(|document| document.current.version())
         .map(|version| Outgoing::of(version.document(), version.markup()))
         .collect();
+    let mut of_files: HashMap<&str, Vec<&Done>> = HashMap::new();
+    for one in done {
+        of_files.entry(&one.file).or_default().push(one);
+    }
     let versions = documents.iter().zip(&links).map(|(document, links)| {
         let old = &document.original;
-        let edits = done.iter().filter(|done| done.file == old.stored.path);
+        let edits = of_files.get(old.stored.path.as_str()).into_iter().flatten();
         EditedVersions {
             old,
             bytes: &document.before.bytes,
