@@ -73,11 +73,16 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)
     });
     let attributes = has_all("href").or(has_all("src"));
     let query = TrigramQuery::any_of(names.collect()).and(attributes);
-    let mut ids = comparison.session.reader.candidates(&query)?.unwrap_or_default();
+    let reader = comparison.session.reader;
+    let mut ids = match reader.candidates(&query)? {
+        Some(ids) => ids,
+        // Each document may have such an attribute.
+        None => reader.all(&Lookup::All)?.iter().map(|stored| stored.id).collect(),
+    };
     ids.retain(|id| !comparison.versions.contains_key(id));
     let is_cut = ids.len() > limits::MAX_HTML_DOCUMENTS;
     ids.truncate(limits::MAX_HTML_DOCUMENTS);
-    Ok((comparison.session.reader.all(&Lookup::Ids(&ids))?, is_cut))
+    Ok((reader.all(&Lookup::Ids(&ids))?, is_cut))
 }
 
 /// Returns the places in `new` of attributes that lead elsewhere than in the document in which they were before.
