@@ -1,8 +1,12 @@
 //! `ingest`: which files it takes, what it reports, and that the store follows the files.
 
+use std::time::Duration;
+
+use mdsel::ingest::{IngestRequest, NoProgress, Paths, preview};
+use mdsel::store::Shard;
 use serde_json::{Value, json};
 
-use crate::harness::{Place, age, tampered};
+use crate::harness::{Place, age, in_memory, tampered};
 use crate::stores::as_nobody;
 
 /// Makes the store one of another parser version, which writes no checksum of the settings.
@@ -760,6 +764,48 @@ fn a_check_fails_if_a_folder_cannot_be_read() {
     assert_eq!((&status["stale"], &status["unreadable"][0]["file"]), (&json!([]), &json!("d")));
     permit(0o755);
     assert_eq!(as_nobody(&place, &check).unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn nothing_is_said_about_files_in_a_folder_that_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::ingested(&[("a.md", "![[x.png]] ![[y.png]]\n"), ("d/b.md", "# B\n")]);
+    place.write("x.png", "");
+    place.write("d/y.png", "");
+    for name in [".mdsel.db-wal", ".mdsel.db-shm", ".mdsel.db-lock"] {
+        drop(std::fs::remove_file(place.join(name)));
+    }
+    let permissions = PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(place.join("d"), permissions).unwrap();
+    let Some(links) = as_nobody(&place, &["links", "check"]) else { return };
+    let links: Value = serde_json::from_slice(&links.stdout).unwrap();
+    let findings = links["findings"].as_array().unwrap();
+    let codes: Vec<_> = findings.iter().map(|finding| &finding["code"]).collect();
+    assert_eq!(codes, ["UNCHECKED"], "{links}");
+    let verified = as_nobody(&place, &["verify"]).unwrap();
+    let verified: Value = serde_json::from_slice(&verified.stdout).unwrap();
+    assert_eq!(verified["warnings"][0]["code"], "FOLDER_UNREADABLE", "{verified}");
+    assert!(verified["warnings"][0]["message"].as_str().unwrap().starts_with("d: "), "{verified}");
+}
+
+#[test]
+fn a_preview_of_a_part_is_about_the_files_of_that_part() {
+    let names: Vec<String> = (0..20).map(|number| format!("{number}.md")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "# A\n")).collect();
+    let place = Place::with(&files);
+    let store = in_memory();
+    let changes = |index| {
+        let shard = Shard { index, count: 2, ingest: "x".to_owned() };
+        let request = IngestRequest {
+            root: Some(place.path()),
+            ..IngestRequest::of_stored(&store, Paths::All, Duration::ZERO)
+        };
+        let report =
+            preview(&IngestRequest { shard: Some(&shard), ..request }, &NoProgress).unwrap();
+        report.changes.unwrap().len()
+    };
+    let parts = [changes(0), changes(1)];
+    assert!(parts.iter().sum::<usize>() == 20 && parts[0] < 20 && parts[1] < 20, "{parts:?}");
 }
 
 #[test]

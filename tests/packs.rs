@@ -113,6 +113,8 @@ fn linked_files_are_added_to_a_pack_if_asked() {
     let path = place.join("a.pack").display().to_string();
     let report = copy.run(&["load", &path]).success().json();
     assert_eq!(report["warnings"][0]["code"], "ATTACHMENTS");
+    let message = report["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("left out: 1 attachment;"), "{message}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Dir, FileType};
@@ -32,8 +33,14 @@ struct OpenRoot {
     names: OnceCell<Option<Names>>,
 }
 
-/// The paths of files by their case-folded names.
-type Names = HashMap<String, Vec<String>>;
+/// The files below a root.
+#[derive(Debug, Default)]
+struct Names {
+    /// Their paths by their case-folded names.
+    paths: HashMap<String, Vec<String>>,
+    /// Whether a folder could not be read, so that files may be missing.
+    has_unread: bool,
+}
 
 impl Disk {
     /// Looks up files below `roots`, which need not exist.
@@ -59,14 +66,18 @@ impl Disk {
     }
 
     /// Returns the paths of the files whose path equals `path` or ends with `/` and `path`, ignoring case. `None`
-    /// if a root cannot be opened or has more than [`limits::MAX_FILES_LISTED`] entries.
+    /// if a root cannot be opened or has more than [`limits::MAX_FILES_LISTED`] entries, or if there are none and a folder
+    /// cannot be read.
     pub(crate) fn ending_in(&self, path: &str) -> Option<Vec<String>> {
         let mut found = Vec::new();
+        let mut has_unread = false;
         for root in &self.roots {
-            let below = root.ending_in(root.root.below(path))?;
+            let names = root.names.get_or_init(|| names_below(root.opened.as_ref()?)).as_ref()?;
+            has_unread |= names.has_unread;
+            let below = names.ending_in(root.root.below(path));
             found.extend(below.iter().map(|below| root.root.path_of(below)));
         }
-        Some(found)
+        (!found.is_empty() || !has_unread).then_some(found)
     }
 }
 
@@ -89,10 +100,10 @@ impl OpenRoot {
             Err(state) => *state,
         }
     }
+}
 
-    fn ending_in(&self, path: &str) -> Option<Vec<String>> {
-        let root = self.opened.as_ref()?;
-        let names = self.names.get_or_init(|| names_below(root)).as_ref()?;
+impl Names {
+    fn ending_in(&self, path: &str) -> Vec<String> {
         let path = fold(path);
         let name = path.rsplit('/').next().unwrap_or(&path);
         let has_path = |other: &&String| {
@@ -101,9 +112,9 @@ impl OpenRoot {
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
         };
         let mut found: Vec<String> =
-            names.get(name).into_iter().flatten().filter(has_path).cloned().collect();
+            self.paths.get(name).into_iter().flatten().filter(has_path).cloned().collect();
         found.sort();
-        Some(found)
+        found
     }
 }
 
@@ -128,13 +139,23 @@ fn folder_at(root: &OwnedFd, path: &str) -> Result<OwnedFd, OnDisk> {
 
 /// The files below `root`; `None` if there are more than [`limits::MAX_FILES_LISTED`] entries.
 fn names_below(root: &OwnedFd) -> Option<Names> {
-    let mut names = Names::new();
+    let mut names = Names::default();
     let mut count = 0;
     let mut folders = vec![String::new()];
     while let Some(path) = folders.pop() {
-        let Ok(opened) = open_below(root, &path) else { continue };
-        let Ok(entries) = Dir::read_from(&opened) else { continue };
-        for entry in entries.filter_map(Result::ok) {
+        let entries = match open_below(root, &path).and_then(|opened| Ok(Dir::read_from(&opened)?))
+        {
+            Ok(entries) => entries,
+            Err(error) => {
+                names.has_unread |= error.kind() != ErrorKind::NotFound;
+                continue;
+            }
+        };
+        for entry in entries {
+            let Ok(entry) = entry else {
+                names.has_unread = true;
+                break;
+            };
             let Ok(name) = entry.file_name().to_str() else { continue };
             if matches!(name, "." | ".." | ".git") {
                 continue;
@@ -147,7 +168,7 @@ fn names_below(root: &OwnedFd) -> Option<Names> {
             if entry.file_type().is_dir() {
                 folders.push(below);
             } else {
-                names.entry(fold(name)).or_default().push(below);
+                names.paths.entry(fold(name)).or_default().push(below);
             }
         }
     }
@@ -189,6 +210,13 @@ mod tests {
         assert_eq!(disk.ending_in("deep/pic.png"), Some(vec!["in/deep/Pic.PNG".to_owned()]));
         assert_eq!(disk.ending_in("eep/pic.png"), Some(Vec::new()));
         assert_eq!(disk.ending_in("secret"), Some(Vec::new()));
+        let mut names = names_below(disk.roots[0].opened.as_ref().unwrap()).unwrap();
+        assert!(!names.has_unread);
+        names.has_unread = true;
+        let roots = [OpenRoot { names: OnceCell::from(Some(names)), ..OpenRoot::default() }];
+        let partial = Disk { roots: roots.into() };
+        assert_eq!(partial.ending_in("pic.png"), Some(vec!["in/deep/Pic.PNG".to_owned()]));
+        assert_eq!(partial.ending_in("secret"), None, "it may be in the folder that is not read");
         assert_eq!((gone.at("in"), gone.ending_in("x")), (OnDisk::Unknown, None));
     }
 }

@@ -19,6 +19,7 @@ use crate::corpus::{
     FileState, IngestOptions, Roots, Skipped, extension, is_collection_name, is_not_a_folder,
     make_below, make_file, open_file, open_root,
 };
+use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::message::message;
 use crate::pack::{self, Attachment, Header, PackItem};
@@ -116,8 +117,8 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     }
     if left_out > 0 {
         let message = message!(
-            "{} attachments were not written; `mdsel load --attachments FOLDER` writes them",
-            left_out
+            "left out: {}; `mdsel load --attachments FOLDER` writes attachments",
+            counted(left_out, "attachment")
         );
         report.note(vec![Warning::new("ATTACHMENTS", message)]);
     }

@@ -162,9 +162,7 @@ fn run_if(
     let (known, walked) = parallel::join(
         || {
             *documents = writer.documents()?;
-            if let Some(shard) = request.shard {
-                documents.retain(|document| shard.takes(&document.path));
-            }
+            documents.retain(|document| request.takes(&document.path));
             if has_lost_options {
                 documents.iter_mut().for_each(forget_file);
             }
@@ -175,10 +173,8 @@ fn run_if(
     );
     let mut run = Run { is_forced, progress, report: IngestReport::default() };
     let (mut walked, (known, others)) = (walked.flatten()?, known?);
-    if let Some(shard) = request.shard {
-        for walked in &mut walked {
-            walked.found.retain(|found| shard.takes(&found.path));
-        }
+    for walked in &mut walked {
+        walked.found.retain(|found| request.takes(&found.path));
     }
     let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
     if plan.knows_folders {
@@ -220,7 +216,7 @@ fn forget_file(document: &mut StoredDocument) {
 /// Forgets the files of the documents that `request` covers: the options that it gives may leave out some of them.
 fn forget_files(request: &IngestRequest<'_>, writer: &mut dyn Writer) -> Result<()> {
     let mut documents = writer.documents()?;
-    documents.retain(|document| request.shard.is_none_or(|shard| shard.takes(&document.path)));
+    documents.retain(|document| request.takes(&document.path));
     documents.iter_mut().for_each(forget_file);
     let states: Vec<_> = documents.iter().map(|document| (document.id, document.state)).collect();
     writer.set_states(&states)?;
@@ -249,12 +245,16 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
         Some(reader) => reader.all(&Lookup::All)?,
         None => Vec::new(),
     };
+    stored.retain(|document| request.takes(&document.path));
     if has_lost_options {
         stored.iter_mut().for_each(forget_file);
     }
     let is_current = reader.as_ref().is_none_or(|reader| reader.facts().has_current_parser);
     let is_forced = request.force || !is_current;
-    let walked = walk(&plan, &request.store.own_files())?;
+    let mut walked = walk(&plan, &request.store.own_files())?;
+    for walked in &mut walked {
+        walked.found.retain(|found| request.takes(&found.path));
+    }
     let report = IngestReport { changes: Some(Vec::new()), ..IngestReport::default() };
     let mut run = Run { is_forced, progress, report };
     let known = Known::new(&plan, &stored);

@@ -47,6 +47,11 @@ pub enum Paths<'a> {
 }
 
 impl<'a> IngestRequest<'a> {
+    /// Returns whether the document at `path` is in the part of the corpus that this worker ingests.
+    pub(super) fn takes(&self, path: &str) -> bool {
+        self.shard.is_none_or(|shard| shard.takes(path))
+    }
+
     /// Returns a request for `paths` of a store, with its root and its options.
     pub fn of_stored(store: &'a Store, paths: Paths<'a>, wait: Duration) -> Self {
         Self {

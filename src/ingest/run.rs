@@ -112,7 +112,11 @@ impl Run<'_> {
             };
             match preparation.of_bytes(path.clone(), bytes, *hash, *state)? {
                 Ok(document) => sink.put(document, state.size)?,
-                Err(_) => self.report.has_kept = true,
+                Err(reason) => {
+                    let reason = format!("its stored bytes are not accepted: {reason}");
+                    self.report.skipped.push(Skipped { file: path.clone(), reason });
+                    self.report.has_kept = true;
+                }
             }
         }
         Ok(())

@@ -101,15 +101,53 @@ fn faults(
             let message = "the keys that it is found by do not match its rows";
             faults.push(StoreProblem::of(path, FaultKind::Rows, message));
         }
-        if is_reparsed
-            && let Ok(parsed) = preparation.of_bytes(path.clone(), bytes, *hash, *state)?
-        {
-            let difference = rows.difference(&parsed.rows);
-            faults.extend(difference.map(|part| {
-                let message = format!("parsing it again gives other {part}");
-                StoreProblem::of(path, FaultKind::Parse, message)
-            }));
+        if is_reparsed {
+            let message = match preparation.of_bytes(path.clone(), bytes, *hash, *state)? {
+                Ok(parsed) => rows
+                    .difference(&parsed.rows)
+                    .map(|part| format!("parsing it again gives other {part}")),
+                Err(reason) => Some(format!("it would not be accepted: {reason}")),
+            };
+            faults.extend(message.map(|message| StoreProblem::of(path, FaultKind::Parse, message)));
         }
     }
     Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::{FileState, IngestOptions};
+    use crate::ingest::{IngestRequest, NoProgress, Paths, run};
+    use crate::ldmd::Markup;
+    use crate::markdown::{Dialect, parse_as};
+    use crate::store::Memory;
+    use crate::trust::Trust;
+
+    use super::*;
+
+    #[test]
+    fn a_stored_document_that_is_no_longer_accepted_is_reported() {
+        let store = Store::new(Box::new(Memory::default()), Trust::Everything);
+        let bytes = b"# A\n\n\0\n".to_vec();
+        let hash = *blake3::hash(&bytes).as_bytes();
+        let state = FileState::without_file(bytes.len());
+        let (path, document) = ("a.md".to_owned(), parse_as(&bytes, Dialect::Markdown));
+        let mut preparation = Preparation::new().unwrap();
+        let prepared = preparation.of_parsed(path, bytes, hash, state, document, Markup::default());
+        let mut writer = store.writer(IfAbsent::Create, Duration::ZERO).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        writer.set_up(folder.path().to_str().unwrap(), &IngestOptions::default()).unwrap();
+        writer.put(vec![prepared.unwrap().unwrap()]).unwrap();
+        writer.commit_last().unwrap();
+        writer.complete().unwrap();
+        writer.close().unwrap();
+        let (checked, _) = check(&store, true, Duration::ZERO).unwrap();
+        let messages: Vec<_> = checked.faults.iter().map(|fault| fault.message.as_str()).collect();
+        assert_eq!(messages, ["it would not be accepted: binary (contains NUL bytes)"]);
+        let request = IngestRequest::of_stored(&store, Paths::All, Duration::ZERO);
+        let report = run(&IngestRequest { force: true, ..request }, &NoProgress).unwrap();
+        assert_eq!(report.skipped[0].file, "a.md");
+        let reason = "its stored bytes are not accepted: binary (contains NUL bytes)";
+        assert_eq!(report.skipped[0].reason, reason);
+    }
 }

@@ -9,6 +9,7 @@ mod documents;
 mod repair;
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -85,8 +86,9 @@ fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
     let check = Check::begin(path, request.wait)?;
     let generation = check.generation();
     // The check holds the lock, so no edit is running.
-    let leftovers = leftovers(&check.roots(), check.paths())?;
+    let (leftovers, unread) = leftovers(&check.roots(), check.paths())?;
     let mut checked = check.run(request.is_full, request.is_reparsed)?;
+    checked.warnings.extend(unread);
     checked.faults.extend(leftovers.iter().map(|path| {
         let message = "this is the temporary file of an interrupted edit";
         StoreProblem {
@@ -98,8 +100,9 @@ fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
     Ok((checked, generation))
 }
 
-/// The temporary files of edits in the folders of the documents, relative to the root.
-fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<Vec<String>> {
+/// The temporary files of edits in the folders of the documents, relative to the root, and a warning for each folder
+/// that cannot be read. A folder that does not exist has none.
+fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<(Vec<String>, Vec<Warning>)> {
     let paths = match paths {
         // The check itself reports the damage.
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Vec::new(),
@@ -107,21 +110,34 @@ fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<Vec<String>> {
     };
     let folder = |path: &String| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: BTreeSet<Option<String>> = paths.iter().map(folder).collect();
-    let mut leftovers = Vec::new();
+    let (mut leftovers, mut unread) = (Vec::new(), Vec::new());
     for folder in folders {
         let prefix = folder.map_or_else(String::new, |folder| format!("{folder}/"));
         let within = format!("{prefix}x");
         if !roots.is_really_below(&within) {
             continue;
         }
-        let entries = roots.file(&within).parent().map(std::fs::read_dir).into_iter().flatten();
-        let names = entries.flatten().flatten().map(|entry| entry.file_name());
-        let names = names.filter_map(|name| name.into_string().ok());
-        let temporary = names.filter(|name| is_temporary(name));
-        leftovers.extend(temporary.map(|name| format!("{prefix}{name}")));
+        let file = roots.file(&within);
+        let Some(folder) = file.parent() else { continue };
+        let names = std::fs::read_dir(folder).and_then(|entries| {
+            entries.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>()
+        });
+        match names {
+            Ok(names) => {
+                let names = names.into_iter().filter_map(|name| name.into_string().ok());
+                let temporary = names.filter(|name| is_temporary(name));
+                leftovers.extend(temporary.map(|name| format!("{prefix}{name}")));
+            }
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {}
+            Err(error) => {
+                let shown = prefix.strip_suffix('/').unwrap_or(".");
+                let message = format!("{shown}: {error}; its temporary files were not looked for");
+                unread.push(Warning::new("FOLDER_UNREADABLE", message));
+            }
+        }
     }
     leftovers.sort();
-    Ok(leftovers)
+    Ok((leftovers, unread))
 }
 
 fn finding(fault: StoreProblem, is_file: bool) -> Finding {

@@ -71,7 +71,8 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         let reader = request.store.reader(Purpose::Read)?;
         let is_trusted = request.store.is_trusted(&reader.roots());
         let paths = reader.all(&Lookup::All)?.into_iter().map(|document| document.path);
-        let leftovers = leftovers(&reader.roots(), Ok(paths.collect()))?;
+        // The check below reports the folders that cannot be read.
+        let (leftovers, _) = leftovers(&reader.roots(), Ok(paths.collect()))?;
         for leftover in leftovers.into_iter().filter(|_| is_trusted) {
             reader.roots().remove_temporary(&leftover);
             let message = format!("{leftover} was removed");
