@@ -9,8 +9,8 @@ use crate::limits;
 const LEAST_RATIO: f64 = 0.4;
 
 /// Returns the candidates that are most similar to `name`, at most [`limits::MAX_SUGGESTIONS`].
-/// First come names that begin with `name`, then names that contain it, then others by normalized
-/// Levenshtein similarity. Ties keep the order of `candidates`.
+/// The similarity is the normalized Levenshtein similarity, plus 1 for a name that begins with `name`, or plus 0.5 for
+/// another that contains it. Ties keep the order of `candidates`.
 pub fn most_similar<Candidate: AsRef<str>>(
     name: &str,
     candidates: impl IntoIterator<Item = Candidate>,
