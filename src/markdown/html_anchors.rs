@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use markdown_it::common::utils::unescape_all;
-use regex::bytes::{Captures, Regex};
+use regex::bytes::{Captures, Match, Regex};
 use serde::{Deserialize, Serialize};
 
 use super::outline::{BlockType, NodeKind, Outline};
@@ -26,11 +26,14 @@ const NAMED_TAG: &str = concat!(
 const HTML_HEADING: &str = r"(?is-u)<h[1-6](?:\s[^<>]*)?>(.{1,300}?)</h[1-6]\s*>";
 
 /// Matches an id in attributes, as in Pandoc, kramdown and Python Markdown (`{#x}`, `{: .class #x }`), and a label of
-/// `MyST` (`(x)=`) at the start of a line. Both begin with few texts, so that most of a file is skipped.
+/// `MyST` (`(x)=`) after the end of a line. Both begin with few texts, so that most of a file is skipped.
 const EXPLICIT_ID: &str = concat!(
-    r"(?-u)\{ ?(?:[.:][^{}\r\n]*\s)?#([A-Za-z][\w:.-]*)(?:\s[^{}\r\n]*)?\}",
-    r"|(?:^|[\r\n])\(([A-Za-z][\w:. -]*)\)=",
+    r"(?-u)\{ ?(?:[.:][^{}\r\n]*\s)?#(?<id>[A-Za-z][\w:.-]*)(?:\s[^{}\r\n]*)?\}",
+    r"|[\r\n]\((?<label>[A-Za-z][\w:. -]*)\)=",
 );
+
+/// Matches a label on the first line. In the same expression, each parenthesis would have to be looked at.
+const FIRST_LABEL: &str = r"(?-u)^\((?<label>[A-Za-z][\w:. -]*)\)=";
 
 /// The maximum distance in bytes from an anchor to the heading that it may belong to.
 const NEAR_BYTES: usize = 256;
@@ -56,12 +59,13 @@ struct FoundAnchor {
 
 /// Returns the anchors of `file`, in document order: at most one more than [`limits::MAX_HTML_ANCHORS`].
 pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
-    static REGEXES: OnceLock<Option<[Regex; 3]>> = OnceLock::new();
+    static REGEXES: OnceLock<Option<[Regex; 4]>> = OnceLock::new();
     let compiled = REGEXES.get_or_init(|| {
-        let [tag, heading, id] = [NAMED_TAG, HTML_HEADING, EXPLICIT_ID].map(Regex::new);
-        Some([tag.ok()?, heading.ok()?, id.ok()?])
+        let all = [NAMED_TAG, HTML_HEADING, EXPLICIT_ID, FIRST_LABEL].map(Regex::new);
+        let [tag, heading, id, first_label] = all;
+        Some([tag.ok()?, heading.ok()?, id.ok()?, first_label.ok()?])
     });
-    let Some([tag, heading, id]) = compiled else { return Vec::new() };
+    let Some([tag, heading, id, first_label]) = compiled else { return Vec::new() };
     let body = outline.nodes.first().map_or(0, |root| root.bytes.start).max(text_start(file));
     let text = file.get(body..).unwrap_or_default();
     let anchor = |found: &Captures<'_>, name: String, is_in_tag: bool| {
@@ -69,16 +73,15 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
         let (start, end) = (body + whole.start(), body + whole.end());
         Some(FoundAnchor { start, end, name, is_in_tag })
     };
-    let of_group = |found: &Captures<'_>, group: usize| {
-        Some(String::from_utf8_lossy(found.get(group)?.as_bytes()).into_owned())
-    };
-    let tags = tag.captures_iter(text).filter_map(|it| anchor(&it, of_group(&it, 1)?, true));
+    let text_of = |found: Match<'_>| String::from_utf8_lossy(found.as_bytes()).into_owned();
+    let tags = tag.captures_iter(text).filter_map(|it| anchor(&it, text_of(it.get(1)?), true));
     let headings = heading.captures_iter(text).filter_map(|it| {
-        let name = slug(&text_of_html(&of_group(&it, 1)?));
+        let name = slug(&text_of_html(&text_of(it.get(1)?)));
         anchor(&it, name, false).filter(|found| !found.name.is_empty())
     });
-    let ids = id.captures_iter(text).filter(|it| is_explicit(text, it)).filter_map(|it| {
-        let name = of_group(&it, 1).or_else(|| of_group(&it, 2))?;
+    let ids = first_label.captures(text).into_iter().chain(id.captures_iter(text));
+    let ids = ids.filter(|it| is_explicit(text, it)).filter_map(|it| {
+        let name = text_of(it.name("id").or_else(|| it.name("label"))?);
         anchor(&it, name, false)
     });
     let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
@@ -104,7 +107,7 @@ fn is_explicit(text: &[u8], found: &Captures<'_>) -> bool {
     let Some(whole) = found.get(0) else { return false };
     let before = text.get(..whole.start()).unwrap_or_default();
     let after = text.get(whole.end()..).unwrap_or_default();
-    if found.get(1).is_some() {
+    if found.name("id").is_some() {
         return !before.ends_with(b"{") && !after.starts_with(b"}");
     }
     let rest = after.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
