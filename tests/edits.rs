@@ -1182,8 +1182,39 @@ fn what_mdx_content_opens_must_be_closed() {
     place.run(&["insert", "q.mdx", "root", "--content", "{/* closed */}"]).success();
     // What was open before does not hinder other edits.
     place.write("q.mdx", "# Q\n\n{/* open\n\n## R\n\nr\n");
-    let replace = ["replace", "q.mdx", "R", "--old", "r", "--content", "s", "--refresh"];
-    place.run(&replace).success();
+    let replace = ["replace", "q.mdx", "R", "--old", "r", "--content"];
+    place.run(&[&replace[..], &["s", "--refresh"]].concat()).success();
+    place.write("q.mdx", "# Q\n\nexport const q = /[{]/\n\n## R\n\nr\n");
+    let fence = [&replace[..], &["r\n\n```\ncode", "--refresh"]].concat();
+    assert_eq!(place.run(&fence).ends(2).json()["error"]["reason"], "OPEN_FENCE");
+}
+
+#[test]
+fn a_regular_expression_in_mdx_may_be_allowed() {
+    let place = Place::ingested(&[("q.mdx", "# Q\n\ntext\n")]);
+    let insert = ["insert", "q.mdx", "Q", "--content", "export const q = /[{]/"];
+    let refused = place.run(&insert).ends(2).json();
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("--allow-change"), "{refused}");
+    place.run(&[&insert[..], &["--allow-change"]].concat()).success();
+}
+
+#[test]
+fn content_for_a_list_is_indented_after_its_byte_order_mark_and_blank_lines() {
+    for content in ["\u{feff}more", "\nmore"] {
+        let place = Place::ingested(&[("a.md", "- a\n\n  p\n- b\n")]);
+        let at = "a.md::root/block:list[0]/item[0]/block:paragraph[1]";
+        place.run(&["insert", at, "--content", content]).success();
+        let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+        assert_eq!(text, "- a\n\n  p\n\n  more\n\n- b\n", "{content:?}");
+    }
+}
+
+#[test]
+fn a_document_that_would_be_too_long_to_be_parsed_is_refused() {
+    let place = Place::ingested(&[("a.md", &"x\n\n".repeat(399_990))]);
+    let content = "y\n\n".repeat(50);
+    let refused = place.run(&["insert", "a.md::*", "--content", &content]).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "TOO_LONG", "{refused}");
 }
 
 #[test]

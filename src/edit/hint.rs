@@ -9,6 +9,7 @@ use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusa
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result};
+use crate::markdown::Dialect;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::markdown::text_start;
 use crate::message::{Message, message};
@@ -168,6 +169,10 @@ impl RefusedEdit<'_> {
                 message!("list the tasks with `mdsel tasks --under {path}`", document)
             }
             Refusal::NotInPlace(_) => self.other_way_to_change_a_key(),
+            Refusal::LeavesOpen { .. } if Dialect::of(&self.place.document.stored.path) == Dialect::Mdx => {
+                "keep or add the line that closes it; if a regular expression is taken for it, pass --allow-change"
+                    .into()
+            }
             Refusal::LeavesOpen { .. } => "keep or add the line that closes it".into(),
             Refusal::NoSuchText => message!(
                 "copy the old text exactly, with its blanks, from `mdsel read {path} -f raw`",

@@ -69,12 +69,14 @@ struct TargetBytes<'a> {
     depth: usize,
 }
 
-/// Returns content with `blanks` before each line that is not blank, if its first line begins without blanks.
+/// Returns content with `blanks` before each line that is not blank, if the first of these lines begins without blanks.
 fn indented(content: &[u8], blanks: &[u8]) -> Vec<u8> {
-    if content.first().is_none_or(u8::is_ascii_whitespace) {
+    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+    let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
+    let first = lines(content).find(|line| !is_blank(line)).and_then(<[u8]>::first);
+    if first.is_none_or(u8::is_ascii_whitespace) {
         return content.to_vec();
     }
-    let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
     let line = |line| [if is_blank(line) { b"" } else { blanks }, line].concat();
     lines(content).flat_map(line).collect()
 }

@@ -232,25 +232,20 @@ fn with_one_line_end(text: &[u8]) -> (Cow<'_, [u8]>, Vec<usize>) {
     (Cow::Owned(result), cuts)
 }
 
-/// Refuses new text, which ends at `end` in `new`, that leaves a block open, or after which nothing is parsed. Both
-/// include everything after it, so `end` is in the last block. Only an open block of MDX ends at a blank line.
+/// Refuses new text, which ends at `end` in `new`, that leaves a block open. That includes everything after it, so `end`
+/// is in the last block.
 fn refuse_open(old: &Version, new: &Version, end: usize) -> Result<(), Refusal> {
-    let is_mdx = new.document().unclosed_line.is_some();
-    if !is_mdx && new.outline().nodes.iter().any(|node| node.bytes.start >= end) {
+    if new.outline().nodes.iter().any(|node| node.bytes.start >= end) {
         return Ok(());
     }
-    let read = |version: &Version| {
+    let open_line = |version: &Version| {
         let text = version.bytes().get(version.floor()..).unwrap_or_default();
-        let Fragment { open_line, limit, .. } =
-            Fragment::read(text.to_vec(), version.document().dialect);
-        (open_line, limit)
+        Fragment::read(text.to_vec(), version.document().dialect).open_line
     };
-    let refusal = match read(new) {
-        (_, Some(limit)) => Refusal::TooLong(limit),
-        (Some(line), None) => Refusal::LeavesOpen { line },
-        (None, None) => return Ok(()),
-    };
-    if read(old) == (None, None) { Err(refusal) } else { Ok(()) }
+    match open_line(new) {
+        Some(line) if open_line(old).is_none() => Err(Refusal::LeavesOpen { line }),
+        _ => Ok(()),
+    }
 }
 
 /// The numbers of cells and of columns of the rows at `span` whose last cells are ignored.

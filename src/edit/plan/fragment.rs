@@ -50,7 +50,7 @@ impl Fragment {
         let probed = [b"\n", &bytes[..], b"\n\n#\n"].concat();
         let document = markdown::parse_as(&probed, dialect);
         let limit = document.diagnostics.iter().find_map(limit_of);
-        let (outline, unclosed) = (document.outline, document.unclosed_line);
+        let outline = document.outline;
         let mut headings: Vec<FragmentHeading> = outline
             .sections
             .into_iter()
@@ -63,9 +63,7 @@ impl Fragment {
         let is_open = headings.pop_if(|last| last.span.start + 1 == probe).is_none();
         let last = outline.nodes.last().map_or(1, |node| node.lines.start - 1);
         let limit = limit.filter(|_| is_open);
-        // A block of MDX that is not closed ends at a blank line, but not for other readers.
-        let open_line = is_open.then_some(last).or(unclosed.map(|line| line - 1));
-        let open_line = open_line.filter(|_| limit.is_none());
+        let open_line = (is_open && limit.is_none()).then_some(last);
         Self { bytes, headings, open_line, limit, dialect }
     }
 
@@ -113,7 +111,7 @@ impl Fragment {
 }
 
 /// Returns the limit after which no heading is parsed, if `diagnostic` says that a document exceeds it.
-fn limit_of(diagnostic: &Diagnostic) -> Option<Limit> {
+pub(super) fn limit_of(diagnostic: &Diagnostic) -> Option<Limit> {
     match diagnostic.code {
         TOO_MANY_NODES => Some(row::MAX_NODES),
         TOO_MANY_LINES => Some(row::MAX_PARSED_LINES),
@@ -159,21 +157,6 @@ mod tests {
         ] {
             let open_line = Fragment::new(content.as_bytes(), b"\n", Dialect::Markdown).open_line;
             assert_eq!(open_line, is_open.then_some(1), "{content:?}");
-        }
-    }
-
-    #[test]
-    fn unclosed_blocks_of_mdx_are_detected() {
-        for (content, open_line) in [
-            ("{/* open", Some(1)),
-            ("text\n\n{/* open\n\nmore", Some(3)),
-            ("{/* closed */}", None),
-            ("<Tabs items={[\n", Some(1)),
-            ("<Tabs>\n\ntext", None),
-            ("a {brace", None),
-        ] {
-            let fragment = Fragment::new(content.as_bytes(), b"\n", Dialect::Mdx);
-            assert_eq!(fragment.open_line, open_line, "{content:?}");
         }
     }
 

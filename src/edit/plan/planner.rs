@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::definitions::{Kept, to_keep};
 use super::draft::{Draft, Drafter, FrontMatterEdit};
 use super::effect::{Effect, Expected, compare};
-use super::fragment::{Fragment, converted};
+use super::fragment::{Fragment, converted, limit_of};
 use super::insertion_point::InsertionPoint;
 use super::refusal::FrontMatterProblem;
 use super::text::{dominant_line_end, trimmed, with_line_ends};
@@ -219,6 +219,20 @@ impl Planner<'_> {
         }
     }
 
+    /// Refuses a version of which a part is not parsed, or read otherwise by others, if that is not so for the old one.
+    fn refuse_unread(&self, new: &Version) -> Result<(), Refusal> {
+        let limit = |version: &Version| version.document().diagnostics.iter().find_map(limit_of);
+        if let (None, Some(limit)) = (limit(self.old), limit(new)) {
+            return Err(Refusal::TooLong(limit));
+        }
+        // A block of MDX that is not closed ends at a blank line, but not for other readers. What closes it may not be
+        // understood, such as a bracket in a regular expression that does not open one.
+        match (self.old.document().unclosed_line, new.document().unclosed_line) {
+            (None, Some(line)) if !self.allow.change => Err(Refusal::LeavesOpen { line }),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses content that is wrong for the place regardless of the text around it.
     fn refuse_content(&self, draft: &Draft) -> Result<(), Refusal> {
         if let Some(limit) = draft.fragment.limit {
@@ -330,6 +344,7 @@ impl Planner<'_> {
         effect: Effect,
         kept_definitions: Vec<String>,
     ) -> Result<Plan, Refusal> {
+        self.refuse_unread(&new)?;
         let renamed_level = draft.renamed_level.filter(|level| {
             draft.fragment.leading_heading().is_some_and(|heading| heading.level == *level)
         });
@@ -434,11 +449,7 @@ impl Planner<'_> {
         {
             return Err(Refusal::OpenFence { line: last.lines.start + line - 1 });
         }
-        if let (None, Some(line)) =
-            (self.old.document().unclosed_line, new.document().unclosed_line)
-        {
-            return Err(Refusal::OpenFence { line });
-        }
+        self.refuse_unread(&new)?;
         splice.effects.removed_sections = self.removed_sections(&new, &splice, false)?;
         Ok(Plan { splice, version: new })
     }

@@ -158,8 +158,10 @@ pub enum Refusal {
         /// The 1-based line of the content.
         line: usize,
     },
-    /// A part of the content would not be parsed.
-    #[error("the content is longer than {0} allows, so the rest of it would not be parsed")]
+    /// A part of the new version would not be parsed.
+    #[error(
+        "with the content, the document is longer than {0} allows, so the rest of it would not be parsed"
+    )]
     TooLong(Limit),
     /// A block of the new file is not closed, and would include everything after it.
     #[error("the code fence, comment or HTML block at line {line} would not be closed")]
