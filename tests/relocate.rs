@@ -1649,3 +1649,14 @@ fn code_in_a_moved_footnote_stays_as_it_is() {
     place.run(&["move", "a.md::S", "--to", "z.md::Z", "--position", "last_child"]).success();
     assert!(text(&place, "z.md").contains("    see [^2] here\n"), "{}", text(&place, "z.md"));
 }
+
+#[test]
+fn lists_and_code_that_a_definition_separates_stay_apart() {
+    for blocks in ["1. a\n2. b\n\n[x]: x.md\n\n1. c", "    one\n\n[x]: x.md\n\n    two"] {
+        let a = format!("# A\n\n[x]\n\n## S\n\n{blocks}\n\n## T\n");
+        let place = Place::ingested(&[("a.md", &a), ("b.md", "# B\n"), ("x.md", "# X\n")]);
+        place.run(&["move", "a.md::S", "--to", "b.md::*"]).success();
+        assert_eq!(text(&place, "b.md"), format!("# B\n\n## S\n\n{blocks}\n"));
+        assert_eq!(text(&place, "a.md"), "# A\n\n[x]\n\n[x]: x.md\n\n## T\n");
+    }
+}

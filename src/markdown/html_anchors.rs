@@ -70,7 +70,9 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
     let text = file.get(body..).unwrap_or_default();
     let anchor = |found: &Captures<'_>, name: String, is_in_tag: bool| {
         let whole = found.get(0)?;
-        let (start, end) = (body + whole.start(), body + whole.end());
+        // The line end before a label may be that of a code block.
+        let start = found.name("label").map_or(whole.start(), |label| label.start() - 1);
+        let (start, end) = (body + start, body + whole.end());
         Some(FoundAnchor { start, end, name, is_in_tag })
     };
     let text_of = |found: Match<'_>| String::from_utf8_lossy(found.as_bytes()).into_owned();
@@ -177,6 +179,7 @@ mod tests {
             "---\na: 1\n---\n(one)=\n# First\n",
             "x\r\r(one)=\r# First\r",
             "x\r\n\r\n(one)= \r\n# First\r\n",
+            "```\ncode\n```\n(one)=\n# First\n",
         ] {
             let document = crate::markdown::parse(text.as_bytes());
             let node = document.outline.sections[0].node;

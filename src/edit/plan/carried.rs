@@ -12,6 +12,7 @@ use super::labels::{all_labels, bracketed, key, label_at, reference_at};
 use super::text::{dominant_line_end, trimmed};
 use super::version::{Version, is_in};
 use crate::markdown::links::is_external;
+use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::{ByteSpan, next_line_start};
 
 /// A section for another file.
@@ -139,8 +140,11 @@ pub(super) fn carried(
     let mut labels = needed(from, &named, &mut uses);
     let needed_here = keys_of(&labels);
     inside.retain(|one| !needed_here.contains(one.key.as_str()));
-    let (left, unused): (Vec<&Named>, Vec<&Named>) =
-        inside.into_iter().partition(|one| is_elsewhere(one) || !one.is_free(is_same_folder));
+    let separators = separators(from);
+    let (left, unused): (Vec<&Named>, Vec<&Named>) = inside.into_iter().partition(|one| {
+        let is_needed = is_elsewhere(one) || !one.is_free(is_same_folder);
+        is_needed && !separators.contains(&one.span.start)
+    });
     labels.extend(unused);
     labels.sort_by_key(|one| one.span.start);
     let names_used: HashSet<&str> = uses.iter().map(|one| one.key.as_str()).collect();
@@ -200,6 +204,32 @@ pub(super) fn carried(
         previous = Some(one);
     }
     Some(carried)
+}
+
+/// The offsets of the definitions and footnotes between two lists or two code blocks, which would be one without them.
+fn separators(version: &Version) -> HashSet<usize> {
+    // For each parent, the kind of its last block, and the definitions after it.
+    let mut open: HashMap<Option<usize>, (Option<BlockType>, Vec<usize>)> = HashMap::new();
+    let mut found = HashSet::new();
+    for node in &version.outline().nodes {
+        let (last, between) = open.entry(node.parent).or_default();
+        match node.kind {
+            NodeKind::Block(BlockType::Definition | BlockType::Footnote) => {
+                between.push(node.bytes.start);
+            }
+            NodeKind::Block(kind) => {
+                let joins =
+                    matches!(kind, BlockType::List | BlockType::Code) && *last == Some(kind);
+                found.extend(between.drain(..).filter(|_| joins));
+                *last = Some(kind);
+            }
+            NodeKind::Root | NodeKind::Section(_) | NodeKind::Item => {
+                between.clear();
+                *last = None;
+            }
+        }
+    }
+    found
 }
 
 /// The parts of `span` without the lines of the definitions `left`, and without the blank lines after them if others
