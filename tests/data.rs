@@ -1254,6 +1254,46 @@ fn a_task_may_be_named_by_its_text() {
 }
 
 #[test]
+fn the_text_of_a_task_may_follow_its_document() {
+    let text = "# T\n\n- [ ] Write\n- [ ] Write tests\n- [ ] #12 fix\n- [ ] Set up\n\n## Setup guide\n\n\
+                - [ ] other\n";
+    let place = Place::ingested(&[("p.md", text)]);
+    let done = |arguments: &[&str]| {
+        let arguments = [&["task"], arguments, &["--done"]].concat();
+        place.run(&arguments).success();
+        let now = std::fs::read_to_string(place.join("p.md")).unwrap();
+        std::fs::write(place.join("p.md"), text).unwrap();
+        place.run(&["ingest"]).success();
+        now.lines().find(|line| line.contains("[x]")).unwrap().to_owned()
+    };
+    assert_eq!(done(&["p.md::Write"]), "- [x] Write");
+    assert_eq!(done(&["p.md::Write tests"]), "- [x] Write tests");
+    assert_eq!(done(&["p.md", "::Write"]), "- [x] Write");
+    assert_eq!(done(&["p.md", "#12 fix"]), "- [x] #12 fix");
+    // A whole text comes before parts of texts, and those before parts of titles.
+    assert_eq!(done(&["p.md", "Write", "--fuzzy"]), "- [x] Write");
+    assert_eq!(done(&["p.md", "Set", "--fuzzy"]), "- [x] Set up");
+    assert_eq!(done(&["p.md", "guide/block:list[0]/item[0]", "--fuzzy"]), "- [x] other");
+    // The whole title of a section comes before parts of texts.
+    let section = place.run(&["task", "p.md", "T", "--fuzzy", "--done"]).ends(2).json();
+    assert_eq!(section["error"]["reason"], "NOT_A_TASK", "{section}");
+    let batch = r#"{"operation":"done","section":"p.md::Write"}"#;
+    place.run_in("", &["edit", "--batch", "-"], batch).success();
+    let now = std::fs::read_to_string(place.join("p.md")).unwrap();
+    assert_eq!(now, text.replace("[ ] Write\n", "[x] Write\n"));
+    let message = |address: &str| {
+        let missing = place.run(&["task", address, "--done"]).ends(1).json();
+        missing["unresolved_selectors"][0]["message"].as_str().unwrap().to_owned()
+    };
+    assert!(
+        message("p.md::Read").contains("p.md has no task \"Read\""),
+        "{}",
+        message("p.md::Read")
+    );
+    assert!(message("p.md#Read").contains("has no anchor #Read"), "{}", message("p.md#Read"));
+}
+
+#[test]
 fn each_edit_of_several_keys_names_its_key() {
     let place = Place::ingested(&[("a.md", "---\na: 0\n---\n# A\n")]);
     let answer = place.run(&["meta", "set", "a.md", "a=1", "b=2"]).success().json();

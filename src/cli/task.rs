@@ -15,7 +15,8 @@ use crate::output::forms::edit_json::{Replaced, Single};
 #[command(
     after_help = "Example: mdsel task containers.md:31 --done",
     group(ArgGroup::new("state").args(["done", "open"]).required(true)),
-    mut_arg("section", |section| section.help("The list item in the document"))
+    mut_arg("section", |section| section.help("The task in the document: its text, its line or its address")),
+    mut_arg("is_fuzzy", |fuzzy| fuzzy.help("Accept a unique part of the text as the name of the task"))
 )]
 pub(super) struct TaskArgs {
     #[command(flatten)]

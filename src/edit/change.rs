@@ -253,13 +253,9 @@ impl Current {
             let version = &self.version;
             self.document.set_anchors(&version.document().html_anchors, version.bytes());
         }
-        let place = match (&edit.operation, named.line()) {
-            (Operation::Mark { .. }, Some(line)) => {
-                self.task_at(line).map_err(|fault| fault.of(&edit.section))
-            }
-            (Operation::Mark { .. }, None) => locate_for_edit(&self.document, named, edit.is_fuzzy)
-                .or_else(|fault| self.task_called(edit, fault)),
-            (Operation::Key(_), _) => locate_for_edit(&self.document, named, edit.is_fuzzy),
+        let place = match &edit.operation {
+            Operation::Mark { .. } => self.task(edit, named),
+            Operation::Key(_) => locate_for_edit(&self.document, named, edit.is_fuzzy),
             _ => locate_text_for_edit(&self.document, named, edit.is_fuzzy),
         }?;
         match named.cells() {
@@ -339,40 +335,60 @@ impl Current {
         Ok(ResolvedNode::new(Rc::clone(&self.document), Target::Node(task.node), Params::default()))
     }
 
-    /// Returns the task whose text the edit gives, if the `fault` is that no section has that title.
-    fn task_called(&self, edit: &Edit, fault: AddressError) -> AddressResult<ResolvedNode> {
-        let text = edit.section.trim();
-        if fault.code != FaultCode::SelectorNotFound {
-            return Err(fault);
+    /// Returns the place of a task: the line or the whole text of a task, what an address names exactly, or, if the edit
+    /// allows it, a part of the text of a task or of a title.
+    fn task(&self, edit: &Edit, named: &NamedNode) -> AddressResult<ResolvedNode> {
+        if let Some(line) = named.line() {
+            return self.task_at(line).map_err(|fault| fault.of(&edit.section));
         }
-        let tasks = &self.version.document().contents.tasks;
-        let is_called = |task: &&TaskItem| {
-            task.text.trim() == text || edit.is_fuzzy && task.text.contains(text)
+        let path = &self.document.stored.path;
+        let texts: Vec<&str> = named.texts().map(str::trim).collect();
+        let given = texts.first().copied().unwrap_or_default();
+        let several = |called: &[ResolvedNode], having: String| {
+            let message = format!("{path} has {} tasks {having}", called.len());
+            let fault = AddressError::new(FaultCode::Ambiguous, message).of(&edit.section);
+            fault.among(called.iter().map(ResolvedNode::candidate), called.len())
         };
-        let called = tasks.iter().filter(is_called);
+        match self.tasks_with(|task| texts.contains(&task.text.trim())).as_slice() {
+            [task] => return Ok(task.clone()),
+            [] => {}
+            called => return Err(several(called, format!("{given:?}"))),
+        }
+        let fault = match locate_for_edit(&self.document, named, false) {
+            Err(fault) if fault.code == FaultCode::SelectorNotFound => fault,
+            located => return located,
+        };
+        if edit.is_fuzzy {
+            let has_part = |task: &TaskItem| texts.iter().any(|text| task.text.contains(text));
+            match self.tasks_with(has_part).as_slice() {
+                [task] => return Ok(task.clone()),
+                [] => {}
+                called => return Err(several(called, format!("with {given:?} in their text"))),
+            }
+            match locate_for_edit(&self.document, named, true) {
+                Err(fault) if fault.code == FaultCode::SelectorNotFound => {}
+                located => return located,
+            }
+        }
+        // The fault of an anchor or of steps says what is missing.
+        let Some(text) = named.title() else { return Err(fault) };
+        let message = message!(
+            "{} has no task {}; `mdsel tasks --under {path}` lists its tasks",
+            path,
+            format!("{text:?}"),
+            path
+        );
+        Err(AddressError { message, ..fault })
+    }
+
+    /// Returns the tasks that `is_it` accepts.
+    fn tasks_with(&self, is_it: impl Fn(&TaskItem) -> bool) -> Vec<ResolvedNode> {
+        let tasks = self.version.document().contents.tasks.iter().filter(|task| is_it(task));
         let place = |task: &TaskItem| {
             let target = Target::Node(task.node);
             ResolvedNode::new(Rc::clone(&self.document), target, Params::default())
         };
-        let called: Vec<ResolvedNode> = called.map(place).collect();
-        let path = &self.document.stored.path;
-        match called.as_slice() {
-            [task] => Ok(task.clone()),
-            [] => {
-                let message = message!(
-                    "{} has no task {}; `mdsel tasks --under {path}` lists its tasks",
-                    path,
-                    format!("{text:?}"),
-                    path
-                );
-                Err(AddressError { message, ..fault })
-            }
-            several => {
-                let message = format!("{path} has {} tasks {text:?}", several.len());
-                let fault = AddressError::new(FaultCode::Ambiguous, message).of(text);
-                Err(fault.among(several.iter().map(ResolvedNode::candidate), several.len()))
-            }
-        }
+        tasks.map(place).collect()
     }
 
     /// Returns the row or cell that `steps` name in the table at `place`.

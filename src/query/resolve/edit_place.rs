@@ -52,6 +52,23 @@ impl NamedNode {
         }
     }
 
+    /// Returns the text in the document that was named as a section may be named: by its title or path.
+    pub(crate) fn title(&self) -> Option<&str> {
+        let place = self.places.as_deref().ok()?.first()?;
+        match &place.locator {
+            Locator::SectionPath(text) if place.steps.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the texts that a place without a name of its own may have, as a task has: the title that was named, and
+    /// all that was given, if that does not name the document.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let given = (!self.is_address).then_some(self.text.as_str());
+        let texts = self.title().into_iter().chain(given);
+        texts.filter(|_| self.cells.is_none())
+    }
+
     /// Returns the steps to a row or cell of the table that was named, if any.
     pub(crate) fn cells(&self) -> Option<&CellSteps> {
         self.cells.as_ref()
