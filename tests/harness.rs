@@ -247,16 +247,17 @@ pub(crate) fn selectors(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|item| item["selector"].as_str().unwrap()).collect()
 }
 
-/// The words of a command, as a shell splits it: blanks in single quotes do not separate words.
+/// The words of a command, as a shell splits it: blanks in single quotes do not separate words, and `'\''` is a quote.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
+    let command = command.replace(r"'\''", "\0");
     for (index, part) in command.split('\'').enumerate() {
         let is_quoted = index % 2 == 1;
         for (index, piece) in part.split(|c| c == ' ' && !is_quoted).enumerate() {
             if index > 0 {
                 words.push(String::new());
             }
-            words.last_mut().unwrap().push_str(piece);
+            words.last_mut().unwrap().push_str(&piece.replace('\0', "'"));
         }
     }
     words

@@ -760,3 +760,32 @@ fn a_rename_names_the_heading_in_the_section_and_the_title_of_its_marker() {
     place.run(&["rename", "r.md", "V", "--title", "W"]).success();
     assert_eq!(again["warnings"][0]["code"], "MARKER_TITLE", "{again}");
 }
+
+#[test]
+fn the_command_that_changes_the_title_of_a_marker_works_for_each_marker() {
+    let marked = |marker: &str| {
+        format!("# R\n\n{marker}\n## Setup\n\n### Setup\n\ns\n<!--LDMD:END id=\"g\"-->\n")
+    };
+    for (old, new) in [
+        (
+            "<!--LDMD:BEGIN id=\"g\" subtitle=\"Setup\" title=\"Setup\"-->",
+            "<!--LDMD:BEGIN id=\"g\" subtitle=\"Setup\" title=\"It's &quot;A&quot;\"-->",
+        ),
+        (
+            "<!--LDMD:BEGIN title='Setup' id='g'-->",
+            "<!--LDMD:BEGIN title='It&#39;s \"A\"' id='g'-->",
+        ),
+    ] {
+        let place = Place::ingested(&[("r.md", &marked(old))]);
+        let rename = |section| place.run(&["rename", section, "--title", "It's \"A\""]).success();
+        let answer = rename("r.md::heading:h2[0]").json();
+        let message = answer["warnings"][0]["message"].as_str().unwrap();
+        let command = words(message.split('`').nth(1).unwrap());
+        place.run(&command[1..].iter().map(String::as_str).collect::<Vec<_>>()).success();
+        let now = std::fs::read_to_string(place.join("r.md")).unwrap();
+        assert_eq!(now, marked(new).replacen("## Setup", "## It's \"A\"", 1));
+    }
+    let place = Place::ingested(&[("r.md", &marked("<!--LDMD:BEGIN id=\"g\" title=\"Setup\"-->"))]);
+    let inner = place.run(&["rename", "r.md::heading:h3[0]", "--title", "Other"]).success().json();
+    assert!(inner["warnings"][0].is_null(), "the marker has the title of another heading: {inner}");
+}

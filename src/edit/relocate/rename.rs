@@ -4,8 +4,6 @@
 //! the document. Code and emphasis stay around the part of the title that is the same. What is no text, or leads
 //! elsewhere, is never lost.
 
-use memchr::memmem;
-
 use super::heading::{Parts, links, lost, with_links};
 use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
@@ -14,6 +12,7 @@ use crate::address::{AddressResult, split_marks};
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::ldmd::marker::value_span;
 use crate::ldmd::{LdmdSection, attribute};
 use crate::markdown::Dialect;
 use crate::markdown::outline::{Outline, Section};
@@ -116,7 +115,7 @@ pub(super) fn renamed(
     let title = version.document().tree.section(node).map(|section| section.title.clone());
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
-    let marker = marker_with(&old, &bytes, start, &old_title, title.as_deref());
+    let marker = marker_with(&old, &bytes, node, &old_title, title.as_deref());
     let warnings = marker.into_iter().chain(second_id(version.document(), node)).collect();
     let (versions, moved, from) = (vec![version], MovedPlaces::new(), address);
     Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings }))
@@ -138,12 +137,7 @@ fn instead(place: &ResolvedNode, file: &[u8], title: &str) -> Message {
     let document = &place.document;
     let Target::Ldmd(index) = place.target else { return instead_of_title(document, title) };
     let Some(marked) = document.markup.sections.get(index) else { return "".into() };
-    let mut sections = document.tree.outline().sections.iter().map(|section| section.node);
-    let begins_inside = |node: &usize| {
-        let start = document.tree.node(*node).map_or(0, |node| node.bytes.start);
-        marked.content.start <= start && start < marked.content.end
-    };
-    match sections.find(begins_inside) {
+    match first_heading(document, marked) {
         Some(heading) => message!(
             "rename the heading in it with `mdsel rename {path} --title {}`",
             document.address_of(heading),
@@ -156,31 +150,52 @@ fn instead(place: &ResolvedNode, file: &[u8], title: &str) -> Message {
     }
 }
 
+/// Returns the node of the first section whose heading is in an LDMD section.
+fn first_heading(document: &OpenDocument, marked: &LdmdSection) -> Option<usize> {
+    let mut sections = document.tree.outline().sections.iter().map(|section| section.node);
+    sections.find(|node| {
+        let start = document.tree.node(*node).map_or(0, |node| node.bytes.start);
+        marked.content.start <= start && start < marked.content.end
+    })
+}
+
 /// Returns the command that changes the title in the BEGIN marker of an LDMD section.
 fn retitle(document: &OpenDocument, marked: &LdmdSection, file: &[u8], title: &str) -> Message {
     let line = marked.lines.start;
     let address = format!("{}:{line}-{line}", document.namespace);
-    let [old, new] = [marked.title.as_str(), title].map(|title| attribute("title", title, '"'));
     let written = ByteSpan::new(marked.span.start, marked.content.start).of(file);
-    if memmem::find(written, old.as_bytes()).is_none() {
-        return message!("`mdsel replace {path} --content MARKER`", address);
-    }
-    let [old, new] = [&old, &new].map(|attribute| attribute.trim());
+    let written = String::from_utf8_lossy(written);
+    let old = written.trim();
+    let new = match value_span(old, "title") {
+        // The value ends before its quote.
+        Some(value) => {
+            let (before, after) = (old.get(..value.start), old.get(value.end..));
+            let quote = after.and_then(|after| after.chars().next()).unwrap_or('"');
+            let attribute = attribute("title", title, quote);
+            let value = attribute.split_once(quote).map_or("", |(_, value)| value);
+            let after = after.and_then(|after| after.strip_prefix(quote));
+            [before.unwrap_or_default(), value, after.unwrap_or_default()].concat()
+        }
+        None => old.replacen("-->", &format!("{}-->", attribute("title", title, '"')), 1),
+    };
     message!("`mdsel replace {path} --old {} --content {}`", address, old, new)
 }
 
-/// Returns the warning that the marker of the LDMD section around a heading at `offset` still has the old title of the
-/// heading.
+/// Returns the warning that the marker of the LDMD section whose first heading is that of the section at `node` still
+/// has the old title of the heading.
 fn marker_with(
     document: &OpenDocument,
     file: &[u8],
-    offset: usize,
+    node: usize,
     old: &str,
     new: Option<&str>,
 ) -> Option<Warning> {
     let new = new.filter(|new| *new != old)?;
-    let index = document.markup.innermost_at(offset)?;
+    let index = document.markup.innermost_at(document.tree.node(node)?.bytes.start)?;
     let marked = document.markup.sections.get(index).filter(|marked| marked.title == old)?;
+    if first_heading(document, marked) != Some(node) {
+        return None;
+    }
     let message = message!(
         "the marker of ldmd:{} still has the title {}; {} changes it",
         document.markup.name(index),
