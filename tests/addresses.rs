@@ -1189,7 +1189,7 @@ fn blocks_in_lists_and_quotes_are_suggested() {
     let code = fault("a.md::block:code[0]");
     assert_eq!(code["suggestions"][0], "a.md::heading:h1[0]/block:list[0]/item[0]/block:code[0]");
     assert!(
-        code["message"].as_str().unwrap().contains("there are 1 in lists or block quotes"),
+        code["message"].as_str().unwrap().contains("there is 1 in lists or block quotes"),
         "{code}"
     );
     let tables = fault("a.md::heading:h1[0]/block:table[1]");
@@ -1198,4 +1198,12 @@ fn blocks_in_lists_and_quotes_are_suggested() {
     assert!(message.contains("has 1 block:table, and 2 in lists or block quotes"), "{message}");
     let suggestions = tables["suggestions"].to_string();
     assert!(suggestions.contains("block:blockquote[0]/block:table[0]"), "{suggestions}");
+    let place = Place::ingested(&[("b.md", "- x\n")]);
+    let address = "b.md::root/block:list[0]/item[0]/block:list[0]";
+    let fault = place.run(&["select", address]).ends(1).json()["unresolved_selectors"][0].clone();
+    let message = fault["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("has no block:list"),
+        "the list around the item is not in it: {message}"
+    );
 }

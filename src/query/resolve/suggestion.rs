@@ -52,10 +52,14 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
     let nested = nested_blocks(tree, scope, kind);
     let inside = match nested.len() {
         0 => String::new(),
-        count => format!(
-            "{} {count} in lists or block quotes",
-            if available > 0 { ", and" } else { "; there are" }
-        ),
+        count => {
+            let and = match (available, count) {
+                (0, 1) => "; there is",
+                (0, _) => "; there are",
+                _ => ", and",
+            };
+            format!("{and} {count} in lists or block quotes")
+        }
     };
     let (code, message) = if available > 0 {
         let last = tree.matches(scope, kind).last().copied().unwrap_or_default();
@@ -85,9 +89,10 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
 /// Returns the blocks of a type in `scope` that are inside its lists and block quotes, so that no step counts them there.
 fn nested_blocks(tree: &Tree, scope: StepScope, kind: StepKind) -> Vec<usize> {
     let StepKind::Block(block) = kind else { return Vec::new() };
-    let span = match scope {
-        StepScope::Document => None,
-        StepScope::Node(node) => tree.node(node).map(|node| node.bytes),
+    // The list around an item may have the same bytes, and it precedes the item.
+    let (span, first) = match scope {
+        StepScope::Document => (None, 0),
+        StepScope::Node(node) => (tree.node(node).map(|node| node.bytes), node),
         StepScope::Nodes(..) => return Vec::new(),
     };
     let counted: HashSet<usize> = tree.matches(scope, kind).into_iter().collect();
@@ -96,7 +101,7 @@ fn nested_blocks(tree: &Tree, scope: StepScope, kind: StepKind) -> Vec<usize> {
         node.kind == NodeKind::Block(block)
             && span.is_none_or(|span| span.contains(node.bytes))
             && !counted.contains(index)
-            && scope != StepScope::Node(*index)
+            && *index > first
     });
     inside.map(|(index, _)| index).collect()
 }
