@@ -109,6 +109,10 @@ pub(super) fn moved(
             format!("{}/", namespace::encode(path))
         )));
     }
+    if path.contains(['\0', '\n', '\r']) {
+        let message = format!("{path:?} would not be ingested: it has a line end or a NUL");
+        return Err(refused("NOT_INGESTED", message).with_hint("choose another path"));
+    }
     if let Some(reason) = roots.excluded(&store.own_files(), path) {
         let message = message!("{} would not be ingested: {}", path, reason);
         return Err(refused("NOT_INGESTED", message).with_hint("choose another path"));
