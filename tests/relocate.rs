@@ -229,6 +229,8 @@ fn a_path_that_no_ingest_would_take_is_refused() {
         ("i.png", 2, "NOT_INGESTED"),
         ("ignored/x.md", 2, "NOT_INGESTED"),
         (".hidden/x.md", 2, "NOT_INGESTED"),
+        ("n%00.md", 2, "NOT_INGESTED"),
+        ("n%0A.md", 2, "NOT_INGESTED"),
         ("../x.md", 2, "OUTSIDE_ROOT"),
         ("a/../x.md", 2, "OUTSIDE_ROOT"),
         ("", 2, "OUTSIDE_ROOT"),
@@ -336,6 +338,8 @@ fn a_file_that_is_not_ingested_is_named_because_its_links_stay() {
         let answer = place.run(&rename).success().json();
         let message = answer["warnings"][0]["message"].as_str();
         assert_eq!(message.is_some_and(|text| text.starts_with(added)), is_named, "{answer}");
+        let command = format!("`mdsel ingest {added}`");
+        assert_eq!(message.is_some_and(|text| text.contains(&command)), is_named, "{answer}");
         let refreshed =
             place.run(&["rename", "docs/in/p.md", "T", "--title", "S", "--refresh"]).success();
         assert!(!refreshed.text().contains("STALE_DOCUMENTS"), "{}", refreshed.text());
