@@ -310,7 +310,8 @@ impl EffectComparison<'_> {
 
     /// Whether an item outside the splice has the same list as before, and the other items of that list have it, too.
     /// The list around the place may begin elsewhere. If its first item is replaced, it is the list that the content
-    /// begins at `begun`. Otherwise a list keeps its number. The items of another list are not made paragraphs.
+    /// begins at `begun`. If its first item is deleted, it may get the number of the next one. Otherwise a list keeps its
+    /// number. The items of another list are not made paragraphs.
     fn stays_in_list(
         &mut self,
         before: &Landmark,
