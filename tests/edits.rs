@@ -695,6 +695,8 @@ fn content_that_is_not_utf8_is_taken_only_by_a_file_that_has_such_bytes() {
     {
         let refused = edit("doc.md", command).ends(2).json();
         assert_eq!(refused["error"]["reason"], "NOT_MARKDOWN", "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with(": the content is not UTF-8, and the file is"), "{message}");
     }
     assert_eq!(std::fs::read(place.join("doc.md")).unwrap(), before);
     edit("bytes.md", &["replace", "A"]).success();
@@ -1166,6 +1168,41 @@ fn text_that_leaves_the_ldmd_section_of_its_heading_says_so() {
         assert_eq!(warning["code"], "OTHER_LDMD_SECTION", "{section} {position} {answer}");
         assert!(warning["message"].as_str().unwrap().contains(expected), "{answer}");
     }
+}
+
+#[test]
+fn an_ldmd_section_in_the_text_is_not_another_section_than_that_of_the_heading() {
+    let marked = |id: &str, text: &str| {
+        format!("<!--LDMD:BEGIN id=\"{id}\"-->\n{text}\n<!--LDMD:END id=\"{id}\"-->\n")
+    };
+    let text = format!("# L\n\n{}\n## B\n\nb\n", marked("a", "## A\n\na\n\n### C\n\nc"));
+    let new = marked("n", "## N\n\nn");
+    for (section, position, code) in [
+        ("B", "after", None),
+        ("B", "first_child", None),
+        ("A", "first_child", None),
+        ("A", "after", Some("OTHER_LDMD_SECTION")),
+    ] {
+        let place = Place::ingested(&[("l.md", &text)]);
+        let insert = ["insert", "l.md", section, "--position", position, "--content", &new];
+        let insert = [&insert[..], &["--relevel"]].concat();
+        let answer = place.run(&insert).success().json();
+        assert_eq!(answer["warnings"][0]["code"].as_str(), code, "{section} {position} {answer}");
+    }
+}
+
+#[test]
+fn the_hint_for_lines_before_a_list_has_its_number() {
+    let place = Place::ingested(&[("a.md", "# A\n\n5. x\n6. y\n")]);
+    let insert =
+        |content| place.run(&["insert", "a.md:3-3", "--position", "before", "--content", content]);
+    let refused = insert("4. z").ends(2).json();
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("begin the content with the number of the list, as in `5. text`"),
+        "{hint}"
+    );
+    insert("5. z").success();
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn joined_section(
 }
 
 /// Returns the warning that text, which is inserted beside or into a section, is in another LDMD section than the heading
-/// of that section, or in none.
+/// of that section, or in none. LDMD sections of the text itself do not count.
 fn other_ldmd_section(
     old: &plan::Version,
     place: &ResolvedNode,
@@ -90,12 +90,19 @@ fn other_ldmd_section(
 ) -> Option<Warning> {
     let Target::Node(node) = place.target else { return None };
     place.document.tree.section(node)?;
-    let name = |version: &plan::Version, offset| {
-        let markup = version.markup();
-        markup.innermost_at(offset).map(|section| format!("ldmd:{}", markup.name(section)))
+    let name = |version: &plan::Version, section: Option<usize>| {
+        section.map(|section| format!("ldmd:{}", version.markup().name(section)))
     };
-    let begins_in = name(old, place.span().start);
-    let is_in = name(new, splice.inserted.start);
+    let markup = new.markup();
+    let parent = |section: &usize| markup.sections.get(*section)?.parent;
+    let is_around = |section: &usize| {
+        let section = markup.sections.get(*section);
+        section.is_some_and(|section| section.span.start < splice.inserted.start)
+    };
+    let innermost = markup.innermost_at(splice.inserted.start);
+    let around = std::iter::successors(innermost, parent).find(is_around);
+    let begins_in = name(old, old.markup().innermost_at(place.span().start));
+    let is_in = name(new, around);
     if begins_in == is_in {
         return None;
     }
@@ -180,11 +187,13 @@ impl Current {
         // Bytes that are not UTF-8 are taken only by a file that has such bytes: what was read can be given back.
         let is_text =
             self.version.document().is_lossy || std::str::from_utf8(operation.content()).is_ok();
-        let planned = if is_text {
-            self.planned(operation, edit.allow, &place, exact)
-        } else {
-            Err(Refusal::NotMarkdown("not UTF-8"))
-        };
+        if !is_text {
+            let message = format!("{address}: the content is not UTF-8, and the file is");
+            return Err(Error::new(ErrorKind::EditRefused, message)
+                .with_reason(Refusal::NotMarkdown("").code())
+                .with_hint("give text in UTF-8"));
+        }
+        let planned = self.planned(operation, edit.allow, &place, exact);
         let Plan { splice, version } = planned.map_err(|refusal| {
             let (place, address, file) = (&place, &address, self.version.bytes());
             let refused_edit = RefusedEdit { place, address, operation, file };

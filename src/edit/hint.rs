@@ -10,13 +10,13 @@ use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result};
 use crate::markdown::Dialect;
-use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::text_start;
 use crate::message::{Message, message};
 use crate::position::{ByteSpan, LineIndex, LineSpan};
-use crate::query::node::{has_hash, short_hash};
+use crate::query::node::{has_hash, narrowed, short_hash};
 use crate::query::open_document::OpenDocument;
-use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::{Session, documents};
 
 /// Returns `CONFLICT` if neither the file at `path`, whose bytes are `bytes`, nor one of the `spans` of it has the hash
@@ -511,6 +511,12 @@ impl RefusedEdit<'_> {
                     self.continued().unwrap_or_default()
                 )
             }
+            (OutsideChange::Content | OutsideChange::Block, _) if self.list_marker().is_some() => {
+                message!(
+                    "begin the content with the number of the list, as in `{}text`, or pass --allow-change",
+                    self.list_marker().unwrap_or_default()
+                )
+            }
             (OutsideChange::Content | OutsideChange::Block, _) if self.is_exact() => {
                 "check the content for markers and fences, and its first and last line; or pass \
                  --allow-change"
@@ -555,6 +561,28 @@ impl RefusedEdit<'_> {
         let content = String::from_utf8_lossy(content);
         let mut further = content.lines().skip(1);
         (!line.is_empty() && further.any(|further| !further.starts_with(&line))).then_some(line)
+    }
+
+    /// The marker of the first item of a numbered list, if the lines begin with it and the content with another number.
+    fn list_marker(&self) -> Option<String> {
+        let span =
+            Some(self.place.span()).filter(|_| self.place.resolved == Some(ResolvedAs::Lines))?;
+        let start = narrowed(self.place, span, span.of(self.file)).0.start;
+        let tree = &self.place.document.tree;
+        let is_list = |node: &Node| {
+            node.kind == NodeKind::Block(BlockType::List) && node.bytes.start == start
+        };
+        tree.outline().nodes.iter().find(|node| is_list(node))?;
+        let marker = marker(self.file.get(start..)?);
+        let number = |text: &[u8]| {
+            let text = text.trim_ascii_start();
+            let end = text.iter().position(|byte| !byte.is_ascii_digit())?;
+            let digits = std::str::from_utf8(text.get(..end)?).ok()?;
+            text.get(end).filter(|byte| b".)".contains(byte))?;
+            digits.parse::<u32>().ok()
+        };
+        let own = number(marker.as_bytes())?;
+        number(self.operation.content()).filter(|given| *given != own).map(|_| marker)
     }
 
     fn container_kind(&self) -> Option<NodeKind> {
