@@ -786,6 +786,14 @@ fn the_command_that_changes_the_title_of_a_marker_works_for_each_marker() {
         assert_eq!(now, marked(new).replacen("## Setup", "## It's \"A\"", 1));
     }
     let place = Place::ingested(&[("r.md", &marked("<!--LDMD:BEGIN id=\"g\" title=\"Setup\"-->"))]);
+    let untitled =
+        Place::ingested(&[("r.md", "<!--LDMD:BEGIN id=\"g\"-->\ng\n<!--LDMD:END id=\"g\"-->\n")]);
+    let refused = untitled.run(&["rename", "r.md::ldmd:g", "--title", "G"]).ends(2).json();
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    let command = words(hint.split('`').nth(1).unwrap());
+    untitled.run(&command[1..].iter().map(String::as_str).collect::<Vec<_>>()).success();
+    let now = std::fs::read_to_string(untitled.join("r.md")).unwrap();
+    assert!(now.starts_with("<!--LDMD:BEGIN id=\"g\" title=\"G\"-->\n"), "{now}");
     let inner = place.run(&["rename", "r.md::heading:h3[0]", "--title", "Other"]).success().json();
     assert!(inner["warnings"][0].is_null(), "the marker has the title of another heading: {inner}");
 }

@@ -229,8 +229,8 @@ fn a_path_that_no_ingest_would_take_is_refused() {
         ("i.png", 2, "NOT_INGESTED"),
         ("ignored/x.md", 2, "NOT_INGESTED"),
         (".hidden/x.md", 2, "NOT_INGESTED"),
-        ("n%00.md", 2, "NOT_INGESTED"),
-        ("n%0A.md", 2, "NOT_INGESTED"),
+        ("n%00.md", 2, "USAGE"),
+        ("n%0A.md", 2, "USAGE"),
         ("../x.md", 2, "OUTSIDE_ROOT"),
         ("a/../x.md", 2, "OUTSIDE_ROOT"),
         ("", 2, "OUTSIDE_ROOT"),
@@ -238,6 +238,8 @@ fn a_path_that_no_ingest_would_take_is_refused() {
         let fault = place.run(&["move", "notes/target.md", path]).ends(status).json();
         let error = &fault["error"];
         assert!(error["reason"] == code || error["code"] == code, "{path}: {fault}");
+        let dry = place.run(&["move", "notes/target.md", path, "--dry-run", "-f", "json"]);
+        assert_eq!(dry.ends(status).json(), fault, "{path}");
     }
     place.run(&["move", "no such document", "x.md"]).ends(1);
     place.run(&["rename", "notes/target.md", "No such section", "--title", "x"]).ends(1);

@@ -87,6 +87,11 @@ pub(super) fn moved(
 ) -> Result<RelocationPlan> {
     let path = namespace::decode(path.strip_prefix("./").unwrap_or(path));
     let path = path.as_str();
+    // No file system takes a NUL, and output and lists of paths have one path per line.
+    if path.contains(['\0', '\n', '\r']) {
+        let message = format!("{path:?} is no path on one line without NUL");
+        return Err(Error::new(ErrorKind::Usage, message).with_hint("choose another path"));
+    }
     let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
     // A path that ends with a slash is a folder, as for `mv`.
     let in_folder = path.strip_suffix('/').map(|folder| match folder {
@@ -108,10 +113,6 @@ pub(super) fn moved(
             namespace::encode(&stored.path),
             format!("{}/", namespace::encode(path))
         )));
-    }
-    if path.contains(['\0', '\n', '\r']) {
-        let message = format!("{path:?} would not be ingested: it has a line end or a NUL");
-        return Err(refused("NOT_INGESTED", message).with_hint("choose another path"));
     }
     if let Some(reason) = roots.excluded(&store.own_files(), path) {
         let message = message!("{} would not be ingested: {}", path, reason);

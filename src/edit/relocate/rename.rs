@@ -176,7 +176,10 @@ fn retitle(document: &OpenDocument, marked: &LdmdSection, file: &[u8], title: &s
             let after = after.and_then(|after| after.strip_prefix(quote));
             [before.unwrap_or_default(), value, after.unwrap_or_default()].concat()
         }
-        None => old.replacen("-->", &format!("{}-->", attribute("title", title, '"')), 1),
+        None => {
+            let unclosed = old.strip_suffix("-->").unwrap_or(old);
+            format!("{unclosed}{}-->", attribute("title", title, '"'))
+        }
     };
     message!("`mdsel replace {path} --old {} --content {}`", address, old, new)
 }
