@@ -3,7 +3,7 @@
 //! One folder has no name, and the paths of its documents are relative to it. Each other one is a collection: the
 //! paths of its documents begin with its name. Invariant: each path of a document means one file, in one folder.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -208,12 +208,17 @@ impl Roots {
         left_out(&root.folder, own_files, &root.options, below)
     }
 
-    /// Returns the path of a file that an ingest would take, if one is in a folder of the documents at `known`, or in one
-    /// above, and is not among them. Lists only these folders, and reads at most [`MOST_READ`] files.
+    /// Returns the path of a file that an ingest would take, if one is in a folder of the documents at `known`, which
+    /// are sorted, or in one above, and is not among them. Lists only these folders, and reads at most [`MOST_READ`] files.
     pub(crate) fn added_beside(&self, own_files: &[PathBuf], known: &[&str]) -> Option<String> {
-        let above = |path| std::iter::successors(parent(path), |folder| parent(folder));
-        let folders: BTreeSet<&str> = known.iter().copied().flat_map(above).collect();
-        let known: HashSet<&str> = known.iter().copied().collect();
+        let mut of_documents: Vec<&str> = known.iter().copied().map(folder_of).collect();
+        of_documents.dedup();
+        let above = |folder| {
+            std::iter::successors(Some(folder), |folder: &&str| {
+                (!folder.is_empty()).then(|| folder_of(folder))
+            })
+        };
+        let folders: BTreeSet<&str> = of_documents.into_iter().flat_map(above).collect();
         let in_folder = |folder: &str, name: &str| match folder {
             "" => name.to_owned(),
             folder => format!("{folder}/{name}"),
@@ -229,7 +234,7 @@ impl Roots {
             let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
             let names = names.filter(|name| root.options.takes(Path::new(name)));
             let paths = names.map(|name| in_folder(folder, &name));
-            added.extend(paths.filter(|path| !known.contains(path.as_str())));
+            added.extend(paths.filter(|path| known.binary_search(&path.as_str()).is_err()));
         }
         added.sort();
         let mut added = added.into_iter().take(MOST_READ);
@@ -302,11 +307,6 @@ impl Roots {
         all.extend(self.collections().iter().map(of_collection));
         all
     }
-}
-
-/// Returns the path of the folder that contains `path`; `None` if `path` is empty.
-fn parent(path: &str) -> Option<&str> {
-    (!path.is_empty()).then(|| path.rsplit_once('/').map_or("", |(folder, _)| folder))
 }
 
 /// Returns the first component of a path that has several.

@@ -187,13 +187,11 @@ impl Current {
         // Bytes that are not UTF-8 are taken only by a file that has such bytes: what was read can be given back.
         let is_text =
             self.version.document().is_lossy || std::str::from_utf8(operation.content()).is_ok();
-        if !is_text {
-            let message = format!("{address}: the content is not UTF-8, and the file is");
-            return Err(Error::new(ErrorKind::EditRefused, message)
-                .with_reason(Refusal::NotMarkdown("").code())
-                .with_hint("give text in UTF-8"));
-        }
-        let planned = self.planned(operation, edit.allow, &place, exact);
+        let planned = if is_text {
+            self.planned(operation, edit.allow, &place, exact)
+        } else {
+            Err(Refusal::NotUtf8)
+        };
         let Plan { splice, version } = planned.map_err(|refusal| {
             let (place, address, file) = (&place, &address, self.version.bytes());
             let refused_edit = RefusedEdit { place, address, operation, file };

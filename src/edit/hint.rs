@@ -145,6 +145,7 @@ impl RefusedEdit<'_> {
                 "give text with {--content, --content-file or standard input|content}".into()
             }
             Refusal::NotMarkdown(_) => "give text in UTF-8 without NUL bytes".into(),
+            Refusal::NotUtf8 => "give text in UTF-8".into(),
             Refusal::LineEnd => {
                 "give one line: each row is inserted by an edit of its own, and a line break in a cell is <br>"
                     .into()

@@ -1,7 +1,7 @@
 //! The request for one edit, and its result. Owns no rule: `change` makes the edit, and [`super::plan`] refuses it.
 
 use super::plan::ContentChange::{Delete, Insert, Replace};
-use super::plan::{Allow, ContentChange, EditScope, Position, SpliceEffects};
+use super::plan::{Allow, ContentChange, EditScope, SpliceEffects};
 use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::position::LineSpan;
@@ -57,12 +57,10 @@ impl Operation {
         }
     }
 
-    /// Returns the operation on a whole document. Nothing is after that, so the usual position means its end.
+    /// Returns the operation on a whole document; the usual position means its end.
     pub(super) fn in_document(mut self) -> Self {
-        if let Self::Content(Insert { position, .. }) = &mut self
-            && *position == Position::After
-        {
-            *position = Position::LastChild;
+        if let Self::Content(Insert { position, .. }) = &mut self {
+            *position = position.in_document();
         }
         self
     }

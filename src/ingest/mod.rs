@@ -83,8 +83,12 @@ impl Progress for NoProgress {
     fn advance(&self) {}
 }
 
-/// The files of the scopes of a plan, in the order of the scopes.
-fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
+/// The files of the scopes of a plan that `request` takes, in the order of the scopes.
+fn walk(
+    request: &IngestRequest<'_>,
+    plan: &IngestPlan,
+    own_files: &[PathBuf],
+) -> Result<Vec<WalkResult>> {
     let walk = |scopes: &Scopes| {
         let Root { folder, options, .. } = &scopes.root;
         let walk = Walk { root: folder, own_files, options };
@@ -102,7 +106,9 @@ fn walk(plan: &IngestPlan, own_files: &[PathBuf]) -> Result<Vec<WalkResult>> {
         let mut walked =
             if existing.is_empty() { WalkResult::default() } else { walk.run(&existing)? };
         walked.skipped.append(&mut left_out);
-        Ok(scopes.named(walked))
+        let mut walked = scopes.named(walked);
+        walked.found.retain(|found| request.takes(&found.path));
+        Ok(walked)
     };
     plan.scopes.iter().map(walk).collect()
 }
@@ -169,13 +175,10 @@ fn run_if(
             let others = if is_current { Vec::new() } else { plan.outside(documents) };
             Ok::<_, Error>((Known::new(&plan, documents), others))
         },
-        || walk(&plan, &own_files),
+        || walk(request, &plan, &own_files),
     );
     let mut run = Run { is_forced, progress, report: IngestReport::default() };
-    let (mut walked, (known, others)) = (walked.flatten()?, known?);
-    for walked in &mut walked {
-        walked.found.retain(|found| request.takes(&found.path));
-    }
+    let (walked, (known, others)) = (walked.flatten()?, known?);
     let comparisons = compare_all(&plan, walked, known, is_forced, &mut run.report)?;
     if plan.knows_folders {
         note_folders(&mut plan, &comparisons);
@@ -251,10 +254,7 @@ pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<I
     }
     let is_current = reader.as_ref().is_none_or(|reader| reader.facts().has_current_parser);
     let is_forced = request.force || !is_current;
-    let mut walked = walk(&plan, &request.store.own_files())?;
-    for walked in &mut walked {
-        walked.found.retain(|found| request.takes(&found.path));
-    }
+    let walked = walk(request, &plan, &request.store.own_files())?;
     let report = IngestReport { changes: Some(Vec::new()), ..IngestReport::default() };
     let mut run = Run { is_forced, progress, report };
     let known = Known::new(&plan, &stored);

@@ -116,6 +116,11 @@ pub enum Side {
 }
 
 impl Position {
+    /// Returns the position at a whole document. Nothing is after that, so the usual position means its end.
+    pub(in crate::edit) fn in_document(self) -> Self {
+        if self == Self::After { Self::LastChild } else { self }
+    }
+
     /// Returns the name of the position in arguments.
     pub(in crate::edit) fn name(self) -> &'static str {
         match self {

@@ -115,6 +115,9 @@ pub enum Refusal {
     /// The new file would not be accepted as Markdown.
     #[error("the content would make the file unreadable: {0}")]
     NotMarkdown(&'static str),
+    /// The content has bytes that are not UTF-8, and the file has none.
+    #[error("the content is not UTF-8, and the file is")]
+    NotUtf8,
     /// The content of a cell or a row has a line end.
     #[error("the content of a cell or a row cannot have a line end")]
     LineEnd,
@@ -264,7 +267,7 @@ impl Refusal {
             Self::NoSuchPart | Self::NotApart { .. } => "NO_SUCH_PART",
             Self::NotWholeLines { .. } => "NOT_WHOLE_LINES",
             Self::EmptyContent => "EMPTY_CONTENT",
-            Self::NotMarkdown(_) => "NOT_MARKDOWN",
+            Self::NotMarkdown(_) | Self::NotUtf8 => "NOT_MARKDOWN",
             Self::LineEnd => "LINE_END",
             Self::TooManyCells { .. } => "TOO_MANY_CELLS",
             Self::NotARow { .. } => "NOT_A_ROW",

@@ -167,14 +167,13 @@ fn retitle(document: &OpenDocument, marked: &LdmdSection, file: &[u8], title: &s
     let written = String::from_utf8_lossy(written);
     let old = written.trim();
     let new = match value_span(old, "title") {
-        // The value ends before its quote.
         Some(value) => {
-            let (before, after) = (old.get(..value.start), old.get(value.end..));
-            let quote = after.and_then(|after| after.chars().next()).unwrap_or('"');
-            let attribute = attribute("title", title, quote);
-            let value = attribute.split_once(quote).map_or("", |(_, value)| value);
-            let after = after.and_then(|after| after.strip_prefix(quote));
-            [before.unwrap_or_default(), value, after.unwrap_or_default()].concat()
+            // From its name to the quote after its value.
+            let (start, end) = (value.start - "title=\"".len(), value.end + 1);
+            let quote = old.get(value.end..end).and_then(|quote| quote.chars().next());
+            let attribute = attribute("title", title, quote.unwrap_or('"'));
+            let (before, after) = (old.get(..start), old.get(end..));
+            [before.unwrap_or_default(), attribute.trim(), after.unwrap_or_default()].concat()
         }
         None => {
             let unclosed = old.strip_suffix("-->").unwrap_or(old);

@@ -7,8 +7,7 @@ use std::rc::Rc;
 use super::link_comparison::MovedPlaces;
 use super::new_version::{MovedLines, NewVersion};
 use super::{
-    NewLabel, Position, RelocateEffects, RelocationPlan, SectionRelocation, not_a_section,
-    section_at,
+    NewLabel, RelocateEffects, RelocationPlan, SectionRelocation, not_a_section, section_at,
 };
 use crate::address::AddressResult;
 use crate::edit::change::target_of;
@@ -62,10 +61,9 @@ pub(super) fn moved_section(
     let Some(edit_target) = target_of(target).filter(|_| target.params.part.is_none()) else {
         return Err(not_a_place(to));
     };
-    // Nothing is after a whole document, so the usual position means its end.
-    let position = match (edit_target, *position) {
-        (EditTarget::Document, Position::After) => Position::LastChild,
-        (_, position) => position,
+    let position = match edit_target {
+        EditTarget::Document => position.in_document(),
+        _ => *position,
     };
     let (relevel, allow) = (*relevel, *allow);
     let request = SectionMove {

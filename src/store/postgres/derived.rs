@@ -29,16 +29,7 @@ impl State {
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         question.with(" AND d.id = ANY(", ids.clone(), Type::INT8_ARRAY, ")");
         question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
-        let rows = question.run(&mut self.connection())?;
-        let mut by_id: HashMap<i64, &Row> = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            by_id.insert(column(row, 0)?, row);
-        }
-        let of = |document: &StoredDocument| {
-            let row = by_id.get(&document.id).ok_or_else(|| damaged_part(document, "rows"))?;
-            of_row(document, row)
-        };
-        documents.iter().map(of).collect()
+        self.each_row(documents, &question, of_row)
     }
 
     /// Returns the ids of the documents that are found by other keys than `rows` give.

@@ -164,6 +164,17 @@ impl State {
         question.with("v.part = ANY(", self.partitions_of(documents.iter()), Type::INT2_ARRAY, ")");
         let ids: Vec<i64> = documents.iter().map(|document| document.id).collect();
         question.with(" AND v.document = ANY(", ids, Type::INT8_ARRAY, ")");
+        self.each_row(documents, &question, part)
+    }
+
+    /// Calls `part` with each document and the row of it that `question` asks for. The id of the document is the first
+    /// column.
+    pub(super) fn each_row<T>(
+        &self,
+        documents: &[StoredDocument],
+        question: &Question,
+        part: impl Fn(&StoredDocument, &Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let rows = question.run(&mut self.connection())?;
         let mut by_id: HashMap<i64, &Row> = HashMap::with_capacity(rows.len());
         for row in &rows {
