@@ -294,6 +294,24 @@ fn stop_words_count_only_without_other_words() {
 }
 
 #[test]
+fn the_name_of_the_only_folder_counts_only_without_other_words() {
+    let place = Place::ingested(&[
+        (
+            "lantern/about.md",
+            "# About\n\nLantern lights lantern rooms, and a lantern keeps time.\n",
+        ),
+        ("lantern/fuel.md", "# Fuel\n\nThe tank keeps oil for nine hours.\n"),
+    ]);
+    let first = |query: &str| {
+        files(&place.run(&["search", query, "--under", "lantern"]).success()).first().cloned()
+    };
+    assert_eq!(first("How long keeps a lantern burning?").as_deref(), Some("lantern/fuel.md"));
+    for query in ["lantern", "\"lantern\" keeps", "+lantern keeps"] {
+        assert_eq!(first(query).as_deref(), Some("lantern/about.md"), "{query}");
+    }
+}
+
+#[test]
 fn joined_words_are_found_separately_and_rank_higher_together() {
     let place = Place::ingested(&[
         ("a.md", "# A\n\nOnly these files; read all of them here.\n"),

@@ -400,6 +400,15 @@ impl Filter {
         !self.places.is_empty() || !self.types.is_empty() || self.level.is_some()
     }
 
+    /// Returns the name of the folder of all documents that the filter takes, if it names one folder and nothing else.
+    pub(super) fn only_folder_name(&self) -> Option<&str> {
+        let under = self.documents.under.as_ref()?;
+        match under.folders.as_slice() {
+            [folder] if under.documents.is_empty() => folder.rsplit('/').next(),
+            _ => None,
+        }
+    }
+
     /// Returns whether `span` of a document is in one of the nodes that hits must be in.
     pub(super) fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
         self.documents.under.as_ref().is_none_or(|under| {

@@ -67,25 +67,29 @@ impl Clause {
         }
     }
 
-    /// Returns the same clause without the stop words of `languages`; `None` if nothing else remains.
-    pub(super) fn without_stop_words(&self, languages: LanguageSet) -> Option<Self> {
+    /// Returns the same clause without the terms for which `is_dropped` returns true, except those that must match or
+    /// must not; `None` if nothing else remains.
+    pub(super) fn without(&self, is_dropped: &impl Fn(&QueryTerm) -> bool) -> Option<Self> {
         Some(match self {
-            Self::Term(term) if !term.stop_word_of.intersection(languages).is_empty() => {
-                return None;
-            }
+            Self::Term(term) if is_dropped(term) => return None,
             Self::Term(_) | Self::Bonus(_) => self.clone(),
             Self::Boost(clause, boost) => {
-                Self::Boost(Box::new(clause.without_stop_words(languages)?), *boost)
+                Self::Boost(Box::new(clause.without(is_dropped)?), *boost)
             }
             Self::Group(clauses) => {
                 let clauses = clauses.iter().filter_map(|(occur, clause)| match occur {
-                    Occur::Should => Some((*occur, clause.without_stop_words(languages)?)),
+                    Occur::Should => Some((*occur, clause.without(is_dropped)?)),
                     _ => Some((*occur, clause.clone())),
                 });
                 let group = Self::Group(clauses.collect());
                 group.is_positive().then_some(group)?
             }
         })
+    }
+
+    /// Returns the same clause without the stop words of `languages`; `None` if nothing else remains.
+    pub(super) fn without_stop_words(&self, languages: LanguageSet) -> Option<Self> {
+        self.without(&|term| !term.stop_word_of.intersection(languages).is_empty())
     }
 
     /// Returns the same clause with the words of each phrase and compound as separate terms, and names in their other

@@ -12,6 +12,7 @@
 //! plain words with a notice. The same applies to a query that only excludes.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse_query_lenient};
 
@@ -106,6 +107,20 @@ impl WordQuery {
             clauses.extend(missing);
             query.clause = Some(Clause::Group(clauses));
         }
+    }
+
+    /// Drops the words of `name` from the query, unless nothing else remains. A quoted word stays. It is the name of the
+    /// only folder that is searched: everything in that is found by it, so it does not tell one section from another.
+    pub fn drop_words_of(&mut self, name: &str) {
+        let mut words = HashSet::new();
+        let mut tokens = Tokens::new(name);
+        while tokens.advance() {
+            words.insert(tokens.token.clone());
+        }
+        let is_dropped =
+            |term: &QueryTerm| term.plain_word().is_some_and(|word| words.contains(word));
+        let rest = self.clause.as_ref().and_then(|clause| clause.without(&is_dropped));
+        self.clause = rest.or_else(|| self.clause.take());
     }
 
     /// Returns whether the query contains a word.
@@ -448,6 +463,20 @@ mod tests {
             assert_eq!(parsed(text), expected, "{text}");
             assert_eq!(WordQuery::parse(text).hyphenated, hyphenated, "{text}");
         }
+    }
+
+    #[test]
+    fn the_words_of_a_folder_are_dropped_if_other_words_remain() {
+        let rest = |text: &str, name: &str| {
+            let mut query = WordQuery::parse(text);
+            query.drop_words_of(name);
+            query.terms().into_iter().map(|term| term.text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(rest("Obsidian sync limits", "obsidian-help"), ["sync", "limits"]);
+        assert_eq!(rest("help for Obsidian", "obsidian-help"), ["help", "obsidian"]);
+        assert_eq!(rest("\"sync\" limits", "sync"), ["sync", "limits"]);
+        assert_eq!(rest("+sync limits", "sync"), ["sync", "limits"]);
+        assert_eq!(rest("title:sync limits", "sync"), ["sync", "limits"]);
     }
 
     #[test]

@@ -64,6 +64,19 @@ pub struct QueryTerm {
     pub text: String,
 }
 
+impl QueryTerm {
+    /// Returns the word of a term that is one unquoted word, in no field of its own, and that has other forms; else `None`.
+    pub(super) fn plain_word(&self) -> Option<&str> {
+        let has_forms = self.stems.is_some() || self.is_name;
+        match self.words.as_slice() {
+            [(_, word)] if has_forms && self.field.is_none() && self.compound.is_none() => {
+                Some(word)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Returns the term for `text`; `None` if it contains no word.
 pub(crate) fn term(
     field: Option<TextField>,

@@ -37,7 +37,10 @@ impl Search<'_> {
         let mut excluded: Vec<String> = Vec::new();
         self.language = texts.first().and_then(|text| Language::of(text));
         for (index, text) in texts.iter().enumerate() {
-            let query = WordQuery::parse(text);
+            let mut query = WordQuery::parse(text);
+            if let Some(name) = self.filter.only_folder_name() {
+                query.drop_words_of(name);
+            }
             if !query.has_words() {
                 if texts.len() == 1 {
                     return self.no_words(text);
