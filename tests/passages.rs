@@ -621,6 +621,16 @@ fn an_item_between_two_that_are_shown_is_shown() {
 }
 
 #[test]
+fn a_line_whose_end_is_not_shown_is_marked() {
+    let more = "Somebody wrote a long sentence about other things that nobody has asked for yet. ";
+    let text = format!("# A\n\nThe widget has a switch. {}\n\nLast.\n", more.repeat(4));
+    let place = Place::ingested(&[("a.md", &text), ("b.md", "# B\n\nA widget switch.\n")]);
+    let found = reply(&place, &["widget switch", "--passage", "80"]);
+    assert!(found.contains("\nThe widget has a switch. [...]\n"), "{found}");
+    assert!(found.contains("\nA widget switch.\n"), "{found}");
+}
+
+#[test]
 fn blank_lines_between_parts_of_a_passage_are_no_gap() {
     let table = "| walrus | tusks |\n|---|---|\n| Old | two |\n| Young | none |\n";
     let text = format!(

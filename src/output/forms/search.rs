@@ -17,7 +17,8 @@ use crate::count::counted;
 use crate::error::{self, Error, ErrorKind};
 use crate::query::List as _;
 use crate::query::search::{
-    self, ContextLines, Explanation, Hit, HitDetail, Items, OutputMode, PassagePart, SearchRequest,
+    self, CUT_MARK, ContextLines, Explanation, Hit, HitDetail, Items, OutputMode, PassagePart,
+    SearchRequest,
 };
 use crate::schema::json_as;
 
@@ -259,8 +260,8 @@ impl Hit {
         writer.end();
         for part in self.passage_parts() {
             match part {
-                PassagePart::Lines(text) => writer.content(format!("{text}\n").as_bytes()),
                 PassagePart::Gap(_) => writer.plain(part),
+                lines => writer.content(format!("{lines}\n").as_bytes()),
             }
         }
         if let [first, others @ ..] = &*self.duplicates {
@@ -283,11 +284,11 @@ impl Hit {
     /// Writes a line of the text with marks where it is cut.
     fn write_line(&self, line: &str, (is_first, is_last): (bool, bool), writer: &mut TextWriter) {
         if is_first && self.text_cut_before {
-            writer.piece(Style::Faint, "[...] ");
+            writer.piece(Style::Faint, format_args!("{CUT_MARK} "));
         }
         writer.piece(Style::Plain, line);
         if is_last && self.text_cut_after {
-            writer.piece(Style::Faint, " [...]");
+            writer.piece(Style::Faint, format_args!(" {CUT_MARK}"));
         }
         writer.end();
     }
@@ -301,7 +302,7 @@ impl Hit {
                 writer.piece(Style::Faint, format_args!("{}-{number}-", self.file));
                 writer.piece(Style::Plain, line);
                 if self.context_cut.contains(&number) {
-                    writer.piece(Style::Faint, " [...]");
+                    writer.piece(Style::Faint, format_args!(" {CUT_MARK}"));
                 }
                 writer.end();
             }

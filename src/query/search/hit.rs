@@ -148,14 +148,20 @@ pub struct ContextLines {
 pub enum PassagePart<'a> {
     /// Lines of the document, without the last line end.
     Lines(&'a str),
+    /// The same if the last line goes on, and its rest is not shown.
+    CutLines(&'a str),
     /// Lines that are left out before the line of this number, 1-based; at the end, the passage is cut.
     Gap(usize),
 }
+
+/// What is printed where a line is cut.
+pub(crate) const CUT_MARK: &str = "[...]";
 
 impl fmt::Display for PassagePart<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lines(text) => formatter.write_str(text),
+            Self::CutLines(text) => write!(formatter, "{text} {CUT_MARK}"),
             Self::Gap(next) => write!(formatter, "... {next}"),
         }
     }
@@ -263,7 +269,14 @@ impl Hit {
                     None => (PassagePart::Gap(window.line_start), 1),
                 },
             };
-            let text = (!window.text.is_empty()).then_some(PassagePart::Lines(&window.text));
+            let next = self.passage.get(index + 1).map(|next| next.line_start).or(self.next_line);
+            // A gap to the same line says that the line goes on.
+            let is_cut = window.ends_within_line && next != Some(window.line_end);
+            let text = match window.text.as_str() {
+                "" => None,
+                text if is_cut => Some(PassagePart::CutLines(text)),
+                text => Some(PassagePart::Lines(text)),
+            };
             std::iter::repeat_n(part, count).chain(text)
         });
         windows.chain(self.next_line.map(PassagePart::Gap))

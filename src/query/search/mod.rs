@@ -26,6 +26,7 @@ mod scored;
 mod window;
 
 pub use answer::{Count, Explanation, Items, SearchAnswer};
+pub(crate) use hit::CUT_MARK;
 pub use hit::{ContextLines, Hit, HitDetail, PassagePart, ScoreParts};
 pub(super) use pattern::Pattern;
 pub use pattern::{PatternOptions, required_trigrams};

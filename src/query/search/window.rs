@@ -29,6 +29,9 @@ pub struct PassageWindow {
     /// The number of bytes directly before it that are blanks or line ends.
     #[serde(skip)]
     pub(super) blanks_before: usize,
+    /// Whether its last line has more text after it.
+    #[serde(skip)]
+    pub(super) ends_within_line: bool,
     /// Whether it is the header row of a table.
     #[serde(skip)]
     pub(super) is_header: bool,
@@ -68,6 +71,7 @@ impl PassageWindow {
             byte_end: span.end,
             text: String::new(),
             blanks_before: 0,
+            ends_within_line: false,
             is_header: false,
             units: Vec::new(),
         }
@@ -79,6 +83,8 @@ impl PassageWindow {
         self.blanks_before = blanks_at_end(bytes.get(..self.byte_start).unwrap_or_default());
         let text = trimmed(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
         self.byte_end = self.byte_start + text.len();
+        let after = bytes.get(self.byte_end..next_line_start(bytes, self.byte_end));
+        self.ends_within_line = after.is_some_and(|after| !after.trim_ascii().is_empty());
         let span = lines.lines(ByteSpan::new(self.byte_start, self.byte_end));
         (self.line_start, self.line_end) = (span.start, span.end.max(span.start));
         self.text = decoding::text(text).into_owned();
@@ -121,7 +127,11 @@ impl PassageWindow {
             self.byte_start += start;
             self.text = self.text.get(start..).unwrap_or_default().to_owned();
         }
-        self.text = self.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
+        let text: String =
+            self.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
+        let rest = self.text.get(text.len()..).unwrap_or_default();
+        self.ends_within_line = goes_on(rest, self.ends_within_line);
+        self.text = text;
         self.byte_end = self.byte_start + self.text.len();
         self.line_end = self.line_start;
     }
@@ -144,6 +154,7 @@ impl PassageWindow {
         if text.is_empty() {
             return None;
         }
+        let rest = self.text.get(start + text.len()..)?;
         let line_start = self.line_start + line_ends(self.text.get(..start)?);
         let units = self.units.get(range.clone()).unwrap_or_default().iter();
         let units = units
@@ -159,6 +170,7 @@ impl PassageWindow {
                 all if all == start => self.blanks_before + all,
                 blanks => blanks,
             },
+            ends_within_line: goes_on(rest, self.ends_within_line),
             is_header: self.is_header,
             units: units.collect(),
         })
@@ -169,6 +181,15 @@ impl PassageWindow {
         let gap = self.byte_start.checked_sub(before.byte_end)?;
         let lines = self.line_start.checked_sub(before.line_end + 1)?;
         (gap <= self.blanks_before).then_some(lines)
+    }
+}
+
+/// Returns whether the line that a text ends in has more text. `rest` is what follows in its window, whose own end is
+/// within a line or not.
+fn goes_on(rest: &str, ends_within_line: bool) -> bool {
+    match text_lines(rest).next() {
+        None => ends_within_line,
+        Some(line) => !line.trim_ascii().is_empty(),
     }
 }
 
