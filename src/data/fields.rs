@@ -5,6 +5,7 @@
 //! hold no field; fields are in the order of the text.
 
 use crate::limits;
+use crate::markdown::code_spans::{code_span, run_length};
 
 /// A field of a task: its key and its value, as they are written.
 pub type Field = (String, String);
@@ -168,9 +169,7 @@ fn end_of_value(text: &str) -> usize {
 /// Returns the length of the code span, wikilink or link at the start of `text`, which holds no field.
 fn opaque(text: &str) -> Option<usize> {
     if text.starts_with('`') {
-        let run = text.len() - text.trim_start_matches('`').len();
-        let close = text.get(run..).and_then(|after| after.find(text.get(..run)?));
-        return Some(close.map_or(run, |close| close + 2 * run));
+        return Some(code_span(text).unwrap_or_else(|| run_length(text)));
     }
     if text.starts_with("[[") {
         return Some(text.find("]]").map_or(2, |close| close + 2));
@@ -197,6 +196,7 @@ mod tests {
             ("due:: 2026-01-31 owner:: Ann Lee", vec![("due", "2026-01-31"), ("owner", "Ann Lee")]),
             ("owner:: Ann Lee due:2026-01-31", vec![("owner", "Ann Lee"), ("due", "2026-01-31")]),
             ("cmd:: `run a:b now`", vec![("cmd", "`run a:b now`")]),
+            ("`a `` b:c` d:e", vec![("d", "e")]),
             ("cmd:: `run\nit:b` c:d", vec![("cmd", "`run"), ("c", "d")]),
             ("see:: [[Some x:1 thing]] more", vec![("see", "[[Some x:1 thing]] more")]),
             ("see:: [text a:b](u) a:c", vec![("see", "[text a:b](u)"), ("a", "c")]),

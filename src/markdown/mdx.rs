@@ -9,6 +9,7 @@ use markdown_it::parser::block::{BlockRule, BlockState};
 use markdown_it::parser::extset::RootExt;
 use markdown_it::plugins::html::html_block::HtmlBlock;
 
+use super::code_spans::CodeSpans;
 use crate::limits;
 
 /// The line, 0-based, of the first block that is never closed. From then on, blocks end at the first blank
@@ -109,6 +110,8 @@ struct MdxScanner {
     open: Vec<OpenConstruct>,
     /// Whether there is text at the top level.
     has_text: bool,
+    /// The quotes that begin no string on the current line, because none of them that follow ends it.
+    unclosed: Vec<char>,
 }
 
 impl MdxScanner {
@@ -119,6 +122,8 @@ impl MdxScanner {
     }
 
     fn line(&mut self, line: &str) {
+        self.unclosed.clear();
+        let mut code_spans = None;
         let mut rest = line;
         while let Some(first) = rest.chars().next() {
             let mut length = first.len_utf8();
@@ -160,7 +165,13 @@ impl MdxScanner {
                     '<' if is_tag(rest) => self.push(OpenConstruct::Tag),
                     '`' => {
                         self.has_text = true;
-                        length = code_span(rest);
+                        let spans = code_spans.get_or_insert_with(|| CodeSpans::of(line));
+                        length = spans.length_at(line.len() - rest.len());
+                    }
+                    // A backslash escapes a mark, such as a brace.
+                    '\\' => {
+                        self.has_text = true;
+                        length += following.chars().next().map_or(0, char::len_utf8);
                     }
                     _ => self.has_text |= !first.is_whitespace(),
                 },
@@ -176,7 +187,11 @@ impl MdxScanner {
             '{' | '(' | '[' => self.push(OpenConstruct::Braces),
             '}' | ')' | ']' => drop(self.open.pop()),
             '`' => self.push(OpenConstruct::Template),
-            '"' | '\'' => return Some(string(rest, first)),
+            '"' | '\'' if !self.unclosed.contains(&first) => match string(rest, first) {
+                Some(length) => return Some(length),
+                // Each quote after it has a backslash before it, and so has each after one of those.
+                None => self.unclosed.push(first),
+            },
             '/' if rest.starts_with("//") => return None,
             '/' if rest.starts_with("/*") => {
                 self.push(OpenConstruct::Comment);
@@ -188,33 +203,25 @@ impl MdxScanner {
     }
 }
 
-/// Returns the length in bytes of the string at the start of `text`. A quote that is not closed on
-/// its line counts alone.
-fn string(text: &str, quote: char) -> usize {
+/// Returns the length in bytes of the string at the start of `text`; `None` if its quote is not closed on its line.
+fn string(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (at, scalar) in text.char_indices().skip(1) {
         match scalar {
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
-            _ if scalar == quote => return at + 1,
+            _ if scalar == quote => return Some(at + 1),
             _ => {}
         }
     }
-    1
-}
-
-/// Returns the length in bytes of the code span at the start of `text`. Backticks that are not
-/// closed count alone.
-fn code_span(text: &str) -> usize {
-    let length = text.len() - text.trim_start_matches('`').len();
-    let (ticks, rest) = text.split_at(length);
-    rest.find(ticks).map_or(length, |at| length + at + length)
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use crate::markdown::outline::NodeKind;
     use crate::markdown::{Dialect, parse_as};
+    use crate::processor_time::within;
 
     /// Returns the titles, and the types of the blocks.
     fn read(text: &str) -> (Vec<String>, Vec<&'static str>) {
@@ -266,6 +273,28 @@ mod tests {
         assert_eq!(titles, ["One", "Two"]);
         let many = "<A b={\n\n".repeat(20_000);
         assert_eq!(read(&many).1.len(), 20_000);
+    }
+
+    #[test]
+    fn escaped_marks_and_marks_in_code_spans_are_text() {
+        for text in ["<b>a</b> \\{ b", "<b>a</b> `a``{`", "<b>a</b> ``a`{``", "<b>a</b> \\<c d"] {
+            // An unclosed block would end the next one at its first blank line.
+            let text = format!("{text}\n\n{{/*\n\n# no\n\n*/}}\n");
+            assert_eq!(read(&text), (Vec::new(), vec!["paragraph", "html"]), "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_lines_take_linear_time() {
+        let growing: String = (1..1000).map(|length| "`".repeat(length) + " ").collect();
+        let shrinking: String = (1..1000).rev().map(|length| "`".repeat(length) + " ").collect();
+        for part in ["\"\\", "'\\", "\"\\'\\", "`", "` `` ", "\\", "{", "<a ", &growing, &shrinking]
+        {
+            for start in ["{", "import ", "<b>a</b> "] {
+                let text = [start, &part.repeat(1 + 500_000 / part.len())].concat();
+                within(5, &format!("{start}{part:.9}"), || read(&text));
+            }
+        }
     }
 
     #[test]

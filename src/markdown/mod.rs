@@ -9,6 +9,7 @@
 
 mod block;
 pub(crate) mod cells;
+pub(crate) mod code_spans;
 pub mod contents;
 mod flow_lines;
 mod footnote;
