@@ -31,15 +31,22 @@ impl Markup {
     pub fn named(&self, id: &str) -> Result<usize, Vec<usize>> {
         let numbered =
             id.rsplit_once('@').and_then(|(id, line)| Some((id, line.parse::<usize>().ok()?)));
-        let numbered: Vec<(usize, bool)> = numbered.map_or_else(Vec::new, |(id, line)| {
-            let sections = self.sections.iter().enumerate();
-            let named = sections.filter(|(_, section)| section.id == id);
-            named.map(|(index, section)| (index, section.lines.start == line)).collect()
-        });
-        let at_line = numbered.iter().find(|(_, is_at_line)| *is_at_line).map(|&(index, _)| index);
-        at_line
-            .or_else(|| self.sections.iter().position(|section| section.id == id))
-            .ok_or_else(|| numbered.into_iter().map(|(index, _)| index).collect())
+        let at_line = numbered.and_then(|(id, line)| self.at_line(id, line));
+        at_line.or_else(|| self.sections.iter().position(|section| section.id == id)).ok_or_else(
+            || {
+                let is_meant =
+                    |section: &LdmdSection| numbered.is_some_and(|it| it.0 == section.id);
+                let sections = self.sections.iter().enumerate();
+                sections.filter(|(_, it)| is_meant(it)).map(|(index, _)| index).collect()
+            },
+        )
+    }
+
+    /// Returns the section with this id whose BEGIN is on `line`, 1-based.
+    fn at_line(&self, id: &str, line: usize) -> Option<usize> {
+        let index = self.sections.partition_point(|section| section.lines.start < line);
+        let section = self.sections.get(index)?;
+        (section.lines.start == line && section.id == id).then_some(index)
     }
 
     /// Returns the name with which [`Markup::named`] finds `section`: its id, or `id@LINE` if the
@@ -47,8 +54,10 @@ impl Markup {
     pub fn name(&self, section: usize) -> String {
         self.sections.get(section).map_or_else(String::new, |found| {
             let LdmdSection { id, lines, .. } = found;
-            let is_other = || id.contains('@') && self.named(id) != Ok(section);
-            if found.is_duplicate || is_other() {
+            // The id alone finds the first section that has it, unless it is `id@LINE` of another one.
+            let numbered = id.rsplit_once('@');
+            let other = numbered.and_then(|(id, line)| self.at_line(id, line.parse().ok()?));
+            if found.is_duplicate || other.is_some_and(|other| other != section) {
                 format!("{id}@{}", lines.start)
             } else {
                 id.clone()
@@ -127,7 +136,9 @@ impl Markup {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::FLAT;
     use super::super::{Markup, parse};
+    use crate::processor_time::within;
 
     const DOCUMENT: &str = "<!--LDMD:BEGIN id=\"run_meta\"-->
 <!--LDMD:END id=\"run_meta\"-->
@@ -172,6 +183,19 @@ text
         let expected =
             ["run_meta", "findings", "findings_tldr", "body", "deep", "body@12", "body@7@14", ""];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_names_of_many_sections_take_linear_time() {
+        let section =
+            |at: usize| format!("<!--LDMD:BEGIN id=\"s@{at}\"-->\n<!--LDMD:END id=\"s@{at}\"-->\n");
+        let text: String = (0..FLAT).map(section).collect();
+        let markup = parse(text.as_bytes(), &[]);
+        let names = within(5, "names", || {
+            (0..markup.sections.len()).map(|index| markup.name(index)).collect::<Vec<_>>()
+        });
+        assert_eq!(names[0], "s@0");
+        assert_eq!(markup.named(&names[FLAT - 1]), Ok(FLAT - 1));
     }
 
     #[test]
