@@ -7,34 +7,49 @@ use super::{DocumentId, LinkTarget, LinkTargets, Reason};
 use crate::markdown::slug::comparable;
 use crate::percent::percent_decode;
 
-/// Returns the place in a document that `fragment` names: an anchor, or headings separated by `#`.
+/// Returns the place in a document that `fragment`, percent-encoded, names: an anchor, or headings separated by `#`.
 /// Blocks (`^id`), lines (`L10`) and highlighted text (`:~:text=`) resolve to the whole document.
 pub(super) fn place(targets: &impl LinkTargets, id: DocumentId, fragment: &str) -> LinkTarget {
-    place_by(targets, id, fragment, false)
+    place_by(targets, id, fragment, &percent_decode(fragment), false)
 }
 
-/// Works like [`place`] for the fragment of a wikilink, which names a heading without the attributes at its end.
+/// Works like [`place`] for the fragment of a wikilink, which names a heading as it is written, without the attributes
+/// at its end.
 pub(super) fn place_in_note(
     targets: &impl LinkTargets,
     id: DocumentId,
     fragment: &str,
 ) -> LinkTarget {
-    place_by(targets, id, fragment, true)
+    place_by(targets, id, fragment, fragment, true)
 }
 
+/// Returns the part of a fragment that names a place.
+fn without_directive(fragment: &str) -> &str {
+    fragment.split(":~:").next().unwrap_or_default().trim()
+}
+
+/// Returns the place that `fragment`, the text of a fragment that is `written`, names.
 fn place_by(
     targets: &impl LinkTargets,
     id: DocumentId,
+    written: &str,
     fragment: &str,
     is_wikilink: bool,
 ) -> LinkTarget {
-    let fragment = fragment.split(":~:").next().unwrap_or_default().trim();
+    let (written, fragment) = (without_directive(written), without_directive(fragment));
     let is_block = |part: &&str| part.trim_start().starts_with('^');
     let parts = fragment.split('#').filter(|part| !is_block(part));
     let headings: Vec<String> = parts.map(heading_key).filter(|key| !key.is_empty()).collect();
-    let node = Some(comparable(&percent_decode(fragment)))
-        .filter(|_| !fragment.is_empty() && !is_block(&fragment))
-        .and_then(|anchor| targets.node_by_anchor(id, &anchor))
+    let node_by_anchor = |anchor: &str| targets.node_by_anchor(id, &comparable(anchor));
+    let names_anchor = !fragment.is_empty() && !is_block(&fragment);
+    let node = Some(percent_decode(written))
+        .filter(|_| names_anchor)
+        .and_then(|decoded| {
+            // An anchor may be called `%20`, so browsers look for the fragment as it is written first.
+            let is_encoded = decoded != written;
+            let as_written = is_encoded.then(|| node_by_anchor(written)).flatten();
+            as_written.or_else(|| node_by_anchor(&decoded))
+        })
         .or_else(|| {
             let names_heading = !headings.is_empty();
             names_heading.then(|| targets.node_by_headings(id, &headings, is_wikilink)).flatten()

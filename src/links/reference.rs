@@ -32,7 +32,7 @@ pub(super) fn resolve_reference(
     }
     let (path, fragment) = split_reference(target);
     if path.is_empty() {
-        return place(targets, source.id, &percent_decode(fragment));
+        return place(targets, source.id, fragment);
     }
     let decoded = percent_decode(path);
     let folder = folder_of(source.path);
@@ -60,7 +60,7 @@ pub(super) fn resolve_reference(
     }
     for joined in &readings {
         match referred(targets, joined, decoded.ends_with('/')) {
-            Some(Ok(id)) => return place(targets, id, &percent_decode(fragment)),
+            Some(Ok(id)) => return place(targets, id, fragment),
             Some(Err(reason)) => return LinkTarget::broken(reason),
             None => {}
         }
@@ -77,7 +77,7 @@ pub(super) fn resolve_reference(
     let mut with_id = targets.documents_with_id(&decoded);
     targets.retain_near(source, &mut with_id);
     if let Some(Ok(id)) = only(&with_id) {
-        return place(targets, id, &percent_decode(fragment));
+        return place(targets, id, fragment);
     }
     // The path as it is written may also be the path of a file.
     readings.extend([path, target].into_iter().filter_map(|text| join(folder, text)));
@@ -100,7 +100,7 @@ pub(super) fn resolve_reference(
         ordered.extend(targets.documents_unordered(&fold(&name)));
     }
     if let [only] = ordered.as_slice() {
-        return place(targets, *only, &percent_decode(fragment));
+        return place(targets, *only, fragment);
     }
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
     LinkTarget::broken(if is_of_site { Reason::Site } else { Reason::File })
@@ -219,6 +219,10 @@ mod tests {
             ("docs/Two.md", ""),
             ("README.md", ""),
             ("v1.2.md", "---\nid: qp-1\n---\n"),
+            (
+                "docs/percent.md",
+                "<a id=\"%E4%B8%AD\"></a>\n\n# P\n\n<a id=\"50%\"></a>x\n\n# Q\n\n<a id=\"7%25\"></a>x\n",
+            ),
         ]);
         for (target, expected) in [
             ("guide.md", "docs/guide.md"),
@@ -229,6 +233,12 @@ mod tests {
             ("guide.md#U%CC%88BER-\u{FE0F}-uns", "docs/guide.md#Über ⚙\u{FE0F} uns"),
             ("guide.md#Set%20up", "docs/guide.md#Set up"),
             ("guide.md#Guide#Set%20up", "docs/guide.md#Set up"),
+            ("percent.md#%E4%B8%AD", "docs/percent.md#P"),
+            ("percent.md#%e4%b8%ad", "docs/percent.md#P"),
+            ("percent.md#50%25", "docs/percent.md#P"),
+            ("percent.md#50%2525", "Anchor"),
+            ("percent.md#7%25", "docs/percent.md#Q"),
+            ("percent.md#7%2525", "docs/percent.md#Q"),
             ("guide.md#L10", "docs/guide.md"),
             ("guide.md#L1C2-L3", "docs/guide.md"),
             ("guide.md#:~:text=x", "docs/guide.md"),

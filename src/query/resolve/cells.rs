@@ -14,7 +14,7 @@ use crate::count::counted;
 use crate::data::columns;
 use crate::error::Warning;
 use crate::limits;
-use crate::markdown::contents::{Row, Table};
+use crate::markdown::contents::{Cell, Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::resolved_node::{Cells, ResolvedNode, Target};
@@ -55,8 +55,11 @@ pub(crate) fn narrow(
         match cells.clone() {
             None => places.push(target(None, row.span)),
             Some(cells) => {
-                let span = |cell| cell_span(row, cell, bytes);
-                places.extend(cells.map(|cell| target(Some(cell), span(cell))));
+                // The missing cells of a short row are empty.
+                let written = row.cells().map(Some).chain(std::iter::repeat(None));
+                let named = cells.clone().zip(written.skip(cells.start));
+                places
+                    .extend(named.map(|(at, cell)| target(Some(at), cell_span(row, cell, bytes))));
             }
         }
     }
@@ -155,8 +158,12 @@ fn table_node(place: &ResolvedNode) -> Option<usize> {
 }
 
 /// Returns the span of the text of a cell. A missing cell is empty, at the end of its row.
-fn cell_span(row: Row<'_>, cell: usize, bytes: &dyn Fn(ByteSpan) -> Vec<u8>) -> ByteSpan {
-    match row.cell(cell) {
+fn cell_span(
+    row: Row<'_>,
+    cell: Option<Cell<'_>>,
+    bytes: &dyn Fn(ByteSpan) -> Vec<u8>,
+) -> ByteSpan {
+    match cell {
         Some(cell) if cell.source.contains(char::REPLACEMENT_CHARACTER) => {
             let ByteSpan { start, end } = cell.span_in(&bytes(row.span));
             ByteSpan::new(row.span.start + start, row.span.start + end)
