@@ -1141,8 +1141,11 @@ fn find_names_a_document_with_a_title_that_no_section_has() {
     let place = Place::ingested(&[
         ("a.md", "---\ntitle: Foo page\n---\nText\n\n## Details of foo\n"),
         ("b.md", "---\ntitle: Bar\n---\n# Bar\n"),
+        ("c.md", "---\ntitle: 1984\n---\nA book.\n"),
     ]);
     let find = |pattern: &str| place.run(&["find", pattern, "-f", "text"]);
+    let year = find("1984").ends(1).text();
+    assert!(year.contains("but the document c.md does"), "{year}");
     let named = find("foo page").ends(1).text();
     assert!(named.contains("but the document a.md does: `mdsel read a.md`"), "{named}");
     assert_eq!(find("foo").success().text(), "a.md:6-6: ## Details of foo  ::heading:h2[0]\n");

@@ -15,7 +15,7 @@ use super::site::SiteRoot;
 use crate::hash::first_bytes;
 use crate::ldmd::Markup;
 use crate::markdown::Document;
-use crate::markdown::front_matter::{aliases, text};
+use crate::markdown::front_matter::{self, aliases, text};
 use crate::markdown::html_anchors::HtmlAnchor;
 use crate::markdown::links::LinkKind;
 use crate::markdown::slug::fold;
@@ -156,19 +156,19 @@ impl Outgoing {
         });
         let mut links: Vec<StoredLink> = typed.chain(inline).chain(references).collect();
         links.sort_by_key(|link| link.line);
-        let front_matter = document.front_matter.as_ref();
+        let values = document.front_matter.as_ref();
         let sections = &document.outline.sections;
         let highest = sections.iter().map(|section| section.level).min();
         let first = sections.first().filter(|section| Some(section.level) == highest);
         let first = sections.iter().find(|section| section.level == 1).or(first);
         Self {
             links,
-            title: front_matter
-                .and_then(|values| text(values.get("title")?))
+            title: values
+                .and_then(front_matter::title)
                 .or_else(|| first.map(|section| section.title.clone()))
                 .filter(|title| !title.trim().is_empty()),
-            id: front_matter.and_then(|values| text(values.get("id")?)),
-            aliases: front_matter.map(aliases).unwrap_or_default(),
+            id: values.and_then(|values| text(values.get("id")?)),
+            aliases: values.map(aliases).unwrap_or_default(),
             html_anchors: document.html_anchors.clone(),
         }
     }

@@ -455,9 +455,9 @@ pub fn plain_scalar(text: &str) -> Value {
     }
 }
 
-/// Returns the title in front matter, if any.
-pub fn title(value: &Map<String, Value>) -> Option<&str> {
-    value.get("title")?.as_str().map(str::trim).filter(|title| !title.is_empty())
+/// Returns the title in front matter, if any. It may be a number, such as a year.
+pub fn title(value: &Map<String, Value>) -> Option<String> {
+    text(value.get("title")?)
 }
 
 /// Returns the tags in front matter, from `tags` or `tag`: a list, or a text separated by commas or
@@ -688,6 +688,21 @@ mod tests {
         for (count, has_more) in [(limits::MAX_ALIASES - 1, false), (limits::MAX_ALIASES, true)] {
             let Value::Object(map) = of(count) else { panic!("no mapping") };
             assert_eq!((aliases(&map).len(), has_more_aliases(&map)), (1000, has_more));
+        }
+    }
+
+    #[test]
+    fn a_title_is_a_text_or_a_number() {
+        for (text, expected) in [
+            ("title: ' A '", Some("A")),
+            ("title: 1984", Some("1984")),
+            ("title: 2.50", Some("2.50")),
+            ("title: [A]", None),
+            ("title: ' '", None),
+            ("name: A", None),
+        ] {
+            let found = detect(format!("---\n{text}\n---\n").as_bytes(), 0).unwrap();
+            assert_eq!(title(&found.value.unwrap()).as_deref(), expected, "{text}");
         }
     }
 

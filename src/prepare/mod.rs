@@ -30,7 +30,7 @@ use crate::terms::{DocumentText, TextExtractor};
 
 /// The version of the parser and of what is derived from its result. It is incremented whenever the
 /// same bytes give different rows, so that the next ingest parses all documents again.
-pub(crate) const PARSER_VERSION: i64 = 21;
+pub(crate) const PARSER_VERSION: i64 = 22;
 
 /// The version of documents that not one version of the parser parsed. The next ingest parses them all.
 pub(crate) const MIXED_PARSERS: i64 = 0;
@@ -181,7 +181,7 @@ impl Preparation {
         let values: Option<Map<String, Value>> = values;
         let title = values.as_ref().and_then(front_matter::title);
         let derived = Derived { rows, state, links: &links, contents: &contents };
-        self.prepared(derived, bytes, title, &outline)
+        self.prepared(derived, bytes, title.as_deref(), &outline)
     }
 
     /// Derives all rows. Fails with [`ErrorKind::Limit`] if the outline is too large.
@@ -194,7 +194,7 @@ impl Preparation {
         let derived = Derived { rows, state, links: &links, contents: &contents };
         let path = derived.rows.path.clone();
         let prepared = self
-            .prepared(derived, &bytes, title, &document.outline)?
+            .prepared(derived, &bytes, title.as_deref(), &document.outline)?
             .ok_or_else(|| rows::unpackable(&path, "its front matter cannot be read again"))?;
         Ok(PreparedDocument { diagnostics: document.diagnostics, ..prepared })
     }

@@ -79,7 +79,8 @@ impl DerivedRows {
         let tree = &new.document.outline;
         let packed = outline::encode(tree).map_err(packing)?;
         let front_matter = new.document.front_matter.as_ref();
-        let title_keys = title_keys::of(tree, front_matter.and_then(front_matter::title));
+        let title = front_matter.and_then(front_matter::title);
+        let title_keys = title_keys::of(tree, title.as_deref());
         let has_markup = !new.markup.is_empty();
         let packed_markup =
             has_markup.then(|| markup::encode(&new.markup)).transpose().map_err(packing)?;

@@ -248,7 +248,7 @@ fn titled_document(
     let values = session.reader.front_matters(&documents)?;
     let is_match = |values: &FrontMatterData| {
         let own = values.as_ref().and_then(front_matter::title);
-        own.is_some_and(|own| title.is_match(own))
+        own.is_some_and(|own| title.is_match(&own))
     };
     let mut all = documents.into_iter().zip(values);
     Ok(all.find(|(_, values)| is_match(values)).map(|(document, _)| document))

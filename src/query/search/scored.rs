@@ -479,7 +479,7 @@ fn first_paragraph(outline: &Outline) -> Option<ByteSpan> {
 }
 
 fn title_of(front_matter: FrontMatterData) -> Option<String> {
-    front_matter::title(&front_matter?).map(str::to_owned)
+    front_matter::title(&front_matter?)
 }
 
 /// Rounds a score to three decimals.

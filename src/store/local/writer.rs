@@ -383,6 +383,7 @@ pub(super) fn text_of(
     };
     let title = title.as_ref().and_then(front_matter::title);
     let tags = snapshot.tags(document)?;
+    let title = title.as_deref();
     let title_keys = &title_keys::of(&outline, title);
     let names = DocumentNames { path: &document.path, tags, title, title_keys };
     Ok(extractor.extract(names, &bytes, &outline))

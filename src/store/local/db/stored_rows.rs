@@ -221,9 +221,9 @@ impl StoredRows {
         };
         let title = front_matter_values.as_ref().and_then(front_matter::title);
         let keys = rows.title_keys.as_deref().unwrap_or_default();
-        // Older versions stored no key for the title in front matter.
+        // Older versions stored no key for the title in front matter, or for one that is a number.
         let is_of = |title: Option<&str>| keys == title_keys::of(&outline, title);
-        is_kept(is_of(title) || is_of(None), "titles")?;
+        is_kept(is_of(title.as_deref()) || is_of(None), "titles")?;
         let mut tags = front_matter_values.as_ref().map(front_matter::tags).unwrap_or_default();
         tags.sort_unstable();
         is_kept(tags == rows.tags, "tags")?;
