@@ -57,8 +57,9 @@ struct FoundAnchor {
     is_in_tag: bool,
 }
 
-/// Returns the anchors of `file`, in document order: at most one more than [`limits::MAX_HTML_ANCHORS`].
-pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
+/// Returns the anchors of `file`, in document order: at most one more than [`limits::MAX_HTML_ANCHORS`]. `fences` are the
+/// fenced code blocks, because those in footnotes are no nodes of the outline.
+pub(super) fn find(file: &[u8], outline: &Outline, fences: &[ByteSpan]) -> Vec<HtmlAnchor> {
     static REGEXES: OnceLock<Option<[Regex; 4]>> = OnceLock::new();
     let compiled = REGEXES.get_or_init(|| {
         let all = [NAMED_TAG, HTML_HEADING, EXPLICIT_ID, FIRST_LABEL].map(Regex::new);
@@ -87,7 +88,10 @@ pub(super) fn find(file: &[u8], outline: &Outline) -> Vec<HtmlAnchor> {
         anchor(&it, name, false)
     });
     let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
-    let code: Vec<ByteSpan> = code.map(|node| node.bytes).collect();
+    let mut code: Vec<ByteSpan> =
+        code.map(|node| node.bytes).chain(fences.iter().copied()).collect();
+    code.sort_unstable_by_key(|block| block.start);
+    code.dedup();
     let is_text = |found: &FoundAnchor| {
         let next = code.partition_point(|block| block.end <= found.start);
         code.get(next).is_none_or(|block| found.start < block.start)
@@ -208,7 +212,7 @@ mod tests {
     fn headings_in_html_and_explicit_ids_are_anchors() {
         let text = "# One\n\n<h2 align=\"center\">Our <b>Sponsors</b> &amp; more</h2>\n\n(the-label)=\n## Two\n{: #two-id .x}\n\n\
             ::: {.note #div-id}\ntext [span]{#span-id} ![](x.png){ #figure }\n:::\n\n{{#each}} {a: '#no'} x (no)= y\n\n\
-            ```{#code-id}\n(no)=\n```\n\n{#last}\n\n## Three\n";
+            ```{#code-id}\n(no)=\n```\n\n[^1]: note\n\n    ~~~\n    <a id=no> {#no}\n    ~~~\n\n{#last}\n\n## Three\n";
         let document = crate::markdown::parse(text.as_bytes());
         let nodes: Vec<_> = document.outline.sections.iter().map(|section| section.node).collect();
         let found: Vec<_> =

@@ -238,7 +238,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
     let text = same_length_text(bytes, PLACEHOLDER);
     let mut parsed = parse::parse(&text, body, file, &lines, dialect);
     diagnostics.extend(bounds_met(&parsed));
-    let opaque = front_matter_span.into_iter().chain(parsed.fences).collect();
+    let opaque: Vec<ByteSpan> = front_matter_span.into_iter().chain(parsed.fences).collect();
     let (typed_links, faults) = typed_links::read(front_matter.as_ref(), file, &lines);
     diagnostics.extend(faults);
     let mut outline = Outline::build(file, front_matter_span, body, parsed.list, &lines);
@@ -252,7 +252,7 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         }
         parsed.contents.change_texts(|text| text.replace(PLACEHOLDER, "\u{FFFD}"));
     }
-    let mut html_anchors = html_anchors::find(file, &outline);
+    let mut html_anchors = html_anchors::find(file, &outline, &opaque);
     if html_anchors.len() > limits::MAX_HTML_ANCHORS {
         html_anchors.truncate(limits::MAX_HTML_ANCHORS);
         diagnostics.push(Diagnostic {
