@@ -32,13 +32,18 @@ impl<R: BufRead> RecordLines<R> {
 
     /// Reads the next line; returns false at the end of the input. A line without a line end is an error.
     pub(crate) fn advance(&mut self) -> Result<bool, LineError> {
-        self.line.clear();
+        let mut line = std::mem::take(&mut self.line).into_bytes();
+        line.clear();
         self.number += 1;
-        let read = (&mut self.input).take(MAX_RECORD_BYTES as u64).read_line(&mut self.line);
+        // The limit may be within a character, so the bytes become text afterward.
+        let read = (&mut self.input).take(MAX_RECORD_BYTES as u64).read_until(b'\n', &mut line);
         match read {
             Err(error) => Err(self.fault(&error.to_string())),
-            Ok(_) if self.line.is_empty() => Ok(false),
-            Ok(_) if self.line.ends_with('\n') => Ok(true),
+            Ok(0) => Ok(false),
+            Ok(_) if line.ends_with(b"\n") => {
+                self.line = String::from_utf8(line).map_err(|_| self.fault("it is not UTF-8"))?;
+                Ok(true)
+            }
             Ok(MAX_RECORD_BYTES) => Err(self.fault("the line is too long")),
             Ok(_) => Err(self.fault("the line is truncated")),
         }
@@ -81,5 +86,29 @@ impl<R: BufRead> RecordLines<R> {
     /// Returns a problem at the current line.
     pub(crate) fn fault(&self, message: &str) -> LineError {
         LineError { line: self.number, message: message.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_that_cannot_be_read_has_its_reason() {
+        let long = "\u{20ac}".repeat(MAX_RECORD_BYTES / 3 + 1);
+        for (text, reason) in [
+            (long.as_bytes(), "the line is too long"),
+            (b"a", "the line is truncated"),
+            ("\u{20ac}".as_bytes().get(..2).unwrap(), "the line is truncated"),
+            (b"\xff\n", "it is not UTF-8"),
+        ] {
+            let fault = RecordLines::new(text).advance().unwrap_err();
+            assert_eq!((fault.line, fault.message.as_str()), (1, reason));
+        }
+        let mut lines = RecordLines::new(&b"a\n\nb\r\n"[..]);
+        let read: Vec<String> =
+            std::iter::from_fn(|| lines.advance().unwrap().then(|| lines.text().to_owned()))
+                .collect();
+        assert_eq!((read, lines.number()), (["a", "", "b\r"].map(str::to_owned).to_vec(), 4));
     }
 }
