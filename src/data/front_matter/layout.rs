@@ -237,10 +237,7 @@ impl<'a> KeyPosition<'a> {
         if self.get(gap.start, gap.end).contains('#') || self.has_comment_after(end) {
             return Err(refusal(entry, "a comment beside it would be lost or follow another key"));
         }
-        let is_on_shared_line = span.end >= span.start;
-        is_on_shared_line
-            .then_some(TextSplice { span, text: String::new() })
-            .ok_or_else(|| refusal(entry, "it shares its lines with others"))
+        Ok(TextSplice { span, text: String::new() })
     }
 
     /// Adds a key to a mapping. `path` has the keys of mappings that are missing, and the new key.
