@@ -92,6 +92,8 @@ limits! {
         "bytes of a heading that are rendered as its title; a longer title is truncated";
     MAX_CELL_BYTES = 16 << 10, "cell-bytes",
         "bytes of a table cell whose visible text is stored; the rest is kept as source only";
+    MAX_CELL_MARKS = 1000, "cell-marks",
+        "runs of `*`, `_` and `~` in a table cell whose inline markup is parsed; with more, its visible text is its source";
     MAX_FIELD_BYTES = 2048, "field-bytes",
         "bytes of the text of a task that are searched for fields";
     MAX_TITLE_BRACKETS = 64, "title-brackets",

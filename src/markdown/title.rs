@@ -1,9 +1,10 @@
-//! Titles: the visible text of a heading.
+//! Titles: the visible text of a heading, and that of a table cell.
 //!
-//! Owns the inline parser for headings. Emphasis, code, links and inline HTML lose their markup,
+//! Owns the inline parser for both. Emphasis, code, links and inline HTML lose their markup,
 //! entities and escapes are decoded, an image becomes its alternative text, and line ends become
 //! spaces. Invariant: the work for one title is bounded by [`limits::MAX_TITLE_BYTES`] and
-//! [`limits::MAX_TITLE_BRACKETS`].
+//! [`limits::MAX_TITLE_BRACKETS`], and that for one cell by [`limits::MAX_CELL_BYTES`],
+//! [`limits::MAX_CELL_MARKS`] and the brackets.
 
 use std::sync::OnceLock;
 
@@ -78,7 +79,11 @@ impl TitleParser {
     pub(super) fn render_text(&mut self, raw: &str) -> String {
         let end = raw.floor_char_boundary(limits::MAX_CELL_BYTES);
         self.cell_was_cut |= end < raw.len();
-        self.render_with(raw.get(..end).unwrap_or(raw), plain_text_of_cell)
+        let raw = raw.get(..end).unwrap_or(raw);
+        if has_more_marks(raw, limits::MAX_CELL_MARKS) {
+            return raw.to_owned();
+        }
+        self.render_with(raw, plain_text_of_cell)
     }
 
     fn render_with(&mut self, raw: &str, text_of: fn(&Node) -> String) -> String {
@@ -111,6 +116,24 @@ impl TitleParser {
         let end = raw.floor_char_boundary(limits::MAX_TITLE_BYTES);
         raw.get(..end).unwrap_or(raw)
     }
+}
+
+/// Returns whether `text` has more than `most` runs of marks of emphasis. The parser compares each run with all before
+/// it. Underscores within words are no marks.
+fn has_more_marks(text: &str, most: usize) -> bool {
+    let bytes = text.as_bytes();
+    let is_mark = |byte: u8| matches!(byte, b'*' | b'_' | b'~');
+    let is_of_word =
+        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+    let begins_run = |&at: &usize| {
+        let before = at.checked_sub(1);
+        let byte = bytes.get(at).copied().filter(|byte| is_mark(*byte));
+        let is_first = before.and_then(|before| bytes.get(before).copied()) != byte;
+        let is_in_word = byte == Some(b'_') && is_of_word(before) && is_of_word(at.checked_add(1));
+        byte.is_some() && is_first && !is_in_word
+    };
+    // Most cells are shorter than the least text with so many.
+    bytes.len() > most && (0..bytes.len()).filter(begins_run).nth(most).is_some()
 }
 
 /// Returns the source text `raw` of a title on one line.
@@ -173,6 +196,24 @@ mod tests {
         assert_eq!(title("~~old~~ <https://x.y>"), "old https://x.y");
         assert_eq!(title("two\nlines"), "two lines");
         assert_eq!(title("`a\\b` snake_case_name"), "a\\b snake_case_name");
+    }
+
+    #[test]
+    fn the_marks_of_a_cell_are_bounded() {
+        let cell = |raw: &str| TitleParser::new(RootExtSet::new()).render_text(raw);
+        let most = limits::MAX_CELL_MARKS;
+        for (raw, is_parsed) in [
+            ("**a** ".repeat(most / 2), true),
+            ("**a** ".repeat(most / 2 + 1), false),
+            (format!("**a** {}", "b_c ".repeat(most + 1)), true),
+            (format!("**a** {}", "_c ".repeat(most)), false),
+        ] {
+            assert_eq!(cell(&raw).starts_with("a "), is_parsed, "{:.9}", raw);
+        }
+        for part in ["**a* ", "*a** ", "__a_ ", "****a* ", "**_a* ", "~~a "] {
+            let raw = part.repeat(limits::MAX_CELL_BYTES / part.len());
+            within(5, part, || (0..20).for_each(|_| drop(cell(&raw))));
+        }
     }
 
     #[test]
