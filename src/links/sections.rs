@@ -126,16 +126,56 @@ impl TitleIndex {
         let numbers: Option<Vec<usize>> =
             headings.iter().map(|heading| self.numbers.get(heading).copied()).collect();
         let numbers = numbers?;
-        let (last, above) = numbers.split_last()?;
-        let has_title = |node: usize, number: usize| match outline.nodes.get(node).map(|it| it.kind)
-        {
+        // Many sections may have one title, so the search begins with the rarest one, the last of several.
+        let count = |at: &usize| self.with(numbers.get(*at).copied()).len();
+        let rarest = (0..numbers.len()).rev().min_by_key(count)?;
+        let (above, from) = numbers.split_at(rarest);
+        let is_below_others = |node: usize| {
+            let mut around = sections_around(outline, node).skip(1);
+            above.iter().rev().all(|&number| around.any(|node| self.has(outline, node, number)))
+        };
+        let (&first, below) = from.split_first()?;
+        let candidates = self.with(Some(first)).iter().copied();
+        self.first_with(outline, candidates.filter(|&node| is_below_others(node)), below)
+    }
+
+    /// Returns the first of `nodes`, in document order, or the first section with the last of the titles `below` that is
+    /// below one of them and below sections with the other titles, in order.
+    fn first_with(
+        &self,
+        outline: &Outline,
+        nodes: impl Iterator<Item = usize>,
+        below: &[usize],
+    ) -> Option<usize> {
+        let mut nodes = nodes;
+        let Some((&next, rest)) = below.split_first() else { return nodes.next() };
+        let next = self.with(Some(next));
+        // What is not below a section is not below those in it.
+        let mut known = 0;
+        nodes.find_map(|node| {
+            let end = outline.nodes.get(node)?.bytes.end;
+            let is_within = |index: &usize| {
+                outline.nodes.get(*index).is_some_and(|inner| inner.bytes.start < end)
+            };
+            let from = next.partition_point(|inner| *inner <= node).max(known);
+            let inner = next.get(from..).unwrap_or_default();
+            let inner = inner.get(..inner.partition_point(is_within)).unwrap_or_default();
+            known = from + inner.len();
+            self.first_with(outline, inner.iter().copied(), rest)
+        })
+    }
+
+    /// Returns the nodes of the sections whose key has this number.
+    fn with(&self, number: Option<usize>) -> &[usize] {
+        number.and_then(|number| self.nodes.get(number)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether `node` is a section whose key has this number.
+    fn has(&self, outline: &Outline, node: usize, number: usize) -> bool {
+        match outline.nodes.get(node).map(|it| it.kind) {
             Some(NodeKind::Section(index)) => self.of_sections.get(index) == Some(&number),
             _ => false,
-        };
-        self.nodes.get(*last)?.iter().copied().find(|&node| {
-            let mut around = sections_around(outline, node).skip(1);
-            above.iter().rev().all(|&number| around.any(|node| has_title(node, number)))
-        })
+        }
     }
 }
 
@@ -158,6 +198,8 @@ pub fn heading_key(heading: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const TEXT: &str = "- # First\n\n<a id=\"Top\">x</a>\n\n# A\n\n\
@@ -211,16 +253,50 @@ mod tests {
     fn many_links_to_headings_take_time_in_proportion_to_their_number() {
         let count = 20_000;
         let text: String = (0..count).map(|number| format!("## A {number}\n")).collect();
-        let outline = crate::markdown::parse(format!("# T\n{text}## B\n{text}").as_bytes()).outline;
+        let equal = "## Same\n".repeat(count);
+        let outline =
+            crate::markdown::parse(format!("# T\n{text}# B\n{text}# C\n{equal}").as_bytes())
+                .outline;
         crate::processor_time::within(10, "headings", || {
             let index = HeadingIndex::of(&outline);
+            let find = |headings: &[&str]| {
+                let headings: Vec<String> = headings.iter().map(|it| (*it).to_owned()).collect();
+                index.node(&outline, &headings, true)
+            };
             for number in 0..count {
-                let [last, none] = [format!("a {number}"), format!("b {number}")];
-                assert!(index.node(&outline, &["t".to_owned(), last.clone()], true).is_some());
-                assert_eq!(index.node(&outline, &["b".to_owned(), last], true), None);
-                assert_eq!(index.node(&outline, &[none], true), None);
+                let [last, none] = [&*format!("a {number}"), &*format!("b {number}")];
+                assert!(find(&["t", last]).is_some());
+                assert!(find(&["b", last]).is_some_and(|found| find(&["t", last]) != Some(found)));
+                for missing in [&[none][..], &["c", last], &[last, "same"], &["t", last, "same"]] {
+                    assert_eq!(find(missing), None, "{missing:?}");
+                }
             }
+            assert!(find(&["c", "same"]).is_some());
         });
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_section_below_the_others_is_found(
+            sections in prop::collection::vec((1_usize..5, "[abc]"), 0..12),
+            headings in prop::collection::vec("[abc]", 1..5),
+        ) {
+            let line = |(level, title): &(usize, String)| format!("{} {title}\n", "#".repeat(*level));
+            let text: String = sections.iter().map(line).collect();
+            let outline = crate::markdown::parse(text.as_bytes()).outline;
+            let title = |node: usize| {
+                outline.sections.iter().find(|section| section.node == node).map(|it| &it.title)
+            };
+            let (last, above) = headings.split_last().unwrap();
+            let is_named = |node: &usize| {
+                let mut around = sections_around(&outline, *node).skip(1);
+                title(*node) == Some(last)
+                    && above.iter().rev().all(|name| around.any(|node| title(node) == Some(name)))
+            };
+            let expected = outline.sections.iter().map(|section| section.node).find(is_named);
+            let found = HeadingIndex::of(&outline).node(&outline, &headings, true);
+            prop_assert_eq!(found, expected, "{} {:?}", text, headings);
+        }
     }
 
     #[test]
