@@ -302,7 +302,8 @@ impl Adapter<'_> {
 
     /// Returns the span of `node` in whole lines, or `None` if another block has taken all of them.
     /// After the marker of a container on the same line, the span starts where the parser reports
-    /// it. It never starts before `position`, and never leaves `within`.
+    /// it, and that of indented code after the first blank. It never starts before `position`, and
+    /// never leaves `within`.
     fn whole_lines(&self, node: &Node, position: usize, within: ByteSpan) -> Option<ByteSpan> {
         let (start, end) = node.srcmap?.get_byte_offsets();
         let (mut start, end) = (start + self.base, end + self.base);
@@ -311,8 +312,13 @@ impl Adapter<'_> {
         }
         let line_start = self.lines.start_of(self.lines.line_of(start)).max(position);
         let before = self.file.get(line_start..start).unwrap_or_default();
-        if before.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+        let blanks = before.iter().rev().take_while(is_blank).count();
+        if blanks == before.len() {
             start = line_start;
+        } else if node.is::<IndentedCode>() {
+            // The first blank belongs to the marker before it, and the others to the code.
+            start -= blanks.saturating_sub(1);
         }
         start = start.max(position);
         let end = next_line_start(self.file, end).min(within.end);
@@ -356,6 +362,30 @@ impl Adapter<'_> {
         if let Some(span) = span {
             let kind = BlockKind::Block(BlockType::Paragraph);
             self.blocks.push(Block { kind, parent: None, span });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::markdown::parse;
+
+    #[test]
+    fn indented_code_after_a_marker_keeps_its_indentation() {
+        for (text, code) in [
+            ("-       deep\n        more\n", "  deep\n  more\n"),
+            ("1.      a\n       b\n", " a\nb\n"),
+            (">     a\n>      b\n", "a\n b\n"),
+            ("- >      a\n  >     b\n", " a\nb\n"),
+            (">\t\ta\n", "\ta\n"),
+            ("-     a", "a"),
+            ("    a\n\n     b\n", "a\n\n b\n"),
+        ] {
+            let document = parse(text.as_bytes());
+            let [block] = document.contents.code.as_slice() else { panic!("{text}") };
+            let found = block.text(block.code.of(text.as_bytes()));
+            assert_eq!(String::from_utf8(found).unwrap(), code, "{text}");
+            assert!(document.outline.nodes[block.node].bytes.contains(block.code), "{text}");
         }
     }
 }
