@@ -17,7 +17,7 @@ use markdown_it::plugins::cmark::block::list::{BulletList, ListScanner, OrderedL
 use markdown_it::plugins::cmark::block::reference::ReferenceScanner;
 use markdown_it::plugins::cmark::block::{code, fence, hr};
 use markdown_it::plugins::extra::tables::TableBody;
-use markdown_it::plugins::html::html_block;
+use markdown_it::plugins::html::html_block::{self, HtmlBlockScanner};
 use markdown_it::{MarkdownIt, Node, NodeValue};
 
 use super::Dialect;
@@ -62,6 +62,8 @@ pub(super) struct Bounds {
     kept_lines: usize,
     /// Whether a block quote was not opened because it would copy too many lines.
     pub(super) too_many_lines: bool,
+    /// The indentations, in columns, of the contents of the containers around the innermost one, up to a block quote.
+    indents: Vec<i32>,
 }
 impl RootExt for Bounds {}
 
@@ -157,6 +159,15 @@ fn run_bounded<Rule: BlockRule>(state: &mut BlockState) -> Option<(Node, usize)>
     result
 }
 
+/// Works like [`run_bounded`] for a container whose contents are indented.
+fn run_indented<Rule: BlockRule>(state: &mut BlockState) -> Option<(Node, usize)> {
+    let indent = i32::try_from(state.blk_indent).unwrap_or(i32::MAX);
+    state.root_ext.get_or_insert_default::<Bounds>().indents.push(indent);
+    let result = run_bounded::<Rule>(state);
+    state.root_ext.get_or_insert_default::<Bounds>().indents.pop();
+    result
+}
+
 struct BoundedBlockquote;
 
 impl BlockRule for BoundedBlockquote {
@@ -181,8 +192,10 @@ impl BlockRule for BoundedBlockquote {
             }
             bounds.kept_lines += lines;
         }
+        let indents = std::mem::take(&mut bounds.indents);
         let result = run_bounded::<BlockquoteScanner>(state);
         let bounds = state.root_ext.get_or_insert_default::<Bounds>();
+        bounds.indents = indents;
         bounds.is_in_quote = was_in_quote;
         bounds.kept_lines = kept;
         result
@@ -214,7 +227,7 @@ impl BlockRule for BoundedList {
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
-        run_bounded::<ListScanner>(state)
+        run_indented::<ListScanner>(state)
     }
 }
 
@@ -226,7 +239,7 @@ impl BlockRule for BoundedFootnote {
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
-        run_bounded::<FootnoteRule>(state)
+        run_indented::<FootnoteRule>(state)
     }
 }
 
@@ -261,7 +274,7 @@ impl BlockRule for MathRule {
 
 /// Link reference definitions. Before each definition, the stock rule collects the whole paragraph,
 /// which is quadratic for a run of definitions. This rule passes only as many lines as one
-/// definition may have.
+/// definition may have, and none from an underline on: it makes a heading of the lines before it.
 struct BoundedDefinition;
 
 impl BlockRule for BoundedDefinition {
@@ -283,7 +296,13 @@ impl BlockRule for BoundedDefinition {
         if lines == 0 {
             return None;
         }
-        state.line_max = state.line + lines;
+        let is_underline = |line: &usize| {
+            (0..state.md.max_indent).contains(&state.line_indent(*line))
+                && ParagraphOrSetext::underline_level(state.get_line(*line)).is_some()
+        };
+        let paragraph = state.line + 1..state.line + lines;
+        let mut paragraph = paragraph.take_while(|line| !state.is_empty(*line));
+        state.line_max = paragraph.find(is_underline).unwrap_or(state.line + lines);
         let result = ReferenceScanner::run(state);
         state.line_max = line_max;
         result
@@ -358,6 +377,10 @@ impl BlockRule for TableRule {
             if !is_row || state.test_rules_at_line() || Self::begins_list(state) {
                 break;
             }
+            // A tag alone on its line cannot interrupt a paragraph, but it ends a table.
+            if HtmlBlockScanner::run(state).is_some() {
+                break;
+            }
             add_row(&mut table, state);
             state.line += 1;
         }
@@ -407,6 +430,16 @@ impl ParagraphOrSetext {
         let rest = line.trim_start_matches(marker).trim_matches([' ', '\t']);
         rest.is_empty().then_some(if marker == '=' { 1 } else { 2 })
     }
+
+    /// Returns whether a line outside of the innermost container is indented like code in the container around it that
+    /// it would continue. It begins no block then, because code does not interrupt a paragraph.
+    fn is_indented_text(state: &BlockState, line: usize) -> bool {
+        let Some(offsets) = state.line_offsets.get(line) else { return false };
+        let indents = state.root_ext.get::<Bounds>().map_or(&[][..], |bounds| &bounds.indents);
+        let mut around = indents.iter().rev();
+        let around = around.find(|around| **around <= offsets.indent_nonspace);
+        offsets.indent_nonspace - around.unwrap_or(&0) >= state.md.max_indent
+    }
 }
 
 impl BlockRule for ParagraphOrSetext {
@@ -420,7 +453,9 @@ impl BlockRule for ParagraphOrSetext {
         while line < state.line_max && !state.is_empty(line) {
             let indent = state.line_indent(line);
             // A deeply indented line always continues the paragraph.
-            if indent < state.md.max_indent {
+            let is_text =
+                indent >= state.md.max_indent || indent < 0 && Self::is_indented_text(state, line);
+            if !is_text {
                 if let Some(level) =
                     (indent >= 0).then(|| Self::underline_level(state.get_line(line))).flatten()
                 {
@@ -508,6 +543,9 @@ mod tests {
             ("a | b\n-|\n", vec![]),
             ("|\n|\n", vec![]),
             ("|a|\n|-|\n||\n| |\n|\n|b|\n", vec![2]),
+            ("|a|\n|-|\n|1|\n<br>\n|2|\n", vec![1]),
+            ("|a|\n|-|\n|1|\n</x-y>\n", vec![1]),
+            ("|a|\n|-|\n<a id=\"x\"></a>\n<br> 2\n", vec![2]),
         ] {
             assert_eq!(rows(text), expected, "{text}");
         }
@@ -515,6 +553,52 @@ mod tests {
         let lists =
             outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::List));
         assert_eq!(lists.count(), 2);
+    }
+
+    /// Returns the types of all blocks, without paragraphs.
+    fn types(text: &str) -> Vec<&'static str> {
+        let nodes = parse(text.as_bytes()).outline.nodes;
+        let types = nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Block(block) => Some(block.name()),
+            _ => None,
+        });
+        types.filter(|name| *name != "paragraph").collect()
+    }
+
+    #[test]
+    fn a_line_that_is_indented_like_code_continues_a_paragraph_of_any_container() {
+        // The contents of the item are indented by five columns.
+        for line in ["```", "# no", "> no", "- no", "***", "<div>", "~~~ x", "$$\n    $$"] {
+            let text = format!("   - a\n    {line}\n");
+            assert_eq!(types(&text), ["list"], "{text}");
+            let text = format!("> 10.  a\n>     {}\n", line.replace('\n', "\n> "));
+            assert_eq!(types(&text), ["blockquote", "list"], "{text}");
+        }
+        for (text, expected) in [
+            ("   - a\n   # yes\n", vec!["list"]),
+            ("   - a\n   > yes\n", vec!["list", "blockquote"]),
+            ("- a\n\n     - b\n      # no\n", vec!["list", "list"]),
+            ("- a\n  -   b\n     # in a\n", vec!["list", "list", "heading"]),
+            ("[^1]: a\n    -   b\n       # in the note\n", vec!["footnote"]),
+        ] {
+            assert_eq!(types(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_underline_makes_a_heading_of_what_is_no_definition_yet() {
+        for (text, expected) in [
+            ("[r]:\n===\n", vec!["[r]:"]),
+            ("[r]:\n-\n", vec!["[r]:"]),
+            ("[r]: /u\n===\n", vec![]),
+            ("[r]: /u\n'a\n===\nb'\n", vec!["'a"]),
+            ("[r]: /u\n'a\n    ===\nb'\n", vec![]),
+            ("[r]:\n\n===\n", vec![]),
+        ] {
+            assert_eq!(titles(text), expected, "{text}");
+        }
+        let text = "[r]:\n/u\n'a\nb'\n\n[r]\n";
+        assert_eq!(parse(text.as_bytes()).links.list.len(), 1, "a definition of several lines");
     }
 
     #[test]
