@@ -62,6 +62,8 @@ pub(super) struct Bounds {
     kept_lines: usize,
     /// Whether a block quote was not opened because it would copy too many lines.
     pub(super) too_many_lines: bool,
+    /// The line after the last definition, and the level of its container.
+    after_definition: Option<(usize, u32)>,
     /// The indentations, in columns, of the contents of the containers around the innermost one, up to a block quote.
     indents: Vec<i32>,
 }
@@ -92,6 +94,7 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     // A line that begins another block is not the header row of a table (GFM, section 4.10).
     parser.block.add_rule::<TableRule>().after::<BoundedList>().after::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
+    parser.block.add_rule::<AfterDefinition>().before_all();
     parser.block.add_rule::<NodeBound>().before_all();
     // At this level the tokenizer drops the rest of a container. The wrapped rules stop one level
     // earlier.
@@ -305,7 +308,34 @@ impl BlockRule for BoundedDefinition {
         state.line_max = paragraph.find(is_underline).unwrap_or(state.line + lines);
         let result = ReferenceScanner::run(state);
         state.line_max = line_max;
-        result
+        let (node, lines) = result?;
+        let after = (state.line + lines, state.level);
+        state.root_ext.get_or_insert_default::<Bounds>().after_definition = Some(after);
+        Some((node, lines))
+    }
+}
+
+/// The rest of a paragraph that begins with definitions. What cannot interrupt a paragraph begins no block there, such
+/// as code and a list that does not begin with 1.
+struct AfterDefinition;
+
+impl BlockRule for AfterDefinition {
+    fn check(_: &mut BlockState) -> Option<()> {
+        None
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        let here = Some((state.line, state.level));
+        if state.root_ext.get::<Bounds>().is_none_or(|bounds| bounds.after_definition != here) {
+            return None;
+        }
+        let is_code = state.line_indent(state.line) >= state.md.max_indent;
+        let definition = if is_code { None } else { BoundedDefinition::run(state) };
+        definition.or_else(|| {
+            (is_code || !state.test_rules_at_line())
+                .then(|| ParagraphOrSetext::run(state))
+                .flatten()
+        })
     }
 }
 
@@ -583,6 +613,29 @@ mod tests {
         ] {
             assert_eq!(types(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_cannot_interrupt_a_paragraph_begins_no_block_after_a_definition() {
+        for (rest, expected) in [
+            ("    code", vec!["definition"]),
+            ("    # no\ntext", vec!["definition"]),
+            ("2. no", vec!["definition"]),
+            ("<br>", vec!["definition"]),
+            ("-", vec!["definition"]),
+            ("[s]: /u\n    code", vec!["definition", "definition"]),
+            ("1. yes", vec!["definition", "list"]),
+            ("# yes", vec!["definition"]),
+            ("a | b\n- | -", vec!["definition", "list"]),
+            ("a | b\n|-|-|", vec!["definition", "table"]),
+            ("> 2. yes", vec!["definition", "blockquote", "list"]),
+            ("\n    code", vec!["definition", "code"]),
+        ] {
+            let text = format!("[r]: /u\n{rest}\n");
+            assert_eq!(types(&text), expected, "{text}");
+        }
+        assert_eq!(titles("[r]: /u\n    a\nb\n===\n"), ["a b"]);
+        assert_eq!(types("> [r]: /u\n2. yes\n"), ["blockquote", "definition", "list"]);
     }
 
     #[test]
