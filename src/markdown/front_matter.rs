@@ -316,7 +316,7 @@ fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, S
     let mut extent = Extent::default();
     for event in Parser::new_from_str(text) {
         let (event, _) = event.map_err(|error| one_line(&error.to_string()))?;
-        extent.values += 1;
+        let values_before = extent.values;
         extent.depth = stack.len();
         let (value, anchor) = match event {
             Event::Alias(id) => {
@@ -329,6 +329,7 @@ fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, S
                 (value.clone(), 0)
             }
             Event::Scalar(text, style, anchor, tag) => {
+                extent.values += 1;
                 extent.bytes += text.len();
                 let is_plain = style == ScalarStyle::Plain && tag.is_none();
                 (if is_plain { plain_scalar(&text) } else { Value::String(text.into()) }, anchor)
@@ -343,11 +344,16 @@ fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, S
                 Extent { depth: stack.len(), ..extent }.check()?;
                 continue;
             }
-            Event::SequenceEnd | Event::MappingEnd => match stack.pop() {
-                Some(OpenCollection::Sequence(values, anchor)) => (Value::Array(values), anchor),
-                Some(OpenCollection::Mapping(map, _, anchor)) => (Value::Object(map), anchor),
-                None => continue,
-            },
+            Event::SequenceEnd | Event::MappingEnd => {
+                extent.values += 1;
+                match stack.pop() {
+                    Some(OpenCollection::Sequence(values, anchor)) => {
+                        (Value::Array(values), anchor)
+                    }
+                    Some(OpenCollection::Mapping(map, _, anchor)) => (Value::Object(map), anchor),
+                    None => continue,
+                }
+            }
             Event::DocumentEnd | Event::StreamEnd => break,
             _ => continue,
         };
@@ -361,6 +367,8 @@ fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, S
             Some(OpenCollection::Sequence(values, _)) => values.push(value),
             Some(OpenCollection::Mapping(map, key, _)) => match key.take() {
                 None if is_key(&value) => {
+                    // A key is no value.
+                    extent.values = values_before;
                     let name = key.insert(key_of(value));
                     // The text of a list or a mapping is longer than its own texts.
                     extent.bytes += name.len();
@@ -640,6 +648,25 @@ mod tests {
         }
         let deep = format!("---\na: {}{}\n---\n", "[".repeat(5000), "]".repeat(5000));
         assert!(detect(deep.as_bytes(), 0).unwrap().fault.is_some());
+    }
+
+    #[test]
+    fn values_are_counted_alike_in_every_format() {
+        let most = limits::MAX_FRONT_MATTER_VALUES;
+        // The mapping, the list, and two values for each item.
+        for (items, is_sound) in [((most - 2) / 2, true), (most / 2, false)] {
+            let yaml = "- b: 1\n".repeat(items);
+            let json = vec!["{\"b\": 1}"; items].join(",");
+            let toml = vec!["{b = 1}"; items].join(",");
+            for text in [
+                format!("---\na:\n{yaml}---\n"),
+                format!("+++\na = [{toml}]\n+++\n"),
+                format!(";;;\n{{\"a\": [{json}]}}\n;;;\n"),
+            ] {
+                let found = detect(text.as_bytes(), 0).unwrap();
+                assert_eq!(found.value.is_some(), is_sound, "{text:.12} {:?}", found.fault);
+            }
+        }
     }
 
     #[test]
