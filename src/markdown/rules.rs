@@ -17,7 +17,7 @@ use markdown_it::plugins::cmark::block::list::{BulletList, ListScanner, OrderedL
 use markdown_it::plugins::cmark::block::reference::ReferenceScanner;
 use markdown_it::plugins::cmark::block::{code, fence, hr};
 use markdown_it::plugins::extra::tables::TableBody;
-use markdown_it::plugins::html::html_block::{self, HtmlBlockScanner};
+use markdown_it::plugins::html::html_block::HtmlBlockScanner;
 use markdown_it::{MarkdownIt, Node, NodeValue};
 
 use super::Dialect;
@@ -90,7 +90,7 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     if dialect == Dialect::Mdx {
         parser.block.add_rule::<MdxBlock>();
     }
-    html_block::add(&mut parser);
+    parser.block.add_rule::<HtmlRule>();
     // A line that begins another block is not the header row of a table (GFM, section 4.10).
     parser.block.add_rule::<TableRule>().after::<BoundedList>().after::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
@@ -272,6 +272,72 @@ impl BlockRule for MathRule {
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
         Self::lines(state).map(|lines| (Node::new(ParagraphBlock), lines))
+    }
+}
+
+/// HTML blocks. In a list item, the stock rule ends each of them at a blank line, which is indented less than the item.
+/// Those with a closing text of their own go on (`CommonMark` section 4.6, start conditions 1 to 5).
+struct HtmlRule;
+
+impl HtmlRule {
+    /// Returns the texts that end the block that begins with `line`, in lower case; none if a blank line ends it.
+    fn closers(line: &str) -> &'static [&'static str] {
+        const TAGS: [&str; 4] = ["pre", "script", "style", "textarea"];
+        let after_tag = |tag: &&str| {
+            let name = line.get(1..=tag.len()).filter(|name| name.eq_ignore_ascii_case(tag));
+            name.and_then(|_| line.get(1 + tag.len()..))
+        };
+        match line.as_bytes() {
+            [b'<', b'!', b'-', b'-', ..] => &["-->"],
+            [b'<', b'?', ..] => &["?>"],
+            [b'<', b'!', b'[', ..] => &["]]>"],
+            [b'<', b'!', ..] => &[">"],
+            _ if TAGS.iter().find_map(after_tag).is_some_and(|rest| {
+                rest.is_empty()
+                    || rest.starts_with(|next: char| next == '>' || next.is_whitespace())
+            }) =>
+            {
+                &["</pre>", "</script>", "</style>", "</textarea>"]
+            }
+            _ => &[],
+        }
+    }
+}
+
+impl BlockRule for HtmlRule {
+    fn check(state: &mut BlockState) -> Option<()> {
+        HtmlBlockScanner::check(state)
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        let (node, lines) = HtmlBlockScanner::run(state)?;
+        let start = state.line;
+        let mut end = start + lines;
+        let closers = Self::closers(state.get_line(start));
+        let is_cut = end < state.line_max && state.is_empty(end) && state.line_indent(end) < 0;
+        if closers.is_empty() || !is_cut {
+            return Some((node, lines));
+        }
+        let is_closed = |line: usize| {
+            let text = state.get_line(line).to_ascii_lowercase();
+            closers.iter().any(|closer| text.contains(closer))
+        };
+        if (start..end).any(is_closed) {
+            return Some((node, lines));
+        }
+        for line in end..state.line_max {
+            if state.is_empty(line) {
+                continue;
+            }
+            if state.line_indent(line) < 0 {
+                break;
+            }
+            end = line + 1;
+            if is_closed(line) {
+                break;
+            }
+        }
+        Some((node, end - start))
     }
 }
 
@@ -612,6 +678,38 @@ mod tests {
             ("[^1]: a\n    -   b\n       # in the note\n", vec!["footnote"]),
         ] {
             assert_eq!(types(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn html_with_a_closing_text_goes_on_after_a_blank_line_in_an_item() {
+        for (open, close) in [
+            ("<!--", "-->"),
+            ("<PRE class=x>", "a</Pre>"),
+            ("<script", "</script>"),
+            ("<?x", "?>"),
+            ("<!X", ">"),
+            ("<![CDATA[", "]]>"),
+        ] {
+            let text = format!("- a\n\n  {open}\n\n  [x](y.md)\n\n  # no\n  {close}\n\n  # yes\n");
+            assert_eq!(types(&text), ["list", "html", "heading"], "{text}");
+            assert!(parse(text.as_bytes()).links.list.is_empty(), "{text}");
+            let text = format!("- a\n\n  {open} {close}\n\n  # yes\n\n{open}\n\n# no\n{close}\n");
+            assert_eq!(types(&text), ["list", "html", "heading", "html"], "{text}");
+            let text = format!("- a\n\n  {open}\n\n  # no\n\nb\n\n> # yes\n");
+            assert_eq!(types(&text), ["list", "html", "blockquote", "heading"], "{text}");
+        }
+        for open in ["<div>", "<br>", "<prex>", "</pre>"] {
+            let text = format!("- a\n\n  {open}\n\n  # yes\n");
+            assert_eq!(types(&text), ["list", "html", "heading"], "{text}");
+        }
+    }
+
+    #[test]
+    fn html_that_is_never_closed_takes_linear_time() {
+        for part in ["- <!--\n\n", "- <pre>\n\n", "  <!--\n\n", "- - <?\n\n", "1. <!--\n\n   "] {
+            let text = format!("- a\n\n{}", part.repeat(300_000 / part.len()));
+            within(10, part, || parse(text.as_bytes()));
         }
     }
 
