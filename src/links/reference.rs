@@ -219,10 +219,6 @@ mod tests {
             ("docs/Two.md", ""),
             ("README.md", ""),
             ("v1.2.md", "---\nid: qp-1\n---\n"),
-            (
-                "docs/percent.md",
-                "<a id=\"%E4%B8%AD\"></a>\n\n# P\n\n<a id=\"50%\"></a>x\n\n# Q\n\n<a id=\"7%25\"></a>x\n",
-            ),
         ]);
         for (target, expected) in [
             ("guide.md", "docs/guide.md"),
@@ -233,12 +229,6 @@ mod tests {
             ("guide.md#U%CC%88BER-\u{FE0F}-uns", "docs/guide.md#Über ⚙\u{FE0F} uns"),
             ("guide.md#Set%20up", "docs/guide.md#Set up"),
             ("guide.md#Guide#Set%20up", "docs/guide.md#Set up"),
-            ("percent.md#%E4%B8%AD", "docs/percent.md#P"),
-            ("percent.md#%e4%b8%ad", "docs/percent.md#P"),
-            ("percent.md#50%25", "docs/percent.md#P"),
-            ("percent.md#50%2525", "Anchor"),
-            ("percent.md#7%25", "docs/percent.md#Q"),
-            ("percent.md#7%2525", "docs/percent.md#Q"),
             ("guide.md#L10", "docs/guide.md"),
             ("guide.md#L1C2-L3", "docs/guide.md"),
             ("guide.md#:~:text=x", "docs/guide.md"),
@@ -315,6 +305,24 @@ mod tests {
         assert_eq!(fixture.find("README.md", &Markdown, "docs/guide.md"), "docs/guide.md");
         assert_eq!(fixture.find("README.md", &Markdown, ".."), "Outside");
     }
+
+    #[test]
+    fn a_fragment_is_decoded_once_and_found_as_it_is_written_first() {
+        let text = "<a id=\"%E4%B8%AD\"></a>\n\n# P\n\n<a id=\"50%\"></a>x\n\n# Q\n\n<a id=\"7%25\"></a>x\n";
+        let fixture = Fixture::new(&[("a.md", text), ("docs/b.md", "")]);
+        for (fragment, expected) in [
+            ("%E4%B8%AD", "a.md#P"),
+            ("%e4%b8%ad", "a.md#P"),
+            ("50%25", "a.md#P"),
+            ("50%2525", "Anchor"),
+            ("7%25", "a.md#Q"),
+            ("7%2525", "a.md#Q"),
+        ] {
+            let target = format!("../a.md#{fragment}");
+            assert_eq!(fixture.find("docs/b.md", &Markdown, &target), expected, "{target}");
+        }
+    }
+
     #[test]
     fn a_missing_target_costs_few_lookups_on_disk() {
         let fixture = Fixture::new(&[("docs/a.md", "")]);

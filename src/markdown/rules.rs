@@ -325,13 +325,8 @@ impl BlockRule for HtmlRule {
         if (start..end).any(is_closed) {
             return Some((node, lines));
         }
-        for line in end..state.line_max {
-            if state.is_empty(line) {
-                continue;
-            }
-            if state.line_indent(line) < 0 {
-                break;
-            }
+        let rest = (end..state.line_max).filter(|line| !state.is_empty(*line));
+        for line in rest.take_while(|line| state.line_indent(*line) >= 0) {
             end = line + 1;
             if is_closed(line) {
                 break;

@@ -208,7 +208,7 @@ mod tests {
             (format!("**a** {}", "b_c ".repeat(most + 1)), true),
             (format!("**a** {}", "_c ".repeat(most)), false),
         ] {
-            assert_eq!(cell(&raw).starts_with("a "), is_parsed, "{:.9}", raw);
+            assert_eq!(cell(&raw).starts_with("a "), is_parsed, "{raw:.9}");
         }
         for part in ["**a* ", "*a** ", "__a_ ", "****a* ", "**_a* ", "~~a "] {
             let raw = part.repeat(limits::MAX_CELL_BYTES / part.len());
