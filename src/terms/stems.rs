@@ -60,12 +60,13 @@ impl StemClass {
         (prefix.len() > 1).then_some(Self { stem: Some(stem), prefix })
     }
 
-    /// Returns the class of the versions that begin with `version`, numbers with dots between them;
-    /// `None` if it is something else.
+    /// Returns the class of the versions that begin with `version`, numbers with dots between them. The last of them may
+    /// be `x`, for any number. Returns `None` if it is something else.
     pub(crate) fn of_version(version: &str) -> Option<Self> {
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        let is_version = version.contains('.') && version.split('.').all(is_number);
-        is_version.then(|| Self { prefix: version.to_owned(), stem: None })
+        let numbers = version.strip_suffix(".x").unwrap_or(version);
+        let is_version = version.contains('.') && numbers.split('.').all(is_number);
+        is_version.then(|| Self { prefix: version.trim_end_matches('x').to_owned(), stem: None })
     }
 
     /// Returns the prefix of all words of the class.
@@ -76,7 +77,9 @@ impl StemClass {
     /// Returns whether `word`, which must be folded, is in the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         let Some(ending) = word.strip_prefix(&self.prefix) else { return false };
-        let Some(class) = &self.stem else { return ending.is_empty() || ending.starts_with('.') };
+        let Some(class) = &self.stem else {
+            return ending.is_empty() || ending.starts_with('.') || self.prefix.ends_with('.');
+        };
         let is_word =
             ending.len() <= MOST_ENDING && word.bytes().all(|byte| byte.is_ascii_lowercase());
         is_word && class.has(word)
@@ -190,7 +193,10 @@ mod tests {
         for version in ["2.1", "2.140", "2.15", "12.14"] {
             assert!(!class.has(version), "{version}");
         }
-        for text in ["2", "v2.1", "2.", "a.b"] {
+        let class = StemClass::of_version("2.x").unwrap();
+        assert!(["2.x", "2.0", "2.14.3"].into_iter().all(|version| class.has(version)));
+        assert!(!["2", "20.1", "3.0"].into_iter().any(|version| class.has(version)));
+        for text in ["2", "v2.1", "2.", "a.b", ".x", "a.x"] {
             assert_eq!(StemClass::of_version(text), None, "{text}");
         }
     }
