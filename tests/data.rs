@@ -63,6 +63,25 @@ fn the_index_of_texts_in_code_and_sections_is_rebuilt_if_it_is_missing() {
 }
 
 #[test]
+fn documents_and_folders_are_named_without_an_option() {
+    let place = place();
+    for command in ["code", "tables", "tasks"] {
+        let [named, under, both] = [
+            &[command, "guide.md"][..],
+            &[command, "--under", "guide.md"],
+            &[command, "notes", "--under", "guide.md"],
+        ]
+        .map(|arguments| place.run(arguments).success().text());
+        assert!(
+            named == under && named.contains("guide.md") && !named.contains("notes/"),
+            "{named}"
+        );
+        assert!(both.contains("guide.md") && both.contains("notes/note.md"), "{both}");
+    }
+    assert_eq!(place.run(&["tasks", "none.md"]).ends(1).code(), "SELECTOR_NOT_FOUND");
+}
+
+#[test]
 fn a_field_of_a_task_ends_with_its_line() {
     let place = Place::ingested(&[("a.md", "- [ ] a\n  due:: 2026-02-02\n  see notes\n")]);
     let tasks = place.run(&["tasks", "--where", "due = 2026-02-02"]).success().json();

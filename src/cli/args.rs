@@ -112,6 +112,12 @@ pub(super) struct DocumentFilterArgs {
 }
 
 impl DocumentFilterArgs {
+    /// Moves `addresses`, which are given without an option, to those of `--under`. Returns all of them.
+    pub(super) fn all_under(&mut self, addresses: &mut Vec<String>) -> Vec<&mut String> {
+        self.under.append(addresses);
+        self.under.iter_mut().collect()
+    }
+
     /// Returns the filter for these arguments.
     pub(super) fn request(&self) -> FilterRequest {
         FilterRequest {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::ArgPredicate;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::args::{FilterArgs, ListArgs, PlaceFilterArgs, RecordArgs};
+use super::completers::addresses;
 use super::global::Global;
 use super::read_command::{QueryArguments, purpose};
 use super::store::shown;
@@ -48,12 +50,15 @@ impl ItemFilterArgs {
 /// Arguments of `code`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: mdsel code --lang bash --under guide.md",
+    after_help = "Example: mdsel code guide.md --lang bash",
     mut_arg("limit", |limit| limit.default_value_if("out", ArgPredicate::IsPresent, "0").help(
         "List or write at most N items; 0 for all, which is the default with --out"
     ))
 )]
 pub(super) struct CodeArgs {
+    /// Take only what is below these folders, documents or sections, as with --under
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    addresses: Vec<String>,
     /// Take only code in these languages, by any of their names; repeatable
     #[arg(long = "lang", value_name = "LANGUAGE", value_delimiter = ',')]
     pub(super) languages: Vec<String>,
@@ -75,6 +80,9 @@ pub(super) struct CodeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel tables --header command --where 'command = select'")]
 pub(super) struct TablesArgs {
+    /// Take only what is below these folders, documents or sections, as with --under
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    addresses: Vec<String>,
     /// Take only tables with this column; if repeated, with all of them
     #[arg(long = "header", value_name = "NAME")]
     pub(super) headers: Vec<String>,
@@ -92,6 +100,9 @@ pub(super) struct TablesArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel tasks --open --where 'not text contains later'")]
 pub(super) struct TasksArgs {
+    /// Take only what is below these folders, documents or sections, as with --under
+    #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
+    addresses: Vec<String>,
     /// Take only open tasks
     #[arg(long, conflicts_with = "done")]
     pub(super) open: bool,
@@ -114,7 +125,7 @@ impl QueryArguments for CodeArgs {
     type Answer = code::CodeAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.places.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.all_under(&mut self.addresses))
     }
 
     fn record_form(&self) -> RecordForm {
@@ -207,7 +218,7 @@ impl QueryArguments for TablesArgs {
     type Answer = tables::TableAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.places.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.all_under(&mut self.addresses))
     }
 
     fn answer(&self, global: &Global, session: &Session<'_>) -> Result<tables::TableAnswer> {
@@ -227,7 +238,7 @@ impl QueryArguments for TasksArgs {
     type Answer = tasks::TaskAnswer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(self.filter.places.documents.under.iter_mut().collect())
+        Ok(self.filter.places.documents.all_under(&mut self.addresses))
     }
 
     fn answer(&self, global: &Global, session: &Session<'_>) -> Result<tasks::TaskAnswer> {

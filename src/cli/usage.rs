@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(message_and_hint(&["ldmd", "add"]).1, "run `mdsel ldmd --help`");
         let hint = message_and_hint(&["search", "-e", "x", "a b"]).1;
         assert!(hint.contains("use --under 'a b'; "), "{hint}");
-        for command in [&["tables", "a b"][..], &["find", "x", "a b"], &["meta", "a b"]] {
+        for command in [&["find", "x", "a b"][..], &["meta", "a b"]] {
             let hint = message_and_hint(command).1;
             assert!(hint.starts_with("to select documents, use --under 'a b'; "), "{hint}");
         }
