@@ -22,7 +22,9 @@ pub use fault::{AddressError, AddressResult, Candidate, FaultCode, Suggestion};
 pub use interpretation::{
     EXAMPLES, Interpretation, interpretations, is_for_every_document, lines_address, table,
 };
-pub use notation::{in_link, in_printed_line, lines_in_other_notation, other_notations};
+pub use notation::{
+    in_link, in_printed_line, lines_in_other_notation, other_notations, titles_in_printed_line,
+};
 pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{
     FRONT_MATTER_PLACE, Locator, ParsedPlace, parse_places, split_marks, wrong_params,

@@ -13,30 +13,25 @@ const TITLES_SEPARATOR: &str = "  ";
 /// What an answer has between the titles of nested sections.
 const TRAIL_SEPARATOR: &str = " > ";
 
-/// Returns the addresses that a line of an answer may contain, most likely first: of a hit, a section that was found, a
-/// suggestion, a candidate, or the titles of nested sections.
+/// Returns the addresses that a line of an answer may contain: of a hit, a section that was found, a suggestion, a
+/// candidate, or a node. The line contains one of them if it names a document in full.
 pub fn in_printed_line(line: &str) -> Vec<String> {
-    let mut addresses = Vec::new();
-    let parts: Vec<&str> = line.split(TITLES_SEPARATOR).collect();
-    if let [first, .., last] = parts.as_slice() {
-        if last.starts_with("::")
-            && let Some((document, _)) = path_and_lines(first)
-        {
-            addresses.push(format!("{document}{last}"));
-        }
-        addresses.push((*first).to_owned());
-        if last.contains("::") {
-            addresses.push((*last).to_owned());
-        }
+    let parts: Vec<&str> = line.split(TITLES_SEPARATOR).map(str::trim).collect();
+    if let [first, .., last] = parts.as_slice()
+        && last.starts_with("::")
+        && let Some((document, _)) = path_and_lines(first)
+    {
+        return vec![format!("{document}{last}")];
     }
-    if let Some((document, lines)) = path_and_lines(line) {
-        addresses.push(format!("{document}:{lines}"));
-    }
-    if line.contains(TRAIL_SEPARATOR) {
-        addresses.push(line.replace(TRAIL_SEPARATOR, "/"));
-    }
-    addresses.retain(|address| address != line);
+    let lines = path_and_lines(line).map(|(document, lines)| format!("{document}:{lines}"));
+    let mut addresses: Vec<String> = parts.into_iter().map(str::to_owned).chain(lines).collect();
+    addresses.retain(|address| !address.is_empty() && address != line);
     addresses
+}
+
+/// Returns the titles of nested sections in a line of an answer as a path.
+pub fn titles_in_printed_line(line: &str) -> Option<String> {
+    line.contains(TRAIL_SEPARATOR).then(|| line.replace(TRAIL_SEPARATOR, "/"))
 }
 
 /// Splits `path:LINE:COLUMN:text`, `path:START-END: text` and `path:LINE` into the path and the lines.
@@ -116,13 +111,18 @@ mod tests {
             ("a/b (@3)  B  a.md::heading:h2[0]", "a.md::heading:h2[0]"),
             ("a.md:3:1:text: 5", "a.md:3:1"),
             ("a.md:3-9:", "a.md:3-9"),
-            ("A > B", "A/B"),
-            ("a.md::A > B", "a.md::A/B"),
+            ("Setup  a.md::*", "a.md::*"),
+            ("prev           a.md::heading:h2[0]  B", "a.md::heading:h2[0]"),
         ] {
             assert!(in_printed_line(line).iter().any(|found| found == address), "{line}");
         }
         for line in ["a.md:3-4", "a.md", "A", "a.md:3", "std::vector"] {
             assert!(in_printed_line(line).is_empty(), "{line}: {:?}", in_printed_line(line));
+        }
+        for (line, path) in
+            [("A > B", Some("A/B")), ("a.md::A > B", Some("a.md::A/B")), ("A", None)]
+        {
+            assert_eq!(titles_in_printed_line(line).as_deref(), path, "{line}");
         }
     }
 

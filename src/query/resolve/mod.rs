@@ -28,12 +28,14 @@ pub(super) use suggestion::similar_documents;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use self::edit_place::{exact_sections, unique};
 use self::locate::of_corrections;
 use self::locate::{first_located, has_anchor, locate, missing};
 use self::section_path::SectionPath;
 use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
     ParsedPlace, in_printed_line, interpretations, lines_address, misplaced_step, namespace,
+    titles_in_printed_line,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -233,24 +235,20 @@ fn resolve_node(
     if located.is_none() {
         located = resolver.first_of(parts)?;
     }
-    let is_missing = |located: &Located| {
-        located.fault.as_ref().is_some_and(|fault| fault.code != FaultCode::Ambiguous)
-    };
     if located.as_ref().is_none_or(is_missing) {
         // A line of an answer is an address, too.
-        for printed in in_printed_line(address) {
-            let found = resolver.first_of(&self::interpretations(&printed))?;
-            if let Some(found) = found.filter(|found| !is_missing(found)) {
-                located = Some(found);
-                break;
-            }
-        }
+        located = resolver.in_printed_line(address)?.or(located);
     }
     let located = match located {
         Some(located) => located,
         None => Located::fault(resolver.missing_address(address, &interpretations)?),
     };
     Ok(Resolution::of(explained(located, address).in_address(address), window))
+}
+
+/// Returns whether nothing was found, and not several places.
+fn is_missing(located: &Located) -> bool {
+    located.fault.as_ref().is_some_and(|fault| fault.code != FaultCode::Ambiguous)
 }
 
 /// Returns `located` with a more precise fault if nothing was found because a step cannot be where it is in `address`.
@@ -346,6 +344,65 @@ impl Resolver<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns what a line of an answer names: the place at the address in it, or the innermost of the sections whose
+    /// titles it has. `None` if it has neither.
+    fn in_printed_line(&self, line: &str) -> Result<Option<Located>> {
+        let mut found: Vec<Located> = Vec::new();
+        for printed in in_printed_line(line) {
+            let is_last = line.trim_end().ends_with(&printed);
+            let mut in_full = Vec::new();
+            for interpretation in interpretations(&printed) {
+                if self.is_printed(&interpretation, is_last)? {
+                    in_full.push(interpretation);
+                }
+            }
+            if !in_full.is_empty() {
+                found.push(match self.first_of(&in_full)? {
+                    Some(located) => located,
+                    None => Located::fault(self.missing_address(&printed, &in_full)?),
+                });
+            }
+        }
+        if let Some(fault) = found.iter_mut().find_map(|located| located.fault.take()) {
+            // A position in the address is none in the line.
+            return Ok(Some(Located::fault(AddressError { position: None, ..fault })));
+        }
+        if found.len() < 2 {
+            let Some(path) = titles_in_printed_line(line).filter(|_| found.is_empty()) else {
+                return Ok(found.pop());
+            };
+            let named = self.first_of(&interpretations(&path))?;
+            return Ok(named.filter(|named| !is_missing(named)));
+        }
+        // The text of a line may look like an address, too.
+        let mut places = found.into_iter().flat_map(|located| located.places).collect();
+        unique(&mut places);
+        Ok(Some(match places.as_slice() {
+            [_] => Located { places, ..Located::default() },
+            places => Located::fault(several_places(line, places, "")),
+        }))
+    }
+
+    /// Returns whether an interpretation may be that of an address in a line of an answer: it has the whole path of a
+    /// document. Before titles, an answer has no address by a title.
+    fn is_printed(&self, interpretation: &Interpretation, is_last: bool) -> Result<bool> {
+        let is_title = |place: &ParsedPlace| {
+            matches!(place.locator, Locator::SectionPath(_) | Locator::TitlePart(_))
+        };
+        let name = match interpretation {
+            Interpretation::Namespaced { places: Ok(places), .. }
+                if !is_last && places.iter().all(is_title) =>
+            {
+                return Ok(false);
+            }
+            Interpretation::Namespaced { name, .. }
+            | Interpretation::PathLine { name, .. }
+            | Interpretation::PathAnchor { name, .. } => name,
+            _ => return Ok(false),
+        };
+        Ok(self.session.reader.document_at(&namespace::decode(name))?.is_some())
     }
 
     /// Returns what an interpretation names, or `None` if nothing in the store has that name.
