@@ -641,3 +641,25 @@ fn a_glob_that_cannot_be_read_says_so() {
     assert_eq!(fault["code"], "INVALID_SYNTAX");
     assert_eq!(fault["message"], filtered["error"]["message"]);
 }
+
+#[test]
+fn a_title_written_as_a_heading_means_its_level() {
+    let place = Place::ingested(&[
+        ("e.md", "# E\n\n## guide\n\n## only\n\nfirst\n"),
+        ("only.md", "# Only\n"),
+        ("d.md", "# A\n\n## A\n\n### A\n\n### b\n\n## b\n\n## b\n"),
+    ]);
+    assert_eq!(first(&place, "## only"), "e.md::heading:h2[1]");
+    assert_eq!(first(&place, "# only"), "only.md::heading:h1[0]");
+    assert_eq!(first(&place, "d::## A"), "d.md::heading:h2[0]");
+    assert_eq!(first(&place, "d::### b"), "d.md::heading:h3[1]");
+    assert_eq!(first(&place, "e.md::# only"), "e.md::heading:h2[1]", "no other has this title");
+    let edit = place.run(&["replace", "## only", "--content", "x", "--dry-run", "-f", "text"]);
+    assert!(edit.success().text().contains("e.md"));
+    for (address, named) in [("d::## b", "## b"), ("d::#### A", "#### A")] {
+        let fault = place.run(&["select", address]).ends(1).json();
+        let fault = &fault["unresolved_selectors"][0];
+        assert_eq!(fault["code"], "AMBIGUOUS", "{fault}");
+        assert!(fault["message"].as_str().unwrap().contains(&format!("{named:?}")), "{fault}");
+    }
+}

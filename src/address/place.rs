@@ -215,8 +215,8 @@ fn parse_locator(text: &str, position: usize) -> Result<Locator, AddressError> {
     if let Some(anchor) = text.strip_prefix("#a:") {
         return Ok(Locator::Anchor(anchor.to_owned()));
     }
-    if let Some((_, title)) = split_marks(text).filter(|(_, title)| !title.is_empty()) {
-        return Ok(Locator::SectionPath(format!("/{title}")));
+    if split_marks(text).is_some_and(|(_, title)| !title.is_empty()) {
+        return Ok(Locator::SectionPath(text.to_owned()));
     }
     if let Some(rest) = text.strip_prefix('#') {
         let parts: Option<Vec<usize>> =

@@ -439,9 +439,9 @@ pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
 /// Returns the sections that `text` names exactly, from the first tier that has any.
 pub(super) fn exact_sections(document: &OpenDocument, text: &str) -> Vec<usize> {
     let path = SectionPath::new(text);
-    let tiers = path.exact_tiers().into_iter();
+    let tiers = path.exact_tiers().iter();
     tiers
-        .map(|tier| path.hits(&document.tree, tier))
+        .map(|tier| path.hits(&document.tree, *tier))
         .find(|hits| !hits.is_empty())
         .unwrap_or_default()
 }

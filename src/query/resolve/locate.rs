@@ -12,7 +12,7 @@ use super::suggestion::unique;
 use super::{ResolvedSections, suggestion};
 use crate::address::{
     AddressError, FaultCode, Locator, Params, ParsedPlace, StepScope, Suggestion, parse_places,
-    wrong_params,
+    split_marks, wrong_params,
 };
 use crate::count::counted;
 use crate::error::Warning;
@@ -79,7 +79,7 @@ fn at_locator(document: &Rc<OpenDocument>, locator: &Locator, params: Params) ->
         Locator::Ldmd(id) => whole(Target::Ldmd(ldmd_section(document, id)?)),
         Locator::SectionPath(text) => {
             let path = SectionPath::new(text);
-            return in_tiers(document, text, &path.exact_tiers(), params);
+            return in_tiers(document, text, path.exact_tiers(), params);
         }
         Locator::TitlePart(text) => return in_tiers(document, text, &[Tier::Substring], params),
         Locator::Selector(selector, text) => {
@@ -143,7 +143,8 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
             let corrected = crate::address::corrections(whole);
             let corrected = corrected.iter().map(String::as_str);
             let mut suggestions = of_corrections(document, corrected);
-            suggestions.extend(suggestion::similar_places(document, text, &place.steps));
+            let title = split_marks(text).map_or(text.as_str(), |(_, title)| title);
+            suggestions.extend(suggestion::similar_places(document, title, &place.steps));
             suggestions.truncate(limits::MAX_SUGGESTIONS);
             let lines = suggestion::lines_in(document, whole);
             not_found(format!("{path} has no section named {text:?}"))

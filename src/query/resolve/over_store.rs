@@ -99,7 +99,7 @@ impl Resolver<'_> {
     ) -> Result<ResolvedSections> {
         let path = SectionPath::new(text);
         let documents = self.documents_with(&Locator::SectionPath(text.to_owned()), most)?;
-        self.sections_of(&documents, &path, &path.exact_tiers(), kept)
+        self.sections_of(&documents, &path, path.exact_tiers(), kept)
     }
 
     /// Returns the sections that `path` names in the first of `tiers` with a match, and keeps the first `kept`. Opens each

@@ -3,7 +3,7 @@
 //! Defines the tiers and their order. Invariant: the first tier with a match decides. Several matches in
 //! one tier are an ambiguity error.
 
-use crate::address::Tree;
+use crate::address::{Tree, split_marks};
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 
@@ -13,6 +13,8 @@ const MOST_PARTS: usize = 8;
 /// How exactly a text names a section, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tier {
+    /// The text is the heading: the title after as many marks as the level.
+    Heading,
     /// The text is the whole slug path.
     SlugPath,
     /// The text is the end of the slug path.
@@ -36,6 +38,8 @@ pub(super) enum Tier {
 /// A section path in the normalized forms that are compared.
 #[derive(Debug)]
 pub(super) struct SectionPath {
+    /// The number of marks before the text, if it is written as a heading.
+    level: Option<usize>,
     parts: Vec<PathPart>,
     is_slug_path: bool,
     title: String,
@@ -65,8 +69,10 @@ impl PathPart {
 }
 
 impl SectionPath {
-    /// Parses a section path. A leading `/` only marks the text as a section path.
+    /// Parses a section path, which may be written as a heading. A leading `/` only marks the text as a section path.
     pub(super) fn new(text: &str) -> Self {
+        let heading = split_marks(text).filter(|(_, title)| !title.is_empty());
+        let text = heading.map_or(text, |(_, title)| title);
         let title_with_slash = text.starts_with('/').then(|| comparable(text.trim()));
         let text = text.strip_prefix('/').unwrap_or(text);
         let title = comparable(text.trim());
@@ -83,7 +89,8 @@ impl SectionPath {
         };
         let parts: Vec<PathPart> = text.split('/').map(part).collect();
         Self {
-            is_slug_path: parts.iter().all(|part| part.is_slug),
+            level: heading.map(|(level, _)| level),
+            is_slug_path: heading.is_none() && parts.iter().all(|part| part.is_slug),
             parts,
             slug: (!title.is_empty() && is_lossless(&title, &slug_of_all)).then_some(slug_of_all),
             title,
@@ -98,12 +105,14 @@ impl SectionPath {
     /// that is written as slugs is tried as a path first, then as a title before the end of a path:
     /// `loc` before `class/~loc`. Titles of nested sections come where a title does: the first of two
     /// sections `Parent/Child` has the slug path `parent/child`.
-    pub(super) fn exact_tiers(&self) -> [Tier; 5] {
-        use Tier::{PathSuffix, SlugPath, Title, TitlePath, TitlePathSuffix};
+    pub(super) fn exact_tiers(&self) -> &'static [Tier] {
+        use Tier::{Heading, PathSuffix, SlugPath, Title, TitlePath, TitlePathSuffix};
         if self.is_slug_path {
-            [SlugPath, Title, TitlePath, TitlePathSuffix, PathSuffix]
+            &[SlugPath, Title, TitlePath, TitlePathSuffix, PathSuffix]
+        } else if self.level.is_none() {
+            &[Title, TitlePath, SlugPath, TitlePathSuffix, PathSuffix]
         } else {
-            [Title, TitlePath, SlugPath, TitlePathSuffix, PathSuffix]
+            &[Heading, Title, TitlePath, SlugPath, TitlePathSuffix, PathSuffix]
         }
     }
 
@@ -164,6 +173,14 @@ impl SectionPath {
             return Vec::new();
         }
         match tier {
+            Tier::Heading => {
+                let is_at_level = |node: &usize| {
+                    let section = tree.section(*node);
+                    section.is_some_and(|section| Some(usize::from(section.level)) == self.level)
+                };
+                let titled = self.hits(tree, Tier::Title);
+                titled.into_iter().filter(is_at_level).collect()
+            }
             Tier::SlugPath => nodes(&|section| self.is_path_of(tree, section, true)),
             Tier::PathSuffix => nodes(&|section| self.is_path_of(tree, section, false)),
             Tier::TitlePath => nodes(&|section| self.is_title_path_of(tree, section, true)),
@@ -299,7 +316,7 @@ mod tests {
             # Protocols\n## TCP/IP\n### Ports\n";
         let tree = Tree::new(crate::markdown::parse(source.as_bytes()).outline);
         let path = SectionPath::new(text);
-        path.exact_tiers().into_iter().chain([Tier::Substring]).find_map(|tier| {
+        path.exact_tiers().iter().chain(&[Tier::Substring]).find_map(|&tier| {
             let hits = path.hits(&tree, tier);
             let selectors = hits.iter().map(|&node| tree.selector(node)).collect();
             (!hits.is_empty()).then_some((tier, selectors))
