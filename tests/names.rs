@@ -663,3 +663,22 @@ fn a_title_written_as_a_heading_means_its_level() {
         assert!(fault["message"].as_str().unwrap().contains(&format!("{named:?}")), "{fault}");
     }
 }
+
+#[test]
+fn a_document_hides_a_section_with_the_slug_of_its_own_title() {
+    let place = Place::ingested(&[
+        ("guide.md", "# Guide\n"),
+        ("other.md", "# Other\n\n## guide\n"),
+        ("x.md", "# X\n\n## x\n"),
+    ]);
+    for name in ["guide", "Guide", "guide.md"] {
+        let read = place.run(&["select", name]).success().json();
+        assert_eq!(read["results"][0]["selector"], "guide.md::*");
+        let codes = if name == "guide.md" { json!([]) } else { json!(["SHADOWED_TITLE"]) };
+        let found: Vec<&Value> =
+            read["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]).collect();
+        assert_eq!(json!(found), codes, "{name}");
+    }
+    let own = place.run(&["select", "x"]).success().json();
+    assert_eq!(own["warnings"], json!([]), "sections of the document itself are not hidden");
+}

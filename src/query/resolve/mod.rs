@@ -528,15 +528,19 @@ impl Resolver<'_> {
         let Some(place) = document.places.first() else { return Ok(None) };
         // For a path of one part, two documents with that title are enough: each has such a section,
         // and a document whose own title is its name hides nothing.
-        let most = if SectionPath::new(name).is_one_part() { 2 } else { usize::MAX };
-        let stored = &place.document.stored;
-        let hits = self.exact_sections(name, most, usize::MAX)?;
-        if hits.first.iter().all(|(other, _)| other.stored.id == stored.id) {
-            return Ok(None);
-        }
-        let path = &stored.path;
+        let section_path = SectionPath::new(name);
+        let most = if section_path.is_one_part() { 2 } else { usize::MAX };
+        let own = &place.document;
+        let mut others = self.documents_with(&Locator::SectionPath(name.to_owned()), most)?;
+        others.retain(|other| other.id != own.stored.id);
+        let hits = self.sections_of(&others, &section_path, section_path.exact_tiers(), 1)?;
+        let Some((other, node)) = hits.first.first() else { return Ok(None) };
+        // With a section of the document that has the name, too, a path alone does not mean the other one.
+        let is_in_own = !exact_sections(own, name).is_empty();
+        let address = if is_in_own { other.address_of(*node) } else { format!("/{name}") };
+        let path = &own.stored.path;
         let message = format!(
-            "{name} is read as the document {path}; a section also has that name: `/{name}`"
+            "{name} is read as the document {path}; a section also has that name: `{address}`"
         );
         Ok(Some(Warning::new("SHADOWED_TITLE", message)))
     }
