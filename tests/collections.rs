@@ -443,3 +443,21 @@ fn prime_counts_the_documents_of_each_folder_at_the_top() {
         .collect();
     assert_eq!(counts, [("", 3), ("a", 2), ("ä", 2), ("a-b", 1), ("a0", 1)]);
 }
+
+#[test]
+fn a_store_of_collections_says_how_to_add_another_folder() {
+    let place =
+        Place::with(&[("one/a.md", "# A\n"), ("two words/b.md", "# B\n"), ("work/w.md", "# W\n")]);
+    let run = |arguments: &[&str]| place.run(&[&["--db", "work/s.db"], arguments].concat());
+    run(&["ingest", "--collection", "one", "one"]).success();
+    for (arguments, hint) in [
+        (&["ingest", "--root", "two words"][..], "leave out --root, and give --collection NAME"),
+        (&["ingest", "two words"], "`mdsel ingest --db work/s.db --collection NAME 'two words'`"),
+    ] {
+        let refused = run(arguments).ends(2).json();
+        assert!(refused["error"]["hint"].as_str().unwrap().contains(hint), "{refused}");
+    }
+    let refused = run(&["ingest", "two words/b.md"]).ends(2);
+    assert!(refused.text().contains("--collection NAME FOLDER"), "{}", refused.text());
+    run(&["ingest", "--collection", "two", "two words"]).success();
+}

@@ -868,3 +868,29 @@ fn an_ignore_file_applies_after_bad_bytes_and_says_what_it_lacks() {
         (&json!(1), &json!("sub/.ignore"))
     );
 }
+
+#[test]
+fn a_root_that_is_a_file_is_refused_before_a_store_is_created() {
+    let place = Place::with(&[("guide.md", "# A\n")]);
+    let refused = place.run(&["ingest", "--root", "guide.md"]).ends(2);
+    assert_eq!(refused.code(), "USAGE");
+    assert!(!place.join(".mdsel.db").exists());
+    assert_eq!(place.run(&["ingest"]).success().json()["added"], 1);
+}
+
+#[test]
+fn a_first_ingest_that_fails_names_no_store() {
+    let place = Place::with(&[("docs/a.md", "# A\n"), ("b.md", "# B\n")]);
+    for arguments in [&["ingest", "nope.md"][..], &["ingest", "--root", "docs", "b.md"]] {
+        for preview in [false, true] {
+            let arguments = [arguments, if preview { &["--dry-run"] } else { &[] }].concat();
+            let failed = place.run(&arguments).ends(2);
+            let text = failed.text();
+            assert!(!failed.stderr.contains("store: "), "{}", failed.stderr);
+            assert!(!text.contains("status") && !text.contains("in the store"), "{text}");
+        }
+    }
+    assert!(!place.join(".mdsel.db").exists());
+    let first = place.run(&["ingest"]).success();
+    assert!(first.stderr.starts_with("store: .mdsel.db (new)\nroot: "), "{}", first.stderr);
+}

@@ -165,8 +165,8 @@ impl AnyCommand for IngestArgs {
             wait: self.wait.duration(),
         };
         let is_preview = self.check || self.dry_run;
-        if !is_preview {
-            note(&format!("store: {shown}{}", if is_new { " (new)" } else { "" }));
+        if !is_preview && !is_new {
+            note(&format!("store: {shown}"));
         }
         if !is_new && !is_preview {
             // This finishes an interrupted edit. Errors of the store are left to the ingest.
@@ -181,6 +181,9 @@ impl AnyCommand for IngestArgs {
         recovered.retain(|warning| ![OPTIONS_LOST, EMPTY_STORE].contains(&warning.code));
         report.warnings.splice(0..0, recovered);
         if !is_preview {
+            if is_new {
+                note(&format!("store: {shown} (new)"));
+            }
             for root in &report.roots {
                 let folder = root.folder.display();
                 note(&match root.name.as_str() {

@@ -12,7 +12,7 @@ use crate::corpus::{
     is_at_or_below, is_collection_name, is_really_below,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::message::message;
+use crate::message::{Message, message};
 use crate::store::StoredDocument;
 
 /// What an ingest is to do: the folders of the store after it, and the scopes.
@@ -29,6 +29,8 @@ pub(super) struct IngestPlan {
     pub(super) scopes: Vec<Scopes>,
     /// The collections whose folders do not exist. Their documents stay as they are.
     pub(super) missing: Vec<String>,
+    /// Whether the store has no root yet.
+    is_new: bool,
     /// Whether no document is added or removed, because the options are lost and not given again.
     pub(super) keeps_documents: bool,
     /// Whether the options note which folders were ingested, so that another one is recognized. Users of a server have
@@ -54,10 +56,15 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     root.into_iter().chain(path.match_indices('/').filter_map(|(end, _)| path.get(..end)))
 }
 
-/// Returns the error for a request to change the root of a store.
-fn other_root(root: &Path) -> Error {
+/// Returns the error for a request to change the root of a store with these `options`.
+fn other_root(root: &Path, options: &IngestOptions) -> Error {
     if !root.is_dir() {
         return no_root(root);
+    }
+    if options.only_collections {
+        let message = "this store has only collections, so --root does not add a folder";
+        return Error::new(ErrorKind::Usage, message)
+            .with_hint("leave out --root, and give --collection NAME with the folder");
     }
     Error::new(ErrorKind::Usage, format!("the root of this store is {}", root.display()))
         .with_hint("leave out --root, or create another store with --db")
@@ -118,7 +125,7 @@ impl IngestPlan {
             Some((root, options)) => {
                 let given = request.root.map(canonical).transpose()?;
                 if given.is_some_and(|given| given != root) {
-                    return Err(other_root(root));
+                    return Err(other_root(root, options));
                 }
                 (root.to_owned(), options.clone())
             }
@@ -150,6 +157,7 @@ impl IngestPlan {
             scopes: scopes.into_iter().collect(),
             missing: Vec::new(),
             options,
+            is_new: stored.is_none(),
             keeps_documents: false,
             knows_folders: request.store.path().is_some(),
         })
@@ -167,9 +175,15 @@ impl IngestPlan {
         if matches!(request.paths, Paths::All) && stored_root.is_none() && request.root.is_none() {
             given.push(canonical(request.folder)?);
         }
-        let root = match (stored_root, given_root.transpose()?) {
-            (Some(stored), Some(given)) if stored != given => return Err(other_root(stored)),
-            (Some(stored), _) => stored.to_owned(),
+        let root = match (stored, given_root.transpose()?) {
+            (Some((stored, options)), Some(given)) if stored != given => {
+                return Err(other_root(stored, options));
+            }
+            (Some((stored, _)), _) => stored.to_owned(),
+            (None, Some(given)) if !given.is_dir() => {
+                let message = format!("{}: the root must be a folder", given.display());
+                return usage(message, "name the folder of the documents");
+            }
             (None, Some(given)) => given,
             (None, None) => new_root(request.store.path(), &given),
         };
@@ -194,9 +208,20 @@ impl IngestPlan {
                         below => below.unwrap_or(written),
                     };
                     let found = roots.containing(path, written.display());
-                    // Nothing is below a root that does not exist.
-                    let of_missing = |error| if root.is_dir() { error } else { no_root(&root) };
-                    let (root, path) = found.map_err(of_missing)?;
+                    let (root, path) = found.map_err(|error| {
+                        if !root.is_dir() {
+                            // Nothing is below a root that does not exist.
+                            return no_root(&root);
+                        }
+                        match stored {
+                            _ if path.starts_with(&root) => error,
+                            None => error.map_hints(|_| "name a --root that contains it".into()),
+                            Some(_) if options.only_collections => {
+                                error.map_hints(|_| as_collection(path, written))
+                            }
+                            Some(_) => error,
+                        }
+                    })?;
                     let below = if path == root.name { "" } else { root.below(&path) };
                     Ok((root.clone(), below.to_owned()))
                 };
@@ -232,6 +257,7 @@ impl IngestPlan {
             given_collection: None,
             scopes,
             missing: Vec::new(),
+            is_new: stored.is_none(),
             keeps_documents: false,
             knows_folders: request.store.path().is_some(),
         })
@@ -277,8 +303,14 @@ impl IngestPlan {
 
     /// Fails if a named path does not exist and this ingest removes no document of it from the store.
     pub(super) fn refuse_missing(&self, removed: &[&str]) -> Result<()> {
-        self.scopes.iter().try_for_each(|scopes| scopes.refuse_missing(removed))
+        self.scopes.iter().try_for_each(|scopes| scopes.refuse_missing(removed, self.is_new))
     }
+}
+
+/// Returns the hint for the folder or file at `path`, which is outside the folders of a store that has only collections.
+fn as_collection(path: &Path, written: &Path) -> Message {
+    let folder = if path.is_dir() { written.to_string_lossy() } else { "FOLDER".into() };
+    message!("`mdsel ingest --collection NAME {}` adds a folder", folder)
 }
 
 fn usage<T>(message: String, hint: &'static str) -> Result<T> {
@@ -440,10 +472,14 @@ impl Scopes {
         self.must_exist.iter().filter(is_missing).map(|below| self.root.path_of(below))
     }
 
-    fn refuse_missing(&self, removed: &[&str]) -> Result<()> {
+    fn refuse_missing(&self, removed: &[&str], is_new: bool) -> Result<()> {
         let is_forgotten = |path: &str| removed.iter().any(|removed| is_at_or_below(removed, path));
         match self.missing().find(|path| !is_forgotten(path)) {
             None => Ok(()),
+            Some(path) if is_new => {
+                Err(Error::new(ErrorKind::Io, format!("{path}: no such file or folder"))
+                    .with_hint("check the path"))
+            }
             Some(path) => Err(Error::new(
                 ErrorKind::Io,
                 format!("{path}: no such file or folder, and no such document in the store"),
