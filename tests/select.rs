@@ -709,3 +709,27 @@ fn nodes_without_the_page_are_skipped_in_every_document() {
         assert_eq!(found, expected, "{unique:?}");
     }
 }
+
+#[test]
+fn a_tree_without_sections_says_so() {
+    let place = Place::ingested(&[
+        ("a.md", "---\nk: v\n---\n# A\n\n- one\n- two\n"),
+        ("b.md", "# B\n\ntext\n"),
+    ]);
+    let cases: [(&[&str], &str); 8] = [
+        (&["toc", "a::block:list[0]"], "`mdsel select 'a::block:list[0]'`"),
+        (&["toc", "a::@frontmatter"], "no section is in a::@frontmatter"),
+        (&["index", "a.md:6-7"], "no section is in a.md:6-7"),
+        (&["toc", "a.md:6-7", "b.md:3-3"], "no section is in a.md:6-7, b.md:3-3"),
+        (&["toc", "--level", "6"], "no section passes the filters"),
+        (&["toc", "a.md", "--level", "6"], "no section passes the filters"),
+        (&["toc", "--under", "a::block:list[0]"], "no section is in a::block:list[0]"),
+        (&["context", "--under", "a::block:list[0]"], "no section is in a::block:list[0]"),
+    ];
+    for (arguments, message) in cases {
+        let json = place.run(arguments).ends(1).json();
+        let warning = &json["warnings"][0];
+        assert_eq!(warning["code"], "NO_ITEMS", "{arguments:?} {json}");
+        assert!(warning["message"].as_str().unwrap().contains(message), "{warning}");
+    }
+}

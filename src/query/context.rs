@@ -559,10 +559,11 @@ impl Bundle<'_> {
             listed::listed(self.session, &self.request.filter.under, &others)?;
         self.faults.extend(faults);
         self.warnings.extend(filter.warnings.iter().cloned());
+        let mut has_taken = false;
         for stored in documents {
             let stored = stored?;
             if self.items.len() >= self.enough {
-                break;
+                return Ok(());
             }
             let document = self.session.open(&stored)?;
             let sections = &document.tree.outline().sections;
@@ -570,7 +571,11 @@ impl Bundle<'_> {
                 || sections.iter().any(|section| filter.takes_section(&document, section))
             {
                 self.add(ResolvedNode::whole(document), None);
+                has_taken = true;
             }
+        }
+        if !has_taken && self.faults.is_empty() {
+            self.warnings.extend(filter.no_section(&self.request.filter.under, &others));
         }
         Ok(())
     }

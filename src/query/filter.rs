@@ -13,7 +13,9 @@ use super::node::{Extent, answer};
 use super::open_document::OpenDocument;
 use super::resolve::{NodeRange, resolve};
 use super::session::Session;
-use super::warning::{OTHER_VALUES, UNKNOWN_KEY, no_document, parsed_before, unreadable_within};
+use super::warning::{
+    NO_DOCUMENT, NO_ITEMS, OTHER_VALUES, UNKNOWN_KEY, no_document, parsed_before, unreadable_within,
+};
 use super::{documents, folders};
 use crate::address::suggest::most_similar;
 use crate::address::{AddressError, AddressResult, Params};
@@ -333,6 +335,26 @@ impl Filter {
         let other =
             other.map_or_else(String::new, |glob| format!(", but the glob {glob:?} takes some"));
         Ok(Some(no_document(&format!("0 of {documents} documents pass the filters{other}"))))
+    }
+
+    /// Returns the warning that no section passes the filter, for an answer without any, or none if another warning
+    /// explains it. `names` are those of a list of documents, and `asked` what it was asked for.
+    pub(super) fn no_section(&self, names: &[String], asked: &FilterRequest) -> Option<Warning> {
+        let is_explained = self.warnings.iter().any(|warning| warning.code == NO_DOCUMENT);
+        if !self.looks_inside() || self.has_unknown() || is_explained {
+            return None;
+        }
+        let places = if names.is_empty() { &asked.under } else { names };
+        let is_only_under =
+            FilterRequest { under: Vec::new(), ..asked.clone() }.is_empty() && !places.is_empty();
+        let message = match places {
+            [place] if is_only_under => {
+                message!("no section is in {}; `mdsel select {path}` prints it", place, place)
+            }
+            places if is_only_under => message!("no section is in {}", places.join(", ")),
+            _ => "no section passes the filters; leave out a filter".into(),
+        };
+        Some(Warning::new(NO_ITEMS, message))
     }
 
     /// Returns the warning that the file of the only document in which hits can be has changed, for an empty answer.

@@ -212,6 +212,9 @@ pub fn index(session: &Session<'_>, request: &IndexRequest) -> Result<IndexAnswe
     )?;
     page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
+    if documents.is_empty() && page.part.start() == 0 && page.unresolved_selectors.is_empty() {
+        page.warnings.extend(filter.no_section(&request.documents, &request.filter));
+    }
     Ok(IndexAnswer { documents, page })
 }
 

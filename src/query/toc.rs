@@ -194,6 +194,9 @@ pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
     };
     page.unresolved_selectors = faults;
     page.warnings.extend(filter.warnings.iter().cloned());
+    if files.is_empty() && page.part.start() == 0 && page.unresolved_selectors.is_empty() {
+        page.warnings.extend(filter.no_section(&request.documents, &request.filter));
+    }
     let is_path = |path: &str| names.iter().any(|name| name == path);
     let is_path_given = is_single && files.first().is_some_and(|file| is_path(&file.file));
     let is_shallow = request.depth == Some(0);

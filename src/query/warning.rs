@@ -59,6 +59,9 @@ pub(super) fn no_document(message: &str) -> Warning {
     Warning::new(NO_DOCUMENT, message)
 }
 
+/// The code of the warning that nothing that was asked about has what the command lists.
+pub(super) const NO_ITEMS: &str = "NO_ITEMS";
+
 /// The code of the warning that no value has the type or the case of the one that a condition compares with.
 pub(super) const OTHER_VALUES: &str = "OTHER_VALUES";
 

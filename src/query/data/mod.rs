@@ -15,7 +15,7 @@ use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
 use super::filter::Filter;
 use super::open_document::OpenDocument;
-use super::warning::{OTHER_VALUES, UNKNOWN_KEY, parsed_before};
+use super::warning::{NO_ITEMS, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
 use super::{Cursor, FilterRequest, Page, Session};
 use crate::address::suggest::most_similar;
 use crate::data::expression::Reason;
@@ -248,7 +248,7 @@ fn list<S: Source>(
                 "none of the documents asked about has {}; `mdsel toc --depth 0` lists all documents",
                 S::ITEM
             );
-            page.warnings.push(Warning::new("NO_ITEMS", message));
+            page.warnings.push(Warning::new(NO_ITEMS, message));
         }
         if items.is_empty() {
             page.warnings.extend(filter.change(session)?);
