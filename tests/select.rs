@@ -733,3 +733,37 @@ fn a_tree_without_sections_says_so() {
         assert!(warning["message"].as_str().unwrap().contains(message), "{warning}");
     }
 }
+
+#[test]
+fn places_without_the_page_that_was_asked_for_are_named() {
+    let text = |words: usize| "word ".repeat(words);
+    let file =
+        format!("# A\n\n## X\n\n{}\n\n## Y\n\n{}\n\n## Z\n\n{}\n", text(40), text(3), text(19));
+    let place = Place::ingested(&[("a.md", &file)]);
+    for params in ["page=1&words=15", "from=15"] {
+        let json = place.run(&["select", &format!("a::heading:h2?{params}")]).success().json();
+        assert_eq!(selectors(&json["results"]).len(), 2);
+        let warning = &json["warnings"][0];
+        assert_eq!(warning["code"], "PAGE_PAST_END", "{json}");
+        assert!(warning["message"].as_str().unwrap().contains("a.md::heading:h2[1]"), "{warning}");
+        let rest = [&format!("a::heading:h2?{params}"), "--limit", "1"];
+        let first = place.run(&[&["select"], &rest[..]].concat()).success().json();
+        assert_eq!(first["warnings"], json!([]), "the second place was not looked at");
+        let next = first["next"].as_str().unwrap();
+        let second = place.run(&[&["select"], &rest[..], &["--after", next]].concat()).success();
+        assert_eq!(second.json()["warnings"][0]["code"], "PAGE_PAST_END");
+    }
+    let fault = place.run(&["select", "a::heading:h2?page=9"]).ends(1).json();
+    assert_eq!(fault["warnings"], json!([]));
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "INDEX_OUT_OF_RANGE");
+}
+
+#[test]
+fn no_address_and_a_document_that_is_gone_are_reported() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+    let none = place.run_in("", &["select", "-"], "").ends(1).json();
+    assert_eq!(none["warnings"][0]["code"], "NO_ADDRESS");
+    place.remove("b.md");
+    let gone = place.run(&["select", "b", "--refresh"]).ends(1);
+    assert!(gone.stderr.contains("removed 1 document: the file is gone"), "{}", gone.stderr);
+}

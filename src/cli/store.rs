@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::global::Global;
 use super::note::note;
+use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
 use crate::query::Session;
@@ -295,6 +296,9 @@ pub(super) fn open_fresh(
 /// Ingests changes of documents of `store`.
 pub(super) fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
     let report = ingest::refresh(store, paths)?;
+    if report.removed > 0 {
+        note(&format!("removed {}: the file is gone", counted(report.removed, "document")));
+    }
     for skipped in &report.skipped {
         note(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }

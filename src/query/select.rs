@@ -8,9 +8,12 @@ use super::resolve::{NodeRange, resolve_one, resolve_rest};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::{Cursor, List, Outcome, Page, Session};
 use crate::address::{AddressError, Params, Suggestion, namespace};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::limits;
 use crate::message::message;
+
+/// The code of the warning that nodes are left out because they do not have the requested page.
+const PAGE_PAST_END: &str = "PAGE_PAST_END";
 
 /// A request for content.
 #[derive(Clone, Debug)]
@@ -111,7 +114,10 @@ pub fn select(session: &Session<'_>, request: &SelectRequest) -> Result<SelectAn
     if request.addresses.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded(limits::row::MAX_ADDRESSES));
     }
-    let page = Page::beginning(request.after, session.reader.generation());
+    let mut page = Page::beginning(request.after, session.reader.generation());
+    if request.addresses.is_empty() {
+        page.warnings.push(Warning::new("NO_ADDRESS", "no address was given"));
+    }
     // By default, each address that names one node has a result.
     let limit = match request.limit {
         Some(limit) => most(limit),
@@ -170,10 +176,28 @@ struct Selection<'a> {
 impl Selection<'_> {
     /// Answers one address, up to the limit. Returns whether it was answered completely.
     fn add(&mut self, address: &str) -> Result<bool> {
+        let mut lacking = Vec::new();
+        let is_done = self.add_places(address, &mut lacking)?;
+        if let Some((fault, _)) = lacking.first() {
+            let others = match lacking.len() - 1 {
+                0 => String::new(),
+                1 => ", and so is 1 other place".to_owned(),
+                count => format!(", and so are {count} other places"),
+            };
+            let message = message!("{}; it is left out{}", fault.message, others);
+            self.answer.page.warnings.push(Warning::new(PAGE_PAST_END, message));
+        }
+        Ok(is_done)
+    }
+
+    /// Answers one address, up to the limit. Returns whether it was answered completely. If the address names several
+    /// nodes, those without the requested page become `lacking`, unless all are without it.
+    fn add_places(
+        &mut self,
+        address: &str,
+        lacking: &mut Vec<(AddressError, ResolvedNode)>,
+    ) -> Result<bool> {
         let mut taken = 0;
-        // If an address names several nodes, those without the requested page are skipped, unless all
-        // are without it.
-        let mut lacking = None;
         let mut has_result = false;
         let mut rest = None;
         // Number of nodes of this address that former answers contained.
@@ -239,13 +263,16 @@ impl Selection<'_> {
                     Err(fault) => {
                         // The node itself may exist.
                         let whole = ResolvedNode { params: Params::default(), ..place.clone() };
-                        lacking = lacking.or(Some((fault, whole)));
+                        lacking.push((fault, whole));
                     }
                 }
             }
             if !resolution.has_more {
                 self.skip -= given_before.min(self.skip);
-                if let Some((fault, whole)) = lacking.filter(|_| !has_result && given_before == 0) {
+                if !has_result
+                    && given_before == 0
+                    && let Some((fault, whole)) = lacking.drain(..).next()
+                {
                     let described = answer(self.session, &whole, Extent::Structure)?.ok();
                     self.answer.fault(fault.of(address), described.into_iter().collect(), self.end);
                 }
