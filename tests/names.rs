@@ -682,3 +682,50 @@ fn a_document_hides_a_section_with_the_slug_of_its_own_title() {
     let own = place.run(&["select", "x"]).success().json();
     assert_eq!(own["warnings"], json!([]), "sections of the document itself are not hidden");
 }
+
+#[test]
+fn a_printed_place_names_its_document_whatever_its_path_has() {
+    let text = "# Title\n\n## sub\n\nneedle\n\n```sh\nneedle\n```\n\n- [ ] needle\n\n| a |\n| - |\n| needle |\n";
+    let paths = [
+        "pct%41.md",
+        "co::lon.md",
+        "tab\t.md",
+        "two  blanks.md",
+        "two words.md",
+        "h2[1].md",
+        "100%.md",
+    ];
+    let mut files: Vec<(&str, &str)> = paths.iter().map(|path| (*path, text)).collect();
+    files.push(("pctA.md", "# Other\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"));
+    files.push(("lon.md", "# Lon\n"));
+    files.push(("blanks.md", "# Blanks\n"));
+    let place = Place::ingested(&files);
+    let commands: [&[&str]; 5] = [
+        &["search", "-F", "needle", "--no-heading"],
+        &["search", "-e", "^# Title", "--no-heading"],
+        &["code"],
+        &["tasks"],
+        &["tables"],
+    ];
+    for command in commands {
+        let shown = place.run(&[command, &["-f", "text", "--limit", "0"]].concat());
+        let shown = shown.success().text();
+        let mut found: Vec<String> = Vec::new();
+        for line in shown.lines().filter(|line| line.contains(".md:")) {
+            let read = place.run(&["select", line]).success().json();
+            found.push(read["results"][0]["file"].as_str().unwrap().to_owned());
+        }
+        found.dedup();
+        found.sort();
+        let mut expected = paths.to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{command:?} {shown}");
+    }
+    let search = place.run(&["search", "-F", "# Title", "-f", "text"]).success().text();
+    assert!(search.contains("two words.md:1:1:"), "editors open it: {search}");
+    for address in ["co::lon.md::sub", "co::lon.md::heading:h2[0]", "co:%3Alon.md::sub"] {
+        let read = place.run(&["select", address]).success().json();
+        assert_eq!(read["results"][0]["file"], "co::lon.md", "{address}");
+    }
+    place.run(&["replace", "co::lon.md::sub", "--content", "x", "--allow-drop"]).success();
+}

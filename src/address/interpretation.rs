@@ -4,6 +4,7 @@
 //! after another, and takes the first that names an existing place. Invariant: the interpretations depend
 //! on the text alone, and are completely parsed.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::fault::AddressError;
@@ -14,6 +15,7 @@ use super::selector::{self, Selector};
 use super::whole_number;
 use crate::percent::percent_encode;
 use crate::position::LineSpan;
+use crate::visible::is_unsafe;
 
 /// One meaning of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +138,29 @@ pub fn lines_address(path: &str, start: usize, end: usize) -> String {
     }))
 }
 
+/// Returns the path of a document as it is printed before the number of a line: as it is, if it is read so.
+pub fn path_before_line(path: &str) -> Cow<'_, str> {
+    let is_plain = |scalar: char| scalar.is_alphanumeric() || "/.-_ ".contains(scalar);
+    // Two blanks would look like those before titles.
+    let has_usual_blanks = !path.contains("  ") && path.trim() == path;
+    if has_usual_blanks && path.chars().all(is_plain) {
+        return Cow::Borrowed(path);
+    }
+    let is_path = |name: &str| name == path && namespace::decode(name) == path;
+    let is_other_blank = |scalar: char| scalar.is_whitespace() && scalar != ' ';
+    let is_read = has_usual_blanks
+        && !path.chars().any(|scalar| is_unsafe(scalar) || is_other_blank(scalar))
+        && matches!(
+            interpretations(&format!("{path}:1")).as_slice(),
+            [Interpretation::ExactPath { .. }, Interpretation::PathLine { name, .. }, ..] if is_path(name)
+        );
+    if is_read {
+        return Cow::Borrowed(path);
+    }
+    let lines = lines_address(path, 1, 1);
+    Cow::Owned(lines.strip_suffix(":1-1").map(str::to_owned).unwrap_or(lines))
+}
+
 /// Returns whether a name can only be a path relative to the root.
 fn is_path_from_root(name: &str) -> bool {
     name.starts_with("./")
@@ -144,8 +169,17 @@ fn is_path_from_root(name: &str) -> bool {
 /// Reads `name::place`. The whole text may also be a title, such as `std::vector`, or the path of a
 /// document.
 fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Interpretation> {
-    let places = parse_places(place, name.chars().count() + 2);
-    let mut interpretations = vec![Interpretation::Namespaced { name: name.to_owned(), places }];
+    let namespaced = |name: &str, place| {
+        let places = parse_places(place, name.chars().count() + 2);
+        Interpretation::Namespaced { name: name.to_owned(), places }
+    };
+    let mut interpretations = vec![namespaced(name, place)];
+    // The path of a document may have `::`, but hardly many.
+    let later = place.match_indices("::").take(4).filter_map(|(at, mark)| {
+        let end = name.len() + mark.len() + at;
+        Some((address.get(..end)?, address.get(end + mark.len()..)?))
+    });
+    interpretations.extend(later.map(|(name, place)| namespaced(name, place)));
     if !is_path_from_root(name) {
         if let Ok((text, params)) = split_params(address) {
             interpretations
@@ -403,6 +437,30 @@ section[x]
             };
             assert_eq!(namespace::decode(name), path);
             assert_eq!(place.locator, Locator::Lines(LineSpan { start: 3, end: 4 }));
+        }
+    }
+
+    #[test]
+    fn a_path_before_a_line_is_read_as_that_path() {
+        for (path, expected) in [
+            ("guide.md", "guide.md"),
+            ("a b.md", "a b.md"),
+            ("100%.md", "100%.md"),
+            ("C#.md", "C#.md"),
+            ("a:1.md", "a:1.md"),
+            ("a%41.md", "a%2541.md"),
+            ("a::b.md", "a:%3Ab.md"),
+            ("tab\t.md", "tab%09.md"),
+            ("two  blanks.md", "two%20%20blanks.md"),
+            ("h2[1].md", "%682%5B1%5D.md"),
+        ] {
+            let printed = path_before_line(path);
+            assert_eq!(printed, expected);
+            let readings = interpretations(&format!("{printed}:3:1"));
+            let [_, Interpretation::PathLine { name, .. }, ..] = &readings[..] else {
+                panic!("{printed}");
+            };
+            assert_eq!(namespace::decode(name), path);
         }
     }
 

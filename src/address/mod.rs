@@ -20,7 +20,8 @@ pub use cells::{CellStep, CellSteps, RowStep};
 pub use corrections::corrections;
 pub use fault::{AddressError, AddressResult, Candidate, FaultCode, Suggestion};
 pub use interpretation::{
-    EXAMPLES, Interpretation, interpretations, is_for_every_document, lines_address, table,
+    EXAMPLES, Interpretation, interpretations, is_for_every_document, lines_address,
+    path_before_line, table,
 };
 pub use notation::{
     in_link, in_printed_line, lines_in_other_notation, other_notations, titles_in_printed_line,

@@ -10,6 +10,7 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::{TITLE_SEPARATOR, locator, value};
+use crate::address::path_before_line;
 use crate::query::data::{code, meta, tables, tasks};
 
 /// Returns a value as one line: a string as it is, and anything else as JSON.
@@ -65,7 +66,7 @@ fn none(writer: &mut TextWriter, is_empty: bool, what: &str) {
 
 /// Writes the place of an item: its file and line, and the titles of its sections.
 fn place(writer: &mut TextWriter, file: &str, line: usize, titles: &[String]) {
-    writer.piece(Style::Heading, format_args!("{file}:{line}"));
+    writer.piece(Style::Heading, format_args!("{}:{line}", path_before_line(file)));
     writer.piece(Style::Faint, format_args!("  {}", titles.join(TITLE_SEPARATOR)));
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, json as strict, ldmd};
 use super::{row_without, value};
+use crate::address::path_before_line;
 use crate::ingest::{ChangeKind, IngestReport};
 use crate::message::Message;
 use crate::query::List;
@@ -243,7 +244,8 @@ fn repeated_line(repeated: &RepeatedFinding) -> String {
 
 /// Returns a problem as compilers print it: location, code, message and hint.
 fn line(finding: &Finding, hint: Option<&str>) -> String {
-    let file = finding.file.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
+    let file = finding.file.as_deref().map(path_before_line);
+    let file = file.map(|file| format!("{file}:")).unwrap_or_default();
     let number = finding.line.map(|line| format!("{line}:")).unwrap_or_default();
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("{file}{number} {}: {}{hint}", finding.code, finding.message).trim_start().to_owned()

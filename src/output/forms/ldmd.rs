@@ -12,6 +12,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format};
 use super::page::{ChildrenPageJson, PageJson, PlaceJson};
 use super::value;
+use crate::address::path_before_line;
 use crate::count::counted;
 use crate::query::Page;
 use crate::query::freshness::Freshness;
@@ -205,7 +206,10 @@ impl Body for Matches {
         }
         for found in &self.matches {
             writer
-                .piece(Style::Faint, format_args!("{}:{}:", self.file, found.doc_line))
+                .piece(
+                    Style::Faint,
+                    format_args!("{}:{}:", path_before_line(&self.file), found.doc_line),
+                )
                 .piece(Style::Heading, format_args!("{}: ", found.section_id()))
                 .line(Style::Plain, &found.text);
         }
@@ -213,7 +217,13 @@ impl Body for Matches {
 
     fn lines(&self) -> Vec<String> {
         let line = |found: &LdmdMatch| {
-            format!("{} @ {}:{} ({})", found.text, self.file, found.doc_line, found.section_id())
+            format!(
+                "{} @ {}:{} ({})",
+                found.text,
+                path_before_line(&self.file),
+                found.doc_line,
+                found.section_id()
+            )
         };
         self.matches.iter().map(line).collect()
     }

@@ -13,6 +13,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Graph, Records};
 use super::page::PageJson;
 use super::value;
+use crate::address::path_before_line;
 use crate::count::counted;
 use crate::links::Kind;
 use crate::query::freshness::Freshness;
@@ -54,7 +55,7 @@ fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String 
     };
     let from = edge.from.address();
     let is_from_root = from == root;
-    let mut line = format!("{}:{}", file(edge), edge.link.line);
+    let mut line = format!("{}:{}", path_before_line(file(edge)), edge.link.line);
     if !is_from_root {
         line += &title_of(&from);
     }

@@ -12,7 +12,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
 use super::{TITLE_SEPARATOR, nearest_titles, value};
-use crate::address::namespace;
+use crate::address::{namespace, path_before_line};
 use crate::count::counted;
 use crate::error::{self, Error, ErrorKind};
 use crate::query::List as _;
@@ -127,7 +127,7 @@ impl Answer for search::SearchAnswer {
         };
         let line = |hit: &Hit| {
             let text = hit.text.trim_ascii();
-            format!("{text} @ {}:{}:{}", hit.file, hit.line, hit.column)
+            format!("{text} @ {}:{}:{}", path_before_line(&hit.file), hit.line, hit.column)
         };
         renderer.key_findings(hits.len(), hits.iter().map(line))?;
         // Group by document, in the order of their first hits.
@@ -297,9 +297,10 @@ impl Hit {
     /// lines from `from` to `to`, exclusive, as `file-line-text`. The lines below the first line have no
     /// column.
     fn write_text(&self, from: usize, to: usize, writer: &mut TextWriter) {
+        let file = path_before_line(&self.file);
         let context = |first: usize, lines: &[String], writer: &mut TextWriter| {
             for (number, line) in (first..to).zip(lines).filter(|(number, _)| *number >= from) {
-                writer.piece(Style::Faint, format_args!("{}-{number}-", self.file));
+                writer.piece(Style::Faint, format_args!("{file}-{number}-"));
                 writer.piece(Style::Plain, line);
                 if self.context_cut.contains(&number) {
                     writer.piece(Style::Faint, format_args!(" {CUT_MARK}"));
@@ -308,7 +309,7 @@ impl Hit {
             }
         };
         context(self.line - self.before.len(), &self.before, writer);
-        let place = format!("{}:{}:{}:", self.file, self.line, self.column);
+        let place = format!("{file}:{}:{}:", self.line, self.column);
         if self.line_end.is_none() {
             writer.piece(Style::Faint, &place);
             self.write_line(self.text.trim_end_matches(['\r', '\n']), (true, true), writer);
@@ -321,7 +322,7 @@ impl Hit {
                 if number == self.line {
                     writer.piece(Style::Faint, &place);
                 } else {
-                    writer.piece(Style::Faint, format_args!("{}:{number}:", self.file));
+                    writer.piece(Style::Faint, format_args!("{file}:{number}:"));
                 }
                 self.write_line(line, (number == self.line, number == last), writer);
             }

@@ -13,7 +13,7 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records};
 use super::page::PageJson;
 use super::value;
-use crate::address::namespace;
+use crate::address::{namespace, path_before_line};
 use crate::count::counted;
 use crate::query::freshness::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
@@ -62,10 +62,10 @@ impl Answer for toc::TocAnswer {
                 let lines = counted(file.lines, "line");
                 let headings = if file.has_headings { "no such headings" } else { "no headings" };
                 writer
-                    .piece(Style::Heading, &file.file)
+                    .piece(Style::Heading, path_before_line(&file.file))
                     .line(Style::Faint, format_args!(" ({lines}, {headings})"));
             } else if self.is_shallow || !self.is_path_given {
-                writer.line(Style::Heading, &file.file);
+                writer.line(Style::Heading, path_before_line(&file.file));
             }
             if let Some(front_matter) = file.front_matter.as_ref().filter(|_| !self.is_shallow) {
                 let FrontMatterSize { line_start, line_end, char_count } = *front_matter;
