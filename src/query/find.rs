@@ -18,7 +18,7 @@ use crate::markdown::front_matter;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::message::{Message, message};
-use crate::store::{FrontMatterData, Lookup, StoredDocument};
+use crate::store::{FrontMatterData, StoredDocument};
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -226,7 +226,7 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
         let empty = filter.empty(session)?;
         if empty.is_none() && !filter.has_unknown() {
             let titled = match content {
-                None => titled_document(session, &title, literal)?,
+                None => titled_document(session, &title, literal, &filter)?,
                 Some(_) => None,
             };
             result.advice = Some(advice(request, titled));
@@ -237,14 +237,17 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     Ok(result)
 }
 
-/// Returns a document whose title in front matter matches, if one of the first that may have it does.
+/// Returns a document that `filter` takes whose title in front matter matches, if one of the first that may have it
+/// does.
 fn titled_document(
     session: &Session<'_>,
     title: &TitlePattern,
     literal: &str,
+    filter: &Filter,
 ) -> Result<Option<StoredDocument>> {
-    let ids = session.reader.with_title_parts(&[literal])?;
-    let documents = session.reader.documents(&Lookup::Ids(&ids), None, limits::LIST_LIMIT)?;
+    let candidates = Candidates::Ids(session.reader.with_title_parts(&[literal])?);
+    let documents = DocumentBatches::new(session, filter.documents.clone(), None, candidates)?;
+    let documents: Vec<_> = documents.take(limits::LIST_LIMIT).collect::<Result<_>>()?;
     let values = session.reader.front_matters(&documents)?;
     let is_match = |values: &FrontMatterData| {
         let own = values.as_ref().and_then(front_matter::title);
