@@ -729,3 +729,18 @@ fn a_printed_place_names_its_document_whatever_its_path_has() {
     }
     place.run(&["replace", "co::lon.md::sub", "--content", "x", "--allow-drop"]).success();
 }
+
+#[test]
+fn a_file_of_the_store_is_not_ingested_and_the_reason_is_true() {
+    let place = Place::with(&[("a.md", "# A\n"), (".git/x.md", "# X\n")]);
+    place.run(&["--db", "x.md", "ingest", "--hidden"]).success();
+    for (path, reason) in [("./x.md", "it belongs to the store"), ("./.git/x.md", "it is in .git")]
+    {
+        let fault = place.run(&["--db", "x.md", "select", path]).ends(1);
+        assert_eq!(fault.code(), "NOT_IN_STORE");
+        assert!(fault.text().contains(reason), "{}", fault.text());
+    }
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let fault = place.run(&["select", "./.mdsel.db"]).ends(1);
+    assert!(fault.text().contains("it belongs to the store"), "{}", fault.text());
+}

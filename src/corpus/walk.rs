@@ -328,6 +328,9 @@ impl Walk<'_> {
     /// Returns the reason why a hidden name or an ignore file excludes the file or folder at `path`, relative to
     /// the root.
     pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<Message> {
+        if let Some(reason) = self.owned(path) {
+            return Some(reason);
+        }
         let mut parts = path.split('/').filter(|part| !["", "."].contains(part)).peekable();
         let mut full = self.root.to_owned();
         let mut above = RulesAbove::new(self.root);
@@ -346,6 +349,9 @@ impl Walk<'_> {
                 above.of(&full, &mut |_, _| ())
             };
             let is_folder = is_folder || parts.peek().is_some();
+            if part == ".git" {
+                return Some("it is in .git, which no ingest reads".into());
+            }
             if self.is_left_out(&folder, part.as_bytes(), is_folder, &rules) {
                 let reason =
                     "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files";
@@ -353,6 +359,13 @@ impl Walk<'_> {
             }
         }
         None
+    }
+
+    /// Returns the reason why a file of the store is left out, if the file at `path`, relative to the root, is one.
+    fn owned(&self, path: &str) -> Option<Message> {
+        let full = self.root.join(path);
+        let is_own = self.own_files.iter().any(|own| full.starts_with(own));
+        is_own.then(|| "it belongs to the store".into())
     }
 
     /// Whether the entry `name` of `folder` is left out.
@@ -433,6 +446,10 @@ pub(crate) fn excluded(
     options: &IngestOptions,
     path: &str,
 ) -> Option<Message> {
+    let walk = Walk { root, own_files, options };
+    if let Some(reason) = walk.owned(path) {
+        return Some(reason);
+    }
     if !options.takes(Path::new(path)) {
         // The option sets the whole list, so that the documents of the other extensions would go.
         let extension = Path::new(path).extension().and_then(OsStr::to_str);
@@ -445,7 +462,7 @@ pub(crate) fn excluded(
             ),
         });
     }
-    Walk { root, own_files, options }.excluded(path, false)
+    walk.excluded(path, false)
 }
 
 /// The reason why an ingest skips the file at `path`, relative to `root`; `None` if it would be ingested.
