@@ -759,6 +759,17 @@ fn places_without_the_page_that_was_asked_for_are_named() {
 }
 
 #[test]
+fn two_parts_of_one_place_are_refused() {
+    let place = Place::ingested(&[("a.md", "# A\n\nown\n\n## B\n")]);
+    for part in ["heading", "all"] {
+        let address = format!("a::h1[0]?part={part}");
+        let fault = place.run(&["read", &address, "--no-children"]).ends(1).json();
+        assert_eq!(fault["unresolved_selectors"][0]["code"], "MALFORMED_QUERY", "{fault}");
+    }
+    place.run(&["read", "a::h1[0]?part=own", "--no-children"]).success();
+}
+
+#[test]
 fn no_address_and_a_document_that_is_gone_are_reported() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
     let none = place.run_in("", &["select", "-"], "").ends(1).json();

@@ -104,6 +104,11 @@ pub fn read(session: &Session<'_>, request: &ReadRequest) -> Result<ReadAnswer> 
         Err(fault) => return Ok(ReadAnswer::fault(fault)),
     };
     if request.no_children {
+        if place.params.part.is_some_and(|part| part != SectionPart::Own) {
+            let message = "the address has a part, and --no-children asks for another one; leave out one of them";
+            let fault = AddressError::new(FaultCode::MalformedQuery, message);
+            return Ok(ReadAnswer::fault(fault.of(&address)));
+        }
         place.params.part = Some(SectionPart::Own);
         if let Some(fault) = with_its_part(Located::place(place.clone())).fault {
             return Ok(ReadAnswer::fault(fault.of(&address)));
