@@ -894,3 +894,17 @@ fn a_first_ingest_that_fails_names_no_store() {
     let first = place.run(&["ingest"]).success();
     assert!(first.stderr.starts_with("store: .mdsel.db (new)\nroot: "), "{}", first.stderr);
 }
+
+#[test]
+fn unreadable_front_matter_is_reported_with_its_line_in_the_file() {
+    for (file, line) in [
+        ("---\na: b: c\n---\n# A\n", 2),
+        ("---\nx: 1\ny: 2\na: b: c\n---\n# A\n", 4),
+        (";;;\n{\n\"a\": }\n;;;\n# A\n", 3),
+    ] {
+        let place = Place::with(&[("a.md", file)]);
+        let report = place.run(&["ingest"]).success().json();
+        let message = report["warnings"][0]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("line {line}")), "{message}");
+    }
+}

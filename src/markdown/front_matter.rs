@@ -91,7 +91,13 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
                 Err(_) if text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) => {
                     return None;
                 }
-                Err(fault) => (None, Some(fault)),
+                Err(fault) => {
+                    // The position in the reason is that in the file.
+                    let mut in_file = file.get(..position)?.to_vec();
+                    let before = in_file.iter_mut().take(opening_end);
+                    before.filter(|byte| !b"\r\n".contains(byte)).for_each(|byte| *byte = b' ');
+                    (None, parse(&in_file, format).err().or(Some(fault)))
+                }
             };
             let (span, text) = (ByteSpan::new(start, end), ByteSpan::new(opening_end, position));
             return Some(FrontMatter { span, text, format, value, fault });
@@ -587,7 +593,7 @@ mod tests {
         );
         let fault =
             detect(b";;;\n{\"a\": 18446744073709551616,}\n;;;\n", 0).unwrap().fault.unwrap();
-        assert!(fault.contains("line 1 column 28"), "{fault}");
+        assert!(fault.contains("line 2 column 28"), "{fault}");
     }
 
     #[test]
