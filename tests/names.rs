@@ -744,3 +744,22 @@ fn a_file_of_the_store_is_not_ingested_and_the_reason_is_true() {
     let fault = place.run(&["select", "./.mdsel.db"]).ends(1);
     assert!(fault.text().contains("it belongs to the store"), "{}", fault.text());
 }
+
+#[test]
+fn the_name_of_a_document_is_not_said_to_be_its_title() {
+    let place = Place::ingested(&[("z/dup.md", "# dup\n\n## A\n"), ("b.md", "# B\n")]);
+    let fault = place.run(&["select", "dup#a-2"]).ends(1).json();
+    assert_eq!(fault["warnings"], json!([]), "{fault}");
+    assert_eq!(
+        fault["unresolved_selectors"][0]["message"],
+        "z/dup.md has no anchor #a-2; `mdsel toc z/dup.md` lists its sections"
+    );
+}
+
+#[test]
+fn the_folder_of_the_root_has_a_hint_that_works() {
+    let place = Place::with(&[("d/a.md", "# A\n")]);
+    place.run(&["--db", "d/.mdsel.db", "ingest", "--root", "d"]).success();
+    let fault = place.run(&["--db", "d/.mdsel.db", "select", "./d"]).ends(1);
+    assert!(!fault.text().contains("**"), "{}", fault.text());
+}

@@ -58,6 +58,9 @@ pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message>
             ));
         }
     }
+    if file.is_empty() {
+        return Ok("`mdsel toc --depth 0` lists the documents".into());
+    }
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = if stem.is_empty() { file } else { stem };
     let part: String = part.chars().take(limits::MAX_HINT_CHARS).collect();

@@ -9,6 +9,7 @@ use super::located::Located;
 use crate::address::{Interpretation, ParsedPlace, namespace};
 use crate::error::{Result, Warning};
 use crate::links::{NameKind, name_key};
+use crate::query::document_name::{self, NameMatch};
 use crate::store::{Lookup, StoredDocument};
 
 /// The kinds of names, in order of precedence.
@@ -28,6 +29,10 @@ impl Resolver<'_> {
                 }
                 _ => continue,
             };
+            // A document of that name has no such place, or it would have been found.
+            if !matches!(document_name::by_name(self.session, name)?, NameMatch::None) {
+                continue;
+            }
             if let Some(located) = self.in_called(name, places)? {
                 return Ok(Some(located));
             }
