@@ -735,6 +735,17 @@ fn a_tree_without_sections_says_so() {
 }
 
 #[test]
+fn the_front_matter_is_listed_once_and_only_where_it_was_asked_for() {
+    let place = Place::ingested(&[("a.md", "---\nk: v\n---\n# A\n\n## B\n")]);
+    let toc = |arguments: &[&str]| {
+        place.run(&[&["toc", "-f", "text"], arguments].concat()).success().text()
+    };
+    assert!(toc(&["a.md", "--limit", "1"]).contains("[frontmatter]"));
+    assert!(!toc(&["a.md", "--after", "1-1"]).contains("[frontmatter]"));
+    assert!(!toc(&["a::heading:h2[0]"]).contains("[frontmatter]"));
+}
+
+#[test]
 fn places_without_the_page_that_was_asked_for_are_named() {
     let text = |words: usize| "word ".repeat(words);
     let file =

@@ -13,6 +13,7 @@ use super::page::{self, shorten};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, listed};
 use crate::error::Result;
 use crate::parallel;
+use crate::position::ByteSpan;
 use crate::store::StoredDocument;
 
 /// Number of documents that one thread lists at a time.
@@ -102,6 +103,8 @@ pub struct File {
     pub lines: usize,
     /// The front matter, if any.
     pub front_matter: Option<FrontMatterSize>,
+    /// The front matter, if it is in this part of the list, and in what was asked for.
+    pub listed_front_matter: Option<FrontMatterSize>,
     /// Whether the document contains bytes that are not valid UTF-8.
     pub lossy: bool,
     /// Whether the file differs from the stored document.
@@ -129,6 +132,7 @@ impl DocumentItems for File {
     }
 
     fn keep(&mut self, from: usize, to: usize) {
+        self.listed_front_matter = self.listed_front_matter.filter(|_| from == 0);
         self.entries.truncate(to);
         self.entries.drain(..from.min(self.entries.len()));
     }
@@ -300,20 +304,23 @@ fn sections(
             },
         });
     }
+    let front_matter = outline.front_matter.map(|_| FrontMatterSize {
+        line_start: 1,
+        line_end: outline.nodes.first().map_or(1, |root| root.lines.start - 1),
+        char_count: outline.document.chars
+            - outline.root.chars
+            - outline.sections.iter().map(|section| section.own.chars).sum::<usize>()
+            - usize::from(outline.start() > 0),
+    });
+    let start = ByteSpan::new(outline.start(), outline.start());
     File {
         file: document.stored.path.clone(),
         has_entries: !entries.is_empty(),
         has_headings: !outline.sections.is_empty(),
         lines: outline.lines,
         entries,
-        front_matter: outline.front_matter.map(|_| FrontMatterSize {
-            line_start: 1,
-            line_end: outline.nodes.first().map_or(1, |root| root.lines.start - 1),
-            char_count: outline.document.chars
-                - outline.root.chars
-                - outline.sections.iter().map(|section| section.own.chars).sum::<usize>()
-                - usize::from(outline.start() > 0),
-        }),
+        front_matter,
+        listed_front_matter: front_matter.filter(|_| filter.is_under(&document.stored, start)),
         lossy: document.stored.is_lossy,
         freshness: session.freshness(&document.stored),
     }

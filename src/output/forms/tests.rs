@@ -178,6 +178,11 @@ fn trees(text: &str) -> toc::TocAnswer {
         has_headings: true,
         lines: 3,
         front_matter: Some(toc::FrontMatterSize { line_start: 1, line_end: 3, char_count: 20 }),
+        listed_front_matter: Some(toc::FrontMatterSize {
+            line_start: 1,
+            line_end: 3,
+            char_count: 20,
+        }),
         lossy: false,
         freshness: changed(),
     };

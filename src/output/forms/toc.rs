@@ -67,7 +67,9 @@ impl Answer for toc::TocAnswer {
             } else if self.is_shallow || !self.is_path_given {
                 writer.line(Style::Heading, path_before_line(&file.file));
             }
-            if let Some(front_matter) = file.front_matter.as_ref().filter(|_| !self.is_shallow) {
+            if let Some(front_matter) =
+                file.listed_front_matter.as_ref().filter(|_| !self.is_shallow)
+            {
                 let FrontMatterSize { line_start, line_end, char_count } = *front_matter;
                 let size = Size(char_count);
                 writer.plain(format_args!("[frontmatter] ({line_start}-{line_end}, {size})"));
