@@ -223,7 +223,11 @@ fn errors_are_called_errors_and_say_what_can_be_called() {
     place.write("new.md", "# New\n");
     let mut server = Server::start(&place, &[]);
     for (tool, arguments, expected) in [
-        ("read", json!({}), "the arguments of read are addresses, max_words, after"),
+        (
+            "read",
+            json!({}),
+            "the arguments of read are addresses, max_words, after, format, max_chars",
+        ),
         ("search", json!({}), "the arguments of search are queries, patterns"),
         ("read", json!({ "addresses": "none.md" }), "NOT_FOUND"),
         ("read", json!({ "addresses": "new.md" }), "`mdsel ingest` adds it"),

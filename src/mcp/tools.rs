@@ -179,9 +179,18 @@ impl ToolName {
         let tool = self.describe();
         let properties = tool.input_schema.get("properties").and_then(Value::as_object);
         let names = properties.into_iter().flat_map(|properties| properties.keys());
-        names.filter(|name| !["format", "max_chars"].contains(&name.as_str())).cloned().collect()
+        names.filter(|name| !OF_EVERY_TOOL.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// Returns the names of all its arguments, for a message.
+    pub(super) fn argument_list(self) -> String {
+        let own = self.arguments();
+        own.iter().map(String::as_str).chain(OF_EVERY_TOOL).collect::<Vec<_>>().join(", ")
     }
 }
+
+/// The arguments of every tool.
+const OF_EVERY_TOOL: [&str; 2] = ["format", "max_chars"];
 
 /// Returns the tools. Those that write are included if `allow_write` is set.
 pub(super) fn all(allow_write: bool) -> Vec<Tool> {

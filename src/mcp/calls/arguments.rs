@@ -64,7 +64,7 @@ pub(super) fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Resu
         let error = usage(&format!("{} has no argument {name:?}", tool.name()));
         let own = own_name(tool, &name, &known);
         let own = own.unwrap_or_default();
-        return Err(error.with_hint(format!("{own}its arguments are {}", known.join(", "))));
+        return Err(error.with_hint(format!("{own}its arguments are {}", tool.argument_list())));
     }
     Ok(())
 }

@@ -67,8 +67,8 @@ pub(super) fn call(
     };
     reply.map_err(|error| match error.kind() {
         ErrorKind::Usage if error.hints().is_empty() => {
-            let names = tool.arguments().join(", ");
-            error.with_hint(format!("the arguments of {} are {names}", tool.name()))
+            let (name, arguments) = (tool.name(), tool.argument_list());
+            error.with_hint(format!("the arguments of {name} are {arguments}"))
         }
         _ => error,
     })
