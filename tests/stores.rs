@@ -206,7 +206,7 @@ fn a_file_that_is_not_a_store_is_refused_and_left_alone() {
     assert_eq!(place.run(&["status", "--db", "folder.db"]).ends(2).code(), "STORE_FOREIGN");
     let named = place.run(&["status", "--db", "a.md"]).ends(2);
     assert_eq!(named.code(), "STORE_FOREIGN");
-    assert!(named.stderr.contains("--db names a store file"), "{}", named.stderr);
+    assert!(named.stderr.contains("--db and MDSEL_DB name a store file"), "{}", named.stderr);
     assert!(!named.stderr.contains("move"), "{}", named.stderr);
 }
 

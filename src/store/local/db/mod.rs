@@ -125,7 +125,7 @@ fn foreign(path: &Path) -> Error {
         .with_hint(if path.file_name().is_some_and(|name| name == FILE_NAME) {
             "choose another file with --db, or move this one away"
         } else {
-            "--db names a store file, such as .mdsel.db, which `mdsel ingest --db FILE` makes"
+            "--db and MDSEL_DB name a store file, such as .mdsel.db, which `mdsel ingest --db FILE` makes"
         })
 }
 
