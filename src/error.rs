@@ -10,6 +10,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::message::{Message, message};
+use crate::visible::quoted;
 
 /// The code of an error. Codes are stable; `mdsel help errors` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,8 +110,11 @@ impl Error {
 
     /// Creates the error of a part of the program that was left out when it was built.
     pub fn lacks_feature(name: &str) -> Self {
-        Self::new(ErrorKind::Usage, format!("this program was built without the feature {name:?}"))
-            .with_hint(format!("install one that has it: `cargo install mdsel --features {name}`"))
+        Self::new(
+            ErrorKind::Usage,
+            format!("this program was built without the feature {name}", name = quoted(&name)),
+        )
+        .with_hint(format!("install one that has it: `cargo install mdsel --features {name}`"))
     }
 
     /// Creates an I/O error at `path`: `ReadOnly` on a read-only file system, else `Io`.

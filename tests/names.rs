@@ -763,3 +763,22 @@ fn the_folder_of_the_root_has_a_hint_that_works() {
     let fault = place.run(&["--db", "d/.mdsel.db", "select", "./d"]).ends(1);
     assert!(!fault.text().contains("**"), "{}", fault.text());
 }
+
+#[test]
+fn names_in_messages_are_readable_in_every_script() {
+    let names = ["ข้าง น้ำ", "हिन्दी", "ক্ষণ", "cafe\u{301}"];
+    let links: String = names.iter().map(|name| format!("[[{name}]]\n\n")).collect();
+    let place = Place::ingested(&[("a.md", &format!("# A\n\n{links}"))]);
+    let check = place.run(&["links", "check", "-f", "text"]).ends(1);
+    for name in names {
+        let quoted = format!("\"{name}\"");
+        assert!(check.text().contains(&quoted), "{}", check.text());
+        for command in [&["select", name][..], &["find", name], &["meta", "--where", name]] {
+            let command = [command, &["-f", "text"]].concat();
+            let answer = place.run(&command);
+            assert!(answer.status > 0);
+            let all = answer.text() + &answer.stderr;
+            assert!(all.contains(name) && !all.contains("\\u{"), "{command:?}: {all}");
+        }
+    }
+}

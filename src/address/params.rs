@@ -4,6 +4,7 @@
 //! is an error and is never ignored.
 
 use super::fault::{AddressError, FaultCode};
+use crate::visible::quoted;
 
 /// Which part of a section is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +57,7 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError
             |message: String| Err(AddressError::new(FaultCode::MalformedQuery, message).at(at));
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         if seen.contains(&key) {
-            return fault(format!("{key:?} is given twice"));
+            return fault(format!("{key} is given twice", key = quoted(&key)));
         }
         let number = value.parse::<usize>().ok().filter(|_| !value.starts_with('+'));
         let is_right = match key {
@@ -89,8 +90,9 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError
                     _ => "",
                 };
                 return fault(format!(
-                    "{key:?} is not a parameter; the parameters are {}{lines}",
-                    KEYS.join(", ")
+                    "{key} is not a parameter; the parameters are {}{lines}",
+                    KEYS.join(", "),
+                    key = quoted(&key)
                 ));
             }
         };
@@ -100,7 +102,10 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError
                 "part" => "heading, own or all",
                 _ => "a number",
             };
-            return fault(format!("{value:?} is not a value of {key}; it takes {values}"));
+            return fault(format!(
+                "{value} is not a value of {key}; it takes {values}",
+                value = quoted(&value)
+            ));
         }
         seen.push(key);
         at += pair.chars().count() + 1;

@@ -10,6 +10,7 @@ use super::params::split_known_params;
 use super::whole_number;
 use crate::limits;
 use crate::markdown::outline::BlockType;
+use crate::visible::quoted;
 
 /// The kind of node that a step selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -281,7 +282,10 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, AddressErr
         match digits.parse::<u8>() {
             Ok(level @ 1..=6) if digits.len() == 1 => StepKind::Heading(level),
             _ => {
-                let message = format!("{level:?} is not a heading level; the levels are h1 to h6");
+                let message = format!(
+                    "{level} is not a heading level; the levels are h1 to h6",
+                    level = quoted(&level)
+                );
                 return fault(FaultCode::InvalidHeadingLevel, message);
             }
         }
@@ -290,7 +294,10 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, AddressErr
             Some(block_type) => StepKind::Block(block_type),
             None => {
                 let names = BlockType::ALL.map(BlockType::name).join(", ");
-                let message = format!("{name:?} is not a block type; the types are {names}");
+                let message = format!(
+                    "{name} is not a block type; the types are {names}",
+                    name = quoted(&name)
+                );
                 return fault(FaultCode::InvalidBlockType, message);
             }
         }
@@ -304,14 +311,18 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, AddressErr
             ("", _) => return fault(FaultCode::InvalidSyntax, "a step is empty".to_owned()),
             ("row" | "cell", _) => {
                 let message = format!(
-                    "{text:?} is not a step here; row[N], row[N-M] or row[header], and after it \
-                     cell[N] or cell[COLUMN], end the address of a table"
+                    "{text} is not a step here; row[N], row[N-M] or row[header], and after it \
+                     cell[N] or cell[COLUMN], end the address of a table",
+                    text = quoted(&text)
                 );
                 return fault(FaultCode::InvalidSyntax, message);
             }
             _ => {
-                let message =
-                    format!("{text:?} is not a step; steps are {}, ...", STEP_WORDS.join(", "));
+                let message = format!(
+                    "{text} is not a step; steps are {}, ...",
+                    STEP_WORDS.join(", "),
+                    text = quoted(&text)
+                );
                 return fault(FaultCode::InvalidSyntax, message);
             }
         }
@@ -326,7 +337,7 @@ pub(super) fn parse_step(text: &str, position: usize) -> Result<Step, AddressErr
         };
         if !after.is_empty() {
             let position = at + 2 + inner.chars().count();
-            let message = format!("{after:?} follows the index");
+            let message = format!("{after} follows the index", after = quoted(&after));
             return Err(AddressError::new(FaultCode::InvalidSyntax, message).at(position));
         }
         parse_ordinal(inner, at + 1)?
@@ -343,13 +354,16 @@ fn parse_ordinal(text: &str, position: usize) -> Result<Ordinal, AddressError> {
         None => match whole_number(text) {
             Some(index) => Ok(Ordinal::One(index)),
             None => fault(format!(
-                "{text:?} is not an index: write a number, as in [0], or a range, as in [0-2]"
+                "{text} is not an index: write a number, as in [0], or a range, as in [0-2]",
+                text = quoted(&text)
             )),
         },
         Some((from, to)) => match (whole_number(from), whole_number(to)) {
             (Some(from), Some(to)) if from <= to => Ok(Ordinal::Range(from, to)),
-            (Some(_), Some(_)) => fault(format!("{text:?} ends before it begins")),
-            _ => fault(format!("{text:?} is not a range such as 0-2")),
+            (Some(_), Some(_)) => {
+                fault(format!("{text} ends before it begins", text = quoted(&text)))
+            }
+            _ => fault(format!("{text} is not a range such as 0-2", text = quoted(&text))),
         },
     }
 }

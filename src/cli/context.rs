@@ -23,6 +23,7 @@ use crate::query::prime as primer;
 use crate::query::search::PassageChars;
 use crate::query::{List as _, Session};
 use crate::store::Purpose;
+use crate::visible::quoted;
 
 /// The types of text from outside that `--item` accepts.
 const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
@@ -235,13 +236,16 @@ fn outside(item: &str) -> Result<Outside> {
         Error::new(ErrorKind::Usage, message)
             .with_hint("write it as TYPE[:FILE[:START[-END]]]=TEXT, or =@FILE, or =-")
     };
-    let (what, text) = item
-        .split_once('=')
-        .ok_or_else(|| usage(format!("{item:?} is not an item because it has no =")))?;
+    let (what, text) = item.split_once('=').ok_or_else(|| {
+        usage(format!("{item} is not an item because it has no =", item = quoted(&item)))
+    })?;
     let (kind, origin) = what.split_once(':').unwrap_or((what, ""));
     if !KINDS.contains(&kind) {
         let known = KINDS.join(", ");
-        return Err(usage(format!("{kind:?} is not a type of item; the types are {known}")));
+        return Err(usage(format!(
+            "{kind} is not a type of item; the types are {known}",
+            kind = quoted(&kind)
+        )));
     }
     let lines = origin.rsplit_once(':').and_then(|(file, lines)| {
         let one_line = (!lines.is_empty()).then_some((lines, lines));

@@ -8,6 +8,7 @@ use super::exit::Status;
 use super::global::Global;
 use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{PAGES, page};
+use crate::visible::quoted;
 
 /// Arguments of `help`.
 #[derive(Debug, Args)]
@@ -34,8 +35,11 @@ impl AnyCommand for HelpArgs {
         for name in &self.topic {
             command = command.find_subcommand_mut(name).ok_or_else(|| {
                 let topics = PAGES.iter().map(|page| page.topic).collect::<Vec<_>>().join(", ");
-                Error::new(ErrorKind::Usage, format!("no topic or command is named {name:?}"))
-                    .with_hint(format!("the topics are {topics}"))
+                Error::new(
+                    ErrorKind::Usage,
+                    format!("no topic or command is named {name}", name = quoted(&name)),
+                )
+                .with_hint(format!("the topics are {topics}"))
             })?;
         }
         global.print_whole(command.render_long_help().to_string().as_bytes())

@@ -8,6 +8,7 @@ use super::exit::Status;
 use super::global::Global;
 use super::print::generated;
 use crate::error::{Error, ErrorKind, Result};
+use crate::visible::quoted;
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -32,8 +33,11 @@ impl AnyCommand for ManArgs {
                 } else {
                     format!("the commands are {known}")
                 };
-                Error::new(ErrorKind::Usage, format!("there is no command {name:?}"))
-                    .with_hint(hint)
+                Error::new(
+                    ErrorKind::Usage,
+                    format!("there is no command {name}", name = quoted(&name)),
+                )
+                .with_hint(hint)
             })?;
         }
         let mut page = Vec::new();

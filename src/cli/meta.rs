@@ -26,6 +26,7 @@ use crate::query::data::{Common, meta};
 use crate::query::page::fitting;
 use crate::query::{List as _, Session};
 use crate::store::Purpose;
+use crate::visible::quoted;
 
 /// Arguments of `meta`.
 #[derive(Debug, Args)]
@@ -175,8 +176,11 @@ impl EditArguments for MetaSetArgs {
         let mut changes = Vec::new();
         for text in &self.values {
             let Some((key, value)) = text.split_once('=') else {
-                return Err(Error::new(ErrorKind::Usage, format!("{text:?} has no ="))
-                    .with_hint("write KEY=VALUE, as in status=done"));
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    format!("{text} has no =", text = quoted(&text)),
+                )
+                .with_hint("write KEY=VALUE, as in status=done"));
             };
             let key = key.trim();
             let document = &self.document;
@@ -199,7 +203,8 @@ impl EditArguments for MetaSetArgs {
                 changes.push(KeyChange::Set(key.to_owned(), value_of(value)));
                 continue;
             };
-            let message = format!("{text:?} has no KEY: a key does not end with + or -");
+            let message =
+                format!("{text} has no KEY: a key does not end with + or -", text = quoted(&text));
             return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
         }
         change(global, &self.document, changes, options)

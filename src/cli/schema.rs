@@ -15,6 +15,7 @@ use super::global::Global;
 use crate::address::suggest::most_similar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Format, json};
+use crate::visible::quoted;
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
@@ -43,7 +44,7 @@ impl AnyCommand for SchemaArgs {
                     format!("those that have one are {}", names().collect::<Vec<_>>().join(", "))
                 }
             };
-            let message = format!("no command {name:?} answers in JSON");
+            let message = format!("no command {name} answers in JSON", name = quoted(&name));
             return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
         };
         let mut schema = schema();

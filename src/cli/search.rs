@@ -18,6 +18,7 @@ use crate::query::search::{
     SearchRequest, search,
 };
 use crate::query::{List as _, Outcome, Session};
+use crate::visible::quoted;
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -163,7 +164,10 @@ fn option_among_words(words: &[String]) -> Option<Warning> {
     let mut options = names.filter(|name| name.starts_with('-'));
     let own = GlobalArgs::augment_args(SearchArgs::augment_args(Command::new("search")));
     let name = options.find(|name| habits::find(&[&own], name).is_some())?;
-    let message = format!("{name:?} after -- was searched for as a word; put options before --");
+    let message = format!(
+        "{name} after -- was searched for as a word; put options before --",
+        name = quoted(&name)
+    );
     Some(Warning::new("OPTION_AS_WORD", message))
 }
 
@@ -176,8 +180,9 @@ fn place_among_words(session: &Session<'_>, words: &[String]) -> Result<Option<W
             && (session.reader.is_folder(path)? || session.reader.document_at(path)?.is_some());
         if is_place {
             let message = format!(
-                "{word:?} was searched for as words; to search there, use --under {}",
-                shell_value(word)
+                "{word} was searched for as words; to search there, use --under {}",
+                shell_value(word),
+                word = quoted(&word)
             );
             return Ok(Some(Warning::new("PATH_AS_WORDS", message)));
         }

@@ -25,6 +25,7 @@ use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::{NamedNode, locate_for_edit, locate_text_for_edit, narrow};
 use crate::store::StoredDocument;
+use crate::visible::quoted;
 
 /// The current version of a document while a batch of edits is applied.
 pub(super) struct Current {
@@ -359,7 +360,7 @@ impl Current {
         match self.tasks_with(|task| texts.contains(&task.text.trim())).as_slice() {
             [task] => return Ok(task.clone()),
             [] => {}
-            called => return Err(several(called, format!("{given:?}"))),
+            called => return Err(several(called, format!("{given}", given = quoted(&given)))),
         }
         let fault = match locate_for_edit(&self.document, named, false) {
             Err(fault) if fault.code == FaultCode::SelectorNotFound => fault,
@@ -370,7 +371,12 @@ impl Current {
             match self.tasks_with(has_part).as_slice() {
                 [task] => return Ok(task.clone()),
                 [] => {}
-                called => return Err(several(called, format!("with {given:?} in their text"))),
+                called => {
+                    return Err(several(
+                        called,
+                        format!("with {given} in their text", given = quoted(&given)),
+                    ));
+                }
             }
             match locate_for_edit(&self.document, named, true) {
                 Err(fault) if fault.code == FaultCode::SelectorNotFound => {}
@@ -382,7 +388,7 @@ impl Current {
         let message = message!(
             "{} has no task {}; `mdsel tasks --under {path}` lists its tasks",
             path,
-            format!("{text:?}"),
+            format!("{text}", text = quoted(&text)),
             path
         );
         Err(AddressError { message, ..fault })

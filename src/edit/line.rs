@@ -18,6 +18,7 @@ use crate::data::front_matter::{KeyChange, value_of};
 use crate::deserialize::from_object;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::argument_of;
+use crate::visible::quoted;
 
 /// The JSON object of an edit.
 #[derive(Debug, Deserialize)]
@@ -138,7 +139,8 @@ impl TryFrom<String> for OperationName {
         known.map(|(_, operation)| *operation).ok_or_else(|| {
             let names = operations().join(", ");
             format!(
-                "no operation is called {name:?}: use one of {names}; rename and move stand alone"
+                "no operation is called {name}: use one of {names}; rename and move stand alone",
+                name = quoted(&name)
             )
         })
     }
@@ -174,9 +176,9 @@ pub(crate) fn key_of(option: &str) -> Option<String> {
     let name = option.strip_prefix("--")?;
     let name = argument_of(name);
     if WITH_VALUE.contains(&&*name) {
-        return Some(format!("{name:?}"));
+        return Some(quoted(&name).to_string());
     }
-    KEYS.iter().any(|(key, ..)| *key == name).then(|| format!("{name:?}:true"))
+    KEYS.iter().any(|(key, ..)| *key == name).then(|| format!("{name}:true", name = quoted(&name)))
 }
 
 /// Returns the error for a rename or a move beside other edits.

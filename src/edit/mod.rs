@@ -47,6 +47,7 @@ use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NamedNode, Session, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Reader, Store};
+use crate::visible::quoted;
 use change::Current;
 use files::{EditTransaction, FileChange, OldFile};
 use hint::{check_hash, instead_of_whole, of_whole_document};
@@ -431,7 +432,8 @@ fn also_within(
         }
     }
     let (own, other) = (&within.stored.path, &place.stored.path);
-    let message = format!("{text:?} names a place in {other}, and a section of {own}");
+    let message =
+        format!("{text} names a place in {other}, and a section of {own}", text = quoted(&text));
     Ok(Some(AddressError::new(FaultCode::Ambiguous, message).of(text).suggest(addresses)))
 }
 

@@ -9,6 +9,7 @@ use super::report::{ChangeKind, IngestReport};
 use crate::corpus::{is_at_or_below, root_from_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{IfAbsent, Store, check_options};
+use crate::visible::quoted;
 
 /// Drops a collection: its documents leave the store, and its files stay as they are.
 pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport> {
@@ -20,7 +21,8 @@ pub fn forget(store: &Store, name: &str, wait: Duration) -> Result<IngestReport>
     if options.collections.remove(name).is_none() {
         let known: Vec<&str> = options.collections.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "only its root".to_owned() } else { known.join(", ") };
-        let message = format!("the store has no collection {name:?}; it has {known}");
+        let message =
+            format!("the store has no collection {name}; it has {known}", name = quoted(&name));
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint("`mdsel status --collections` lists them"));
     }

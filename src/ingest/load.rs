@@ -25,6 +25,7 @@ use crate::message::message;
 use crate::pack::{self, Attachment, Header, PackItem};
 use crate::prepare::Preparation;
 use crate::store::{IfAbsent, Store, StoredDocument, Writer, options_lost};
+use crate::visible::quoted;
 
 /// What to do with a document that the store already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,12 +72,15 @@ fn options(header: &Header) -> Result<IngestOptions> {
     }
     let options: IngestOptions = serde_json::from_value(all).map_err(|error| damaged(&error))?;
     if let Some(name) = options.collections.keys().find(|name| !is_collection_name(name)) {
-        return Err(damaged(&format!("{name:?} cannot be the name of a collection")));
+        return Err(damaged(&format!(
+            "{name} cannot be the name of a collection",
+            name = quoted(&name)
+        )));
     }
     let collections = options.collections.values().map(|collection| &collection.options);
     for text in collections.chain([&options]).flat_map(|options| &options.extensions) {
         if extension(text).is_none() {
-            return Err(damaged(&format!("{text:?} is not a file extension")));
+            return Err(damaged(&format!("{text} is not a file extension", text = quoted(&text))));
         }
     }
     Ok(options)

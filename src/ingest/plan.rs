@@ -14,6 +14,7 @@ use crate::corpus::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::{Message, message};
 use crate::store::StoredDocument;
+use crate::visible::quoted;
 
 /// What an ingest is to do: the folders of the store after it, and the scopes.
 #[derive(Debug)]
@@ -338,7 +339,7 @@ fn folder_of_collection(name: &str, given: &[PathBuf], known: Option<&Root>) -> 
 fn check_new_collection(name: &str, folder: &Path, root: Option<&Path>) -> Result<()> {
     if !is_collection_name(name) {
         return usage(
-            format!("{name:?} cannot be the name of a collection"),
+            format!("{name} cannot be the name of a collection", name = quoted(&name)),
             "choose a name without / and ::, which does not begin with a dot or a hyphen",
         );
     }

@@ -32,6 +32,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::output::Format;
 use crate::store::Store;
+use crate::visible::quoted;
 use tools::ToolName;
 
 /// The first text that an agent reads: how to write addresses, and how to treat text from
@@ -139,7 +140,10 @@ fn check_first_page(page: Option<PaginatedRequestParams>) -> std::result::Result
     match page.and_then(|page| page.cursor) {
         None => Ok(()),
         Some(cursor) => {
-            let message = format!("cursor {cursor:?}: the list has one page; leave the cursor out");
+            let message = format!(
+                "cursor {cursor}: the list has one page; leave the cursor out",
+                cursor = quoted(&cursor)
+            );
             Err(fault::data(&Error::new(ErrorKind::Usage, message), ""))
         }
     }

@@ -21,6 +21,7 @@ use crate::query::ask;
 use crate::query::resolve::resolve_one;
 use crate::query::{Session, prime, select};
 use crate::store::{Lookup, Purpose, Store, StoredDocument};
+use crate::visible::quoted;
 
 const SCHEME: &str = "mdsel:///";
 const MIME_TYPE: &str = "text/markdown";
@@ -38,8 +39,11 @@ fn uri(address: &str) -> String {
 pub(super) fn list(store: &Store, cursor: Option<&str>) -> Result<ListResourcesResult> {
     let after = cursor.map(|cursor| {
         cursor.strip_prefix(SCHEME).map(namespace::decode).ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("{cursor:?} is not a cursor of this list"))
-                .with_hint("give the nextCursor of the previous page")
+            Error::new(
+                ErrorKind::Usage,
+                format!("{cursor} is not a cursor of this list", cursor = quoted(&cursor)),
+            )
+            .with_hint("give the nextCursor of the previous page")
         })
     });
     let after = after.transpose()?;
@@ -85,8 +89,11 @@ pub(super) fn read(
     uri_read: &str,
 ) -> Result<AddressResult<ReadResourceResult>> {
     let address = uri_read.strip_prefix(SCHEME).map(namespace::decode).ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("{uri_read:?} is not a resource of this server"))
-            .with_hint("write mdsel:///ADDRESS, percent-encoded")
+        Error::new(
+            ErrorKind::Usage,
+            format!("{uri_read} is not a resource of this server", uri_read = quoted(&uri_read)),
+        )
+        .with_hint("write mdsel:///ADDRESS, percent-encoded")
     })?;
     let answer = ask(&options.store, Purpose::Read, |session| {
         if let Err(fault) = resolve_one(session, &address)? {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::edit::operations;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
+use crate::visible::quoted;
 
 /// A tool that a call can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,8 @@ impl ToolName {
                 format!("the tools are {}", names.join(", "))
             }
         };
-        Err(Error::new(ErrorKind::Usage, format!("there is no tool {name:?}")).with_hint(hint))
+        Err(Error::new(ErrorKind::Usage, format!("there is no tool {name}", name = quoted(&name)))
+            .with_hint(hint))
     }
 
     /// Returns the description of the tool, and the schema of its arguments.

@@ -26,6 +26,7 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::message::{Message, message};
 use crate::position::ByteSpan;
+use crate::visible::quoted;
 
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
@@ -381,7 +382,7 @@ fn hint_at_question(fault: &mut AddressError) {
         fault.message = message!(
             "no document and no section is named {}; to take the passages that answer a question, use \
              `mdsel context --query {}`",
-            format!("{:?}", fault.selector),
+            quoted(&fault.selector).to_string(),
             fault.selector
         );
     }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 use crate::message::message;
+use crate::visible::quoted;
 
 /// A position in a list, and the generation of the store that the list was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +90,8 @@ impl FromStr for Cursor {
             } else {
                 "use the value of `next` from the previous answer".into()
             };
-            Error::new(ErrorKind::Usage, format!("{text:?} is not a cursor")).with_hint(hint)
+            Error::new(ErrorKind::Usage, format!("{text} is not a cursor", text = quoted(&text)))
+                .with_hint(hint)
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::glob::is_glob;
 use crate::limits;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
+use crate::visible::quoted;
 
 /// The documents found by name, and the names without a document.
 #[derive(Debug, Default)]
@@ -102,9 +103,12 @@ pub fn one(
             let plain = without_selector(name);
             if is_glob(plain) || folders::by_name(session, plain)?.is_some() {
                 // It names no document, but a folder or a pattern.
-                fault.message =
-                    format!("{} documents match {name:?}, and one is needed here", documents.len())
-                        .into();
+                fault.message = format!(
+                    "{} documents match {name}, and one is needed here",
+                    documents.len(),
+                    name = quoted(&name)
+                )
+                .into();
             }
             Err(fault.of(name))
         }
@@ -124,7 +128,10 @@ pub(crate) fn one_to_edit(
     if !is_several || !matches!(by_name(session, plain)?, NameMatch::None) {
         return Ok(found);
     }
-    let message = format!("{name:?} is not the name of a document; an edit takes one by its name");
+    let message = format!(
+        "{name} is not the name of a document; an edit takes one by its name",
+        name = quoted(&name)
+    );
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).of(name);
     Ok(Err(fault.suggest(vec![namespace::whole(&document.path)])))
 }

@@ -18,6 +18,7 @@ use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_saf
 use crate::parallel::batches;
 use crate::position::ByteSpan;
 use crate::store::{Lookup, Reader, StoredDocument};
+use crate::visible::quoted;
 
 /// The number of documents that are read at once.
 const TOGETHER: usize = 64;
@@ -29,7 +30,7 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     let reader = session.reader;
     let documents = reader.all(&Lookup::All)?;
     if let Some(unsafe_one) = documents.iter().find(|document| !is_safe_path(&document.path)) {
-        let message = format!("the path {:?} is not allowed in a pack", unsafe_one.path);
+        let message = format!("the path {} is not allowed in a pack", quoted(&unsafe_one.path));
         return Err(Error::new(ErrorKind::Usage, message)
             .with_hint("run `mdsel ingest` to store the corpus again"));
     }

@@ -30,6 +30,7 @@ use crate::message::{Message, message, shell_word};
 use crate::percent::percent_decode;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
+use crate::visible::quoted;
 
 /// The filters of a request.
 #[derive(Clone, Debug, Default)]
@@ -127,7 +128,11 @@ fn unknown_keys<'a>(
         } else {
             message!("similar keys are {}", similar.join(", "))
         };
-        let message = message!("no front matter has the key {}; {}", format!("{key:?}"), next);
+        let message = message!(
+            "no front matter has the key {}; {}",
+            format!("{key}", key = quoted(&key)),
+            next
+        );
         Warning::new(UNKNOWN_KEY, message)
     };
     Ok(unknown.into_iter().map(warning).collect())
@@ -141,7 +146,8 @@ fn known_collection(session: &Session<'_>, name: &str) -> Result<()> {
     let known = session.roots.collections().iter().map(|root| root.name.as_str());
     let known = known.collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "only its root" } else { &known };
-    let message = format!("the store has no collection {name:?}; it has {known}");
+    let message =
+        format!("the store has no collection {name}; it has {known}", name = quoted(&name));
     Err(Error::new(ErrorKind::Usage, message).with_hint(
         "name a folder with --under, or list the collections with `mdsel status --collections`",
     ))
@@ -152,8 +158,7 @@ fn shadowed(session: &Session<'_>, name: &str, folder: &str) -> Result<Option<Wa
     let is_title = !session.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
     Ok(is_title.then(|| {
         let message = format!(
-            "{name:?} was read as the folder {folder}, and is also the title of a section; write /{name} for that"
-        );
+            "{name} was read as the folder {folder}, and is also the title of a section; write /{name} for that", name = quoted(&name));
         Warning::new("SHADOWED_TITLE", message)
     }))
 }
@@ -178,7 +183,7 @@ fn check(request: &FilterRequest) -> Result<()> {
     }
     let is_unknown = |name: &&String| !block_types().any(|known| known == **name);
     let Some(unknown) = request.types.iter().find(is_unknown) else { return Ok(()) };
-    let message = format!("{unknown:?} is not a type of block");
+    let message = format!("{unknown} is not a type of block", unknown = quoted(&unknown));
     let hint = format!("use one of {}", block_types().collect::<Vec<_>>().join(", "));
     Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
 }
@@ -332,8 +337,9 @@ impl Filter {
         }
         let documents = session.reader.totals()?.documents;
         let other = self.other_glob(session)?;
-        let other =
-            other.map_or_else(String::new, |glob| format!(", but the glob {glob:?} takes some"));
+        let other = other.map_or_else(String::new, |glob| {
+            format!(", but the glob {glob} takes some", glob = quoted(&glob))
+        });
         Ok(Some(no_document(&format!("0 of {documents} documents pass the filters{other}"))))
     }
 

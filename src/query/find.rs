@@ -19,6 +19,7 @@ use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::message::{Message, message};
 use crate::store::{FrontMatterData, StoredDocument};
+use crate::visible::quoted;
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -263,9 +264,13 @@ fn advice(request: &FindRequest, titled: Option<StoredDocument>) -> Message {
     shorten(&mut pattern, 60);
     let what = match &request.content {
         Some(content) => {
-            format!("has a title that matches {pattern:?} and {content:?} in its text")
+            format!(
+                "has a title that matches {pattern} and {content} in its text",
+                pattern = quoted(&pattern),
+                content = quoted(&content)
+            )
         }
-        None => format!("has a title that matches {pattern:?}"),
+        None => format!("has a title that matches {pattern}", pattern = quoted(&pattern)),
     };
     if let Some(StoredDocument { path, .. }) = titled {
         return message!(

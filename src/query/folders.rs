@@ -9,6 +9,7 @@ use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
 use crate::store::{Lookup, Reader, StoredDocument, folder_beginning};
+use crate::visible::quoted;
 
 /// Returns the path of the folder called `name`, which may begin with `./`: decoded, else as it is written. The
 /// root is the empty path.
@@ -52,7 +53,7 @@ pub(super) fn by_suffix(
     if folders.len() < 2 {
         return Ok(Ok(folders.pop()));
     }
-    let message = format!("{} folders are named {suffix:?}", folders.len());
+    let message = format!("{} folders are named {suffix}", folders.len(), suffix = quoted(&suffix));
     folders.truncate(limits::MAX_CANDIDATES_SHOWN);
     Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
 }

@@ -15,6 +15,7 @@ use crate::error::{Result, Warning};
 use crate::glob::Globs;
 use crate::links::split_extension;
 use crate::store::{DocumentFilter, Lookup, StoredDocument, Under};
+use crate::visible::quoted;
 
 /// The documents of a list, and the filter of its items.
 pub(super) struct ListedDocuments<'a> {
@@ -131,8 +132,10 @@ fn shadowed_folder(
     }
     let folder = folders::by_name(session, name)?.filter(|folder| !folder.is_empty());
     Ok(folder.map(|folder| {
-        let message =
-            format!("{name:?} was read as {path}, and is also a folder; write {folder}/ for that");
+        let message = format!(
+            "{name} was read as {path}, and is also a folder; write {folder}/ for that",
+            name = quoted(&name)
+        );
         Warning::new("SHADOWED_FOLDER", message)
     }))
 }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::glob::literal_folder;
 use crate::limits;
 use crate::message::{Message, message};
+use crate::visible::quoted;
 
 /// Returns the fault for a name without a document: the file is not ingested, or similar names exist.
 pub(super) fn not_found(session: &Session<'_>, name: &str) -> Result<AddressError> {
@@ -31,12 +32,12 @@ pub(super) fn not_found_among(
         if let Err(invalid) = globs {
             return Ok(AddressError::new(FaultCode::InvalidSyntax, invalid.message().clone()));
         }
-        (format!("no document matches {name:?}"), Vec::new())
+        (format!("no document matches {name}", name = quoted(&name)), Vec::new())
     } else {
         let mut suggestions = folders()?;
         suggestions.extend(similar_documents(session, name)?);
         suggestions.truncate(limits::MAX_SUGGESTIONS);
-        (format!("no document is named {name:?}"), suggestions)
+        (format!("no document is named {name}", name = quoted(&name)), suggestions)
     };
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).suggest(suggestions);
     let next = next_command(session, name)?;

@@ -10,6 +10,7 @@ use crate::data::scalar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::message::{Message, message};
+use crate::visible::quoted;
 
 /// The hint of an error that has no better one.
 const FORM: &str = "write `key op value` with the operators = != < <= > >= ~ contains, or `exists \
@@ -37,7 +38,7 @@ impl Expression {
                     "join comparisons with `and` or `or`; put a value with blanks in double quotes"
                 }
             };
-            parser.fault(&format!("{:?} is not expected here", parser.word()), hint)
+            parser.fault(&format!("{} is not expected here", quoted(parser.word())), hint)
         })
     }
 }
@@ -58,7 +59,7 @@ impl<'a> Parser<'a> {
     /// Returns `message` with the column of the next scalar.
     fn placed(&self, message: &str) -> String {
         let column = self.text.get(..self.position).map_or(0, |text| text.chars().count()) + 1;
-        format!("expression {:?}, column {column}: {message}", self.text)
+        format!("expression {}, column {column}: {message}", quoted(self.text))
     }
 
     fn fault(&self, message: &str, hint: impl Into<Message>) -> Error {
@@ -151,7 +152,7 @@ impl<'a> Parser<'a> {
             && let Some((wanted, hint)) = looks_like(&value.text)
         {
             self.position = start;
-            return Err(self.fault(&format!("{:?} is not {wanted}", value.text), hint));
+            return Err(self.fault(&format!("{} is not {wanted}", quoted(&value.text)), hint));
         }
         let pattern = match operator {
             Operator::Matches => Some(pattern(&value.text, |message| {
@@ -184,7 +185,9 @@ impl<'a> Parser<'a> {
                 KEYWORDS.join(", "),
                 Message::from(FORM)
             );
-            return Err(self.fault(&format!("expected a key, found {found:?}"), hint));
+            return Err(
+                self.fault(&format!("expected a key, found {found}", found = quoted(&found)), hint)
+            );
         }
         self.position += end;
         Ok(key.to_owned())
@@ -245,7 +248,8 @@ impl<'a> Parser<'a> {
                 ),
             }
         };
-        Err(self.fault(&format!("expected an operator after the key {key:?}"), hint))
+        Err(self
+            .fault(&format!("expected an operator after the key {key}", key = quoted(&key)), hint))
     }
 
     fn value(&mut self) -> Result<Literal> {
@@ -341,7 +345,7 @@ fn pattern(text: &str, placed: impl FnOnce(&str) -> String) -> Result<regex::Reg
                 let reason = error.to_string();
                 let reason = reason.lines().last().unwrap_or_default();
                 let reason = reason.trim_start_matches("error: ");
-                fault(format!("{text:?} is not a regular expression: {reason}"))
+                fault(format!("{text} is not a regular expression: {reason}", text = quoted(&text)))
             }
         })
 }

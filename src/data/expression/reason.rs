@@ -9,6 +9,7 @@ use super::parse::form;
 use super::{Comparison, Expression, Literal, Operator};
 use crate::data::scalar;
 use crate::markdown::slug::fold;
+use crate::visible::quoted;
 
 /// What the values of the key of a comparison have in common that makes it false.
 #[derive(Debug)]
@@ -114,15 +115,22 @@ impl<'a> Reason<'a> {
         let (text, kind) = self.example.as_ref().filter(|_| !self.is_true)?;
         if let Some(other) = &self.other_case {
             return Some(format!(
-                "{key:?} has the value {other:?}, whose case is not that of {value}"
+                "{key} has the value {other}, whose case is not that of {value}",
+                key = quoted(&key),
+                other = quoted(&other)
             ));
         }
         if self.is_comparable {
             return None;
         }
-        let example = if *kind == Kind::Text { format!("{text:?}") } else { text.clone() };
+        let example = if *kind == Kind::Text {
+            format!("{text}", text = quoted(&text))
+        } else {
+            text.clone()
+        };
         let of_key = type_of(text, *kind);
-        let values = format!("{key:?} has values of the type {of_key} such as {example}");
+        let values =
+            format!("{key} has values of the type {of_key} such as {example}", key = quoted(&key));
         if operator.is_order() && !kind.has_order() {
             return Some(format!("{values}, which only = and != compare"));
         }

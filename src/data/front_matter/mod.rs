@@ -15,6 +15,7 @@ use crate::data::scalar;
 use crate::markdown::front_matter::{Format, parse, parse_value, plain_scalar};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
+use crate::visible::quoted;
 use layout::KeyPosition;
 use write::Writer;
 
@@ -157,7 +158,7 @@ fn expected(
 ) -> Result<Option<Map<String, Value>>, String> {
     let key = change.key();
     if key.is_empty() || key.split('.').any(str::is_empty) && !old.contains_key(key) {
-        return Err(format!("{key:?} is not a key"));
+        return Err(format!("{key} is not a key", key = quoted(&key)));
     }
     if key.starts_with(['"', '\'', '`']) && !old.contains_key(key) {
         return Err(format!("the key {key} is in quotes; write it without them"));

@@ -6,6 +6,7 @@
 use super::Allow;
 use crate::count::counted;
 use crate::limits::{self, Limit};
+use crate::visible::quoted;
 
 /// A change outside the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,14 +50,30 @@ impl std::fmt::Display for OutsideChange {
                 formatter.write_str("the content would be parsed as part of the text around it")
             }
             Self::Block => formatter.write_str("the text would be parsed differently"),
-            Self::Title { from, to } => write!(formatter, "the title {from:?} would become {to:?}"),
+            Self::Title { from, to } => write!(
+                formatter,
+                "the title {from} would become {to}",
+                from = quoted(&from),
+                to = quoted(&to)
+            ),
             Self::Link { from, to: Some(to) } => {
-                write!(formatter, "the link to {from:?} would lead to {to:?}")
+                write!(
+                    formatter,
+                    "the link to {from} would lead to {to}",
+                    from = quoted(&from),
+                    to = quoted(&to)
+                )
             }
             Self::Link { from, to: None } => {
-                write!(formatter, "the link to {from:?} would no longer be a link")
+                write!(
+                    formatter,
+                    "the link to {from} would no longer be a link",
+                    from = quoted(&from)
+                )
             }
-            Self::NewLink { to } => write!(formatter, "the text would become a link to {to:?}"),
+            Self::NewLink { to } => {
+                write!(formatter, "the text would become a link to {to}", to = quoted(&to))
+            }
             Self::Footnote { label, is_new: true } => {
                 write!(formatter, "the text [{label}] would refer to a footnote")
             }
@@ -192,7 +209,7 @@ pub enum Refusal {
         is_itself: bool,
     },
     /// A heading of the content is not deep enough for the place.
-    #[error("the heading {title:?} of level {level} would leave the section")]
+    #[error("the heading {} of level {level} would leave the section", quoted(title))]
     WouldEscape {
         /// Its title.
         title: String,
@@ -220,7 +237,7 @@ pub enum Refusal {
         wanted: u8,
     },
     /// Shifting the levels would give a heading a level outside 1 to 6, or change its title.
-    #[error("the heading {title:?} cannot be shifted to level {level}")]
+    #[error("the heading {} cannot be shifted to level {level}", quoted(title))]
     NoSuchLevel {
         /// Its title.
         title: String,

@@ -22,6 +22,7 @@ use crate::query::links::graph::{Destination, Graph};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::Target;
 use crate::store::{Lookup, Store, StoredDocument};
+use crate::visible::quoted;
 
 /// Returns where the nodes of a document are after the same bytes were parsed as another dialect. A node begins where
 /// it began, or is gone.
@@ -89,7 +90,7 @@ pub(super) fn moved(
     let path = path.as_str();
     // No file system takes a NUL, and output and lists of paths have one path per line.
     if path.contains(['\0', '\n', '\r']) {
-        let message = format!("{path:?} is no path on one line without NUL");
+        let message = format!("{path} is no path on one line without NUL", path = quoted(&path));
         return Err(Error::new(ErrorKind::Usage, message).with_hint("choose another path"));
     }
     let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
@@ -101,7 +102,8 @@ pub(super) fn moved(
     let path = in_folder.as_deref().unwrap_or(path);
     let reader = session.reader;
     if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        let message = format!("{path:?} is not the path of a file below the root");
+        let message =
+            format!("{path} is not the path of a file below the root", path = quoted(&path));
         return Err(
             Error::new(ErrorKind::OutsideRoot, message).with_hint("name a file below the root")
         );
@@ -187,7 +189,10 @@ pub(super) fn unresolved_links(
     let StoredLink { line, target, .. } = link;
     let message = message!(
         "{}, and no link that leads nowhere is rewritten; {}",
-        format!("{links} in the name {name:?}, such as {file}:{line} to {target}"),
+        format!(
+            "{links} in the name {name}, such as {file}:{line} to {target}",
+            name = quoted(&name)
+        ),
         Message::from(next)
     );
     Ok(Some(Warning::new("UNRESOLVED_LINKS", message)))

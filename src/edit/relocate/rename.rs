@@ -21,6 +21,7 @@ use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{NamedNode, Session, locate_section_for_edit};
+use crate::visible::quoted;
 
 /// Gives the section at `place` another title.
 pub(super) fn renamed(
@@ -81,14 +82,21 @@ pub(super) fn renamed(
     let version = styled.unwrap_or_else(|| with(&around.text(title)));
     let address = found.address();
     if !is_same_structure(old.tree.outline(), version.outline(), node) {
-        let message = format!("{address}: {title:?} would not be the title of that section alone");
+        let message = format!(
+            "{address}: {title} would not be the title of that section alone",
+            title = quoted(&title)
+        );
         return Err(Error::new(ErrorKind::EditRefused, message)
             .with_reason("CHANGES_OUTSIDE")
             .with_hint("escape what begins a block or an anchor, or choose another title"));
     }
     let lost = lost(&before_edit, at, &version, after.len());
     if let Some(first) = lost.first() {
-        let message = format!("{address}: {title:?} would lose {} of the heading", lost.join(", "));
+        let message = format!(
+            "{address}: {title} would lose {} of the heading",
+            lost.join(", "),
+            title = quoted(&title)
+        );
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             message!(
                 "write {} in the title, too; to drop it, replace the heading: `mdsel replace {path}`",
@@ -103,7 +111,10 @@ pub(super) fn renamed(
     let renumbered = others.collect();
     let version = NewVersion::new(session, &old, &old.stored.path, version)?;
     if version.links().links.len() > session.reader.links(&old.stored)?.links.len() {
-        let message = format!("{address}: {title:?} has a link that the heading does not have");
+        let message = format!(
+            "{address}: {title} has a link that the heading does not have",
+            title = quoted(&title)
+        );
         return Err(Error::new(ErrorKind::EditRefused, message).with_reason("LINKS").with_hint(
             message!(
                 "replace the heading instead: `mdsel replace {path}`",
@@ -201,7 +212,7 @@ fn marker_with(
     let message = message!(
         "the marker of ldmd:{} still has the title {}; {} changes it",
         document.markup.name(index),
-        format!("{old:?}"),
+        format!("{old}", old = quoted(&old)),
         retitle(document, marked, file, new)
     );
     Some(Warning::new("MARKER_TITLE", message))
@@ -216,7 +227,10 @@ fn without_marks<'a>(title: &'a str, level: u8, section: &ResolvedNode) -> Resul
         return Ok(text);
     }
     let address = section.address();
-    let message = format!("{title:?} has level {given}, and {address} has level {level}");
+    let message = format!(
+        "{title} has level {given}, and {address} has level {level}",
+        title = quoted(&title)
+    );
     Err(Error::new(ErrorKind::Usage, message).with_hint(message!(
         "leave out the number signs, or replace the section with its heading: `mdsel replace {path} --no-keep-heading`",
         address

@@ -15,6 +15,7 @@ use crate::mcp::ServerOptions;
 use crate::mcp::reply::ReplyOptions;
 use crate::mcp::tools::{self, ToolName};
 use crate::output::Format;
+use crate::visible::quoted;
 
 /// Accepts `"20"` for a number and `"true"` for a truth value, also in the edits of a list. Accepts one edit, and text
 /// in JSON, for the list of edits.
@@ -61,7 +62,7 @@ pub(super) fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Resu
             }
             continue;
         }
-        let error = usage(&format!("{} has no argument {name:?}", tool.name()));
+        let error = usage(&format!("{} has no argument {name}", tool.name(), name = quoted(&name)));
         let own = own_name(tool, &name, &known);
         let own = own.unwrap_or_default();
         return Err(error.with_hint(format!("{own}its arguments are {}", tool.argument_list())));
@@ -101,7 +102,7 @@ fn own_name(tool: ToolName, name: &str, known: &[String]) -> Option<String> {
     let mut others = others.flat_map(|(_, own)| own.iter().copied());
     let other = others.find(|own| known.iter().any(|known| known == own));
     let near = || known.iter().map(String::as_str).find(|known| is_near(name, known));
-    other.or_else(near).map(|own| format!("did you mean {own:?}? "))
+    other.or_else(near).map(|own| format!("did you mean {own}? ", own = quoted(&own)))
 }
 
 /// One text, or a list of texts.
@@ -156,7 +157,7 @@ pub(super) fn form<'a>(
         let named = tools::FORMATS.into_iter().find(|format| format.name() == name);
         named.ok_or_else(|| {
             let formats = tools::FORMATS.map(Format::name).join(", ");
-            usage(&format!("no format is named {name:?}"))
+            usage(&format!("no format is named {name}", name = quoted(&name)))
                 .with_hint(format!("the formats are {formats}"))
         })
     })?;

@@ -12,12 +12,14 @@ use super::row_without;
 use crate::count::counted;
 use crate::edit::{RelocateAnswer, RelocateEffects, RewrittenLink};
 use crate::limits;
+use crate::visible::quoted;
 
 /// Returns lines that describe the edit: the new address, and each file with its links.
 fn lines(answer: &RelocateAnswer) -> Vec<String> {
     let mut all = Vec::new();
     if let (Some(from), Some(to)) = (&answer.selector, &answer.new_selector) {
-        let title = answer.new_title.as_ref().map(|title| format!("{title:?}"));
+        let title =
+            answer.new_title.as_ref().map(|title| format!("{title}", title = quoted(&title)));
         let now = match title {
             Some(title) if from == to => title,
             Some(title) => format!("{to} {title}"),

@@ -26,6 +26,7 @@ use crate::markdown::outline::Outline;
 use crate::message::message;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
+use crate::visible::quoted;
 
 /// What the four requests share.
 #[derive(Clone, Debug)]
@@ -301,7 +302,10 @@ fn unknown<S: Source>(
         known => format!("; there are {}", known.join(", ")),
     };
     let place = if filter.is_empty() { "" } else { " in the documents that pass the filters" };
-    Ok(Warning::new(UNKNOWN_KEY, format!("no {} {name:?}{place}{known}", S::HAS)))
+    Ok(Warning::new(
+        UNKNOWN_KEY,
+        format!("no {} {name}{place}{known}", S::HAS, name = quoted(&name)),
+    ))
 }
 
 /// Returns the names in the first documents with items of `source`, those similar to `name` first.

@@ -20,6 +20,7 @@ use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
 use crate::query::{Cursor, FilterRequest, listed};
 use crate::store::Lookup;
+use crate::visible::quoted;
 
 /// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
 /// must admit the document and the line of the link.
@@ -73,7 +74,7 @@ pub fn check(
                 if let Some((code, message)) = problem(session, link, &to) {
                     findings.push(Finding {
                         code,
-                        message: format!("{:?}: {message}", link.shown_target()),
+                        message: format!("{}: {message}", quoted(&link.shown_target())),
                         file: Some(document.stored.path.clone()),
                         line: Some(link.line),
                         hint: hints.of(document, link, &to)?,

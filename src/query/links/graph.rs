@@ -23,6 +23,7 @@ use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::session::{MAX_OPEN, Session};
 use crate::store::{Lookup, StoredDocument};
+use crate::visible::quoted;
 
 /// The direction of edges, as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,7 +240,10 @@ impl<'a> Graph<'a> {
             seen.iter().take(limits::MAX_LINK_TYPES_SHOWN).map(String::as_str).collect();
         let known = if known.is_empty() { "no link".to_owned() } else { known.join(", ") };
         let warning = |name: &String| {
-            let message = format!("no link here has the type {name:?}; existing types: {known}");
+            let message = format!(
+                "no link here has the type {name}; existing types: {known}",
+                name = quoted(&name)
+            );
             Warning::new("NO_SUCH_LINK_TYPE", message)
         };
         unknown.map(warning).collect()

@@ -18,6 +18,7 @@ use crate::markdown::contents::{Cell, Row, Table};
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::ByteSpan;
 use crate::query::resolved_node::{Cells, ResolvedNode, Target};
+use crate::visible::quoted;
 
 /// Returns the rows or cells that `steps` name in the table at `place`. `tables` are those of its document,
 /// and `bytes` returns bytes of it. Adds a warning if they name more than exists, or more than one row on the
@@ -136,8 +137,11 @@ fn cells_of(
     }
     Err(if matches!(step, CellStep::Column(_)) {
         let names = names.join(", ");
-        let message =
-            format!("{} has no column {name:?}; its columns are {names}", place.address());
+        let message = format!(
+            "{} has no column {name}; its columns are {names}",
+            place.address(),
+            name = quoted(&name)
+        );
         AddressError::new(FaultCode::SelectorNotFound, message)
     } else {
         let columns = counted(width, "column");

@@ -18,6 +18,7 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
+use crate::visible::quoted;
 
 /// Locates the named node in `document`, which may have changed since it was named. A selector with all
 /// its indices and its document, as every command prints addresses, has only one meaning.
@@ -198,7 +199,8 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &NamedNode) -> Option<Addr
     if count == titled.len() && all.len() == count {
         return None;
     }
-    let message = format!("{title:?} is both a selector and the title of a section");
+    let message =
+        format!("{title} is both a selector and the title of a section", title = quoted(&title));
     let fault = fault(FaultCode::Ambiguous, text, message);
     Some(fault.among(all.iter().map(ResolvedNode::candidate), all.len()))
 }

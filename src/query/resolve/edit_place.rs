@@ -20,6 +20,7 @@ use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::session::Session;
 use crate::store::{Lookup, StoredDocument};
+use crate::visible::quoted;
 
 /// A node as an edit names it, before its document is read.
 #[derive(Clone, Debug)]
@@ -366,7 +367,7 @@ impl Meanings {
             ([], [place]) => Ok(Ok(of_place(place, text))),
             _ => {
                 let total = self.whole_count + self.places.len();
-                let message = format!("{text:?} matches {total} places");
+                let message = format!("{text} matches {total} places", text = quoted(&text));
                 let places = self.places.iter().map(ResolvedNode::candidate);
                 let candidates = self.wholes.into_iter().chain(places);
                 Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
@@ -430,7 +431,7 @@ fn of_place(place: &ResolvedNode, text: &str) -> NamedNode {
 pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
     let message = message!(
         "{} is not the whole title of a section; use --fuzzy to edit {}",
-        format!("{text:?}"),
+        format!("{text}", text = quoted(&text)),
         place.address()
     );
     fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])

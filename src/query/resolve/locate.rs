@@ -23,6 +23,7 @@ use crate::message::message;
 use crate::percent::percent_decode;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
+use crate::visible::quoted;
 
 /// Returns the result of the first of `places` that names anything in `document`.
 pub(super) fn locate_first(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Located {
@@ -147,7 +148,7 @@ pub(super) fn missing(document: &Rc<OpenDocument>, places: &[ParsedPlace]) -> Ad
             suggestions.extend(suggestion::similar_places(document, title, &place.steps));
             suggestions.truncate(limits::MAX_SUGGESTIONS);
             let lines = suggestion::lines_in(document, whole);
-            not_found(format!("{path} has no section named {text:?}"))
+            not_found(format!("{path} has no section named {text}", text = quoted(&text)))
                 .suggest(suggestions)
                 .suggest_first(lines.into_iter().collect())
                 .or_else(toc)
@@ -179,9 +180,12 @@ pub(super) fn only(
 pub(super) fn several(text: &str, is_part: bool) -> impl FnOnce(&str) -> String + '_ {
     move |count| {
         if is_part {
-            format!("{count} sections have {text:?} in their title or slug, none as a whole")
+            format!(
+                "{count} sections have {text} in their title or slug, none as a whole",
+                text = quoted(&text)
+            )
         } else {
-            format!("{count} sections are named {text:?}")
+            format!("{count} sections are named {text}", text = quoted(&text))
         }
     }
 }
@@ -322,7 +326,7 @@ pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) 
         suggestions = suggestion::similar_ldmd_sections(document, id);
     }
     let path = &document.stored.path;
-    let message = format!("{path} has no LDMD section {id:?}");
+    let message = format!("{path} has no LDMD section {id}", id = quoted(&id));
     let fault = AddressError::new(FaultCode::SelectorNotFound, message).suggest(suggestions);
     let has_none = document.markup.sections.is_empty();
     fault.or_else(|| {

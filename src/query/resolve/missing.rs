@@ -16,6 +16,7 @@ use crate::message::{Message, message};
 use crate::query::document_name::{self, NameMatch};
 use crate::query::missing_document;
 use crate::store::{Lookup, StoredDocument};
+use crate::visible::quoted;
 
 impl Resolver<'_> {
     /// Returns those of the `corrected` locators that resolve in some document. The number of documents
@@ -85,7 +86,8 @@ impl Resolver<'_> {
             // A position in the target is none in the link.
             return Ok(AddressError { position: None, ..fault });
         }
-        let message = format!("no document and no section is named {address:?}");
+        let message =
+            format!("no document and no section is named {address}", address = quoted(&address));
         Ok(AddressError::new(FaultCode::SelectorNotFound, message).suggest(found))
     }
 
@@ -172,7 +174,7 @@ impl Resolver<'_> {
             return Ok(fault);
         }
         let suggestions = self.corrected(corrections(text).iter().map(String::as_str))?;
-        let message = format!("no document and no section is named {text:?}");
+        let message = format!("no document and no section is named {text}", text = quoted(&text));
         let fault = AddressError::new(FaultCode::SelectorNotFound, message);
         // Only the name before the place is similar to that of a document.
         let name = unknown.last().map_or(text, |(name, _)| name);

@@ -46,6 +46,7 @@ use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use crate::query::session::{MAX_OPEN, Session};
 use crate::store::{Lookup, StoredDocument};
+use crate::visible::quoted;
 
 /// The part of the nodes of an address to return.
 #[derive(Clone, Copy, Debug)]
@@ -287,7 +288,8 @@ pub fn resolve_one(
 
 /// Returns the ambiguity error for an address that must name one node and names several.
 pub(super) fn several_places(address: &str, places: &[ResolvedNode], least: &str) -> AddressError {
-    let message = format!("{address:?} matches {least}{} places", places.len());
+    let message =
+        format!("{address} matches {least}{} places", places.len(), address = quoted(&address));
     let fault = AddressError::new(FaultCode::Ambiguous, message).of(address);
     fault.among(places.iter().map(ResolvedNode::candidate), places.len())
 }
@@ -602,7 +604,8 @@ impl Resolver<'_> {
         places: &[ParsedPlace],
         documents: &[StoredDocument],
     ) -> Result<AddressError> {
-        let message = format!("{} documents are named {name:?}", documents.len());
+        let message =
+            format!("{} documents are named {name}", documents.len(), name = quoted(&name));
         let fault = AddressError::new(FaultCode::Ambiguous, message).at(0);
         Ok(fault.among(self.candidates_among(documents, places)?, documents.len()))
     }

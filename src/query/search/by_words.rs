@@ -23,6 +23,7 @@ use crate::position::ByteSpan;
 use crate::query::page::shorten;
 use crate::store::StoredDocument;
 use crate::terms::{QueryTerm, WordQuery};
+use crate::visible::quoted;
 
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
 /// repeated for more.
@@ -45,13 +46,16 @@ impl Search<'_> {
                 if texts.len() == 1 {
                     return self.no_words(text);
                 }
-                self.warn("NO_WORDS", format!("{text:?} has no word; it is not searched"));
+                self.warn(
+                    "NO_WORDS",
+                    format!("{text} has no word; it is not searched", text = quoted(&text)),
+                );
                 continue;
             }
             if let Some(notice) = &query.notice {
                 let mut shown = text.clone();
                 shorten(&mut shown, limits::MAX_HINT_CHARS);
-                self.warn("QUERY_AS_WORDS", format!("{shown:?}: {notice}"));
+                self.warn("QUERY_AS_WORDS", format!("{shown}: {notice}", shown = quoted(&shown)));
             }
             for word in &query.excluded {
                 if !excluded.contains(word) {

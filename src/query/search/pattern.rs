@@ -19,6 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::position::ByteSpan;
 use crate::terms::TrigramQuery;
+use crate::visible::quoted;
 
 /// How patterns are parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,7 +154,7 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
         _ => (error.to_string(), 0),
     };
     let column = pattern.get(..offset).map_or(0, |before| before.chars().count()) + 1;
-    let message = format!("{pattern:?} at character {column}: {what}");
+    let message = format!("{pattern} at character {column}: {what}", pattern = quoted(&pattern));
     Error::new(ErrorKind::InvalidPattern, message)
         .with_hint("use -F to search for the literal text")
 }

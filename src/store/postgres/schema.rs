@@ -7,6 +7,7 @@ use super::connection::{Connection, FOREIGN_HINT, POOLER_HINT};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::PARSER_VERSION;
 use crate::store::{IfAbsent, new_identity};
+use crate::visible::quoted;
 
 /// The version of the tables and of what is in them. In version 1, chunks have no checksums. Before version 3, edits in
 /// progress have no owner. Before version 4, ingests by several workers have no options.
@@ -50,7 +51,8 @@ pub(super) fn check_search_path(address: &Address, used: &str) -> Result<()> {
     if used == address.schema {
         return Ok(());
     }
-    let message = format!("{address}: the connection has the search_path {used:?}");
+    let message =
+        format!("{address}: the connection has the search_path {used}", used = quoted(&used));
     Err(Error::new(ErrorKind::StoreUnreachable, message).with_hint(POOLER_HINT))
 }
 

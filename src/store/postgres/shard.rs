@@ -27,6 +27,7 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::prepare::{MIXED_PARSERS, PARSER_VERSION, PreparedDocument};
 use crate::store::{EditIntent, IfAbsent, Shard, StoredDocument, Writer, WriterMetadata};
+use crate::visible::quoted;
 
 /// The longest wait of a worker that has begun for a change of the store.
 const LOCK_WAIT: Duration = Duration::from_secs(limits::MAX_LOCK_WAIT_SECONDS as u64);
@@ -62,8 +63,8 @@ impl ShardWriter {
             let (settled, published) = finish_or_undo(&mut connection, known)?;
             if published.contains(&shard.ingest) {
                 let message = format!(
-                    "the ingest {:?} failed at its end and is visible now; this is a part of another one",
-                    shard.ingest
+                    "the ingest {} failed at its end and is visible now; this is a part of another one",
+                    quoted(&shard.ingest)
                 );
                 warnings.push(Warning::new("INGEST_COMPLETED", message));
             }
@@ -221,8 +222,8 @@ impl Writer for ShardWriter {
         match done.cmp(&count) {
             Ordering::Less => {
                 let message = format!(
-                    "{done} of {count} parts of the ingest {:?} are in; its documents are visible when all are",
-                    self.shard.ingest
+                    "{done} of {count} parts of the ingest {} are in; its documents are visible when all are",
+                    quoted(&self.shard.ingest)
                 );
                 self.warnings.push(Warning::new("INGEST_INCOMPLETE", message));
             }

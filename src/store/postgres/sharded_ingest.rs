@@ -18,6 +18,7 @@ use super::store_row::StoreRow;
 use crate::corpus::IngestOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Shard;
+use crate::visible::quoted;
 
 /// The first stamp. Rows with a stamp are those of ingests that are not complete.
 pub(super) const INCOMPLETE: i64 = 1 << 62;
@@ -56,7 +57,10 @@ pub(super) fn begun(connection: &mut Connection, shard: &Shard) -> Result<i64> {
         } else if shards == count {
             ingest = id;
         } else {
-            return Err(other_ingest(format!("the ingest {name:?} has {shards} parts")));
+            return Err(other_ingest(format!(
+                "the ingest {name} has {shards} parts",
+                name = quoted(&name)
+            )));
         }
     }
     Ok(ingest)
