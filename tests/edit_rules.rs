@@ -851,3 +851,17 @@ fn footnotes_of_every_footnote_with_a_kept_label_are_kept() {
         assert_eq!(edit["kept_definitions"], json!(["^a", "^a", "^c"]), "{first}: {edit}");
     }
 }
+
+#[test]
+fn html_that_would_take_the_rest_of_an_item_is_refused() {
+    let place = Place::ingested(&[
+        ("b.md", "# H\n\n1) x\n\n2) y\n\n   > q\n"),
+        ("c.md", "- item\n\n  <!-- hidden\n\n  [l](nope.md)\n\n  - [ ] hidden task\n\n  -->\n"),
+    ]);
+    let quote = "b.md::block:list[0]/item[1]/block:blockquote[0]";
+    let insert = ["insert", quote, "--position", "before", "--content", "<!-- open"];
+    let refused = place.run(&insert).ends(2);
+    assert!(refused.stderr.contains("EDIT_REFUSED (CHANGES_OUTSIDE)"), "{}", refused.stderr);
+    place.run(&["links", "check"]).success();
+    place.run(&["tasks"]).ends(1);
+}

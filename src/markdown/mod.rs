@@ -2,7 +2,7 @@
 //!
 //! [`parse()`] is the entry point and [`outline`] its result. [`words`] counts words and pages,
 //! [`mod@slug`] makes anchors, [`links`] and [`typed_links`] list links, and [`tiling`] checks a
-//! stored outline. Only `parse`, `rules`, `footnote`, `mdx`, `cells`, `title`, `links`,
+//! stored outline. Only `parse`, `rules`, `quote`, `html_block`, `footnote`, `mdx`, `cells`, `title`, `links`,
 //! `link_rules`, `link_scan`, `wikilink` and `html_anchors` use the parser, markdown-it. Invariants: any
 //! bytes give an outline whose spans tile the file; a diagnostic reports everything that exceeded a
 //! bound or could not be parsed; time and memory are linear in the size of the file.
@@ -15,6 +15,7 @@ mod flow_lines;
 mod footnote;
 pub mod front_matter;
 pub mod html_anchors;
+mod html_block;
 mod link_rules;
 mod link_scan;
 pub mod links;
@@ -22,6 +23,7 @@ mod mdx;
 pub mod outline;
 mod parse;
 mod prose;
+mod quote;
 mod rules;
 pub mod slug;
 pub mod tiling;
