@@ -32,7 +32,6 @@ fn a_loaded_dump_is_the_same_store() {
         &["index", "--limit", "0"][..],
         &["search", "-e", "[a-z]{4}", "--limit", "0", "-f", "text"],
         &["ldmd", "index", "answer.ldmd.md"],
-        &["links", "check"],
         &["select", "guide.md::*", "-f", "raw"],
     ] {
         // The copy has no files, and a check says so at its end.
@@ -48,6 +47,15 @@ fn a_loaded_dump_is_the_same_store() {
         };
         assert!(clean(&copy) == clean(&place), "{command:?}");
     }
+    // The copy does not know the files that are no documents.
+    let broken_anchors = |place: &Place| {
+        let findings = place.run(&["links", "check"]).ends(1).json()["findings"].clone();
+        let all = findings.as_array().unwrap().clone();
+        all.into_iter()
+            .filter(|one| one["code"] != "BROKEN_FILE" && one["code"] != "UNCHECKED")
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(broken_anchors(&copy), broken_anchors(&place));
     // Reads the pack from standard input, into a store that already has the documents.
     let text = String::from_utf8(pack).unwrap();
     let again = copy.run_in("", &["load", "-"], &text).success().json();
@@ -470,4 +478,52 @@ fn loaded_documents_stay_after_a_repair() {
     tampered(&place, "UPDATE outline SET stored = x'00' WHERE document_id = 1");
     place.run(&["verify", "--repair"]).success();
     assert_eq!(place.run(&["ingest"]).success().json()["unchanged"], 2);
+}
+
+#[test]
+fn links_between_the_root_and_a_collection_are_in_a_loaded_store() {
+    let place = Place::with(&[
+        ("docs/guide/a.md", "# A\n\n[h](../../wiki/h.md)\n"),
+        ("wiki/h.md", "# H\n\n[a](../docs/guide/a.md)\n"),
+    ]);
+    place.run(&["ingest", "--root", "docs"]).success();
+    place.run(&["ingest", "--collection", "w", "wiki"]).success();
+    let pack = place.run(&["dump"]).success().text();
+    assert_eq!(pack.lines().filter(|line| line.starts_with("L ")).count(), 2, "{pack}");
+    let copy = Place::new();
+    copy.write("x/x.pack", &pack);
+    copy.run_in("x", &["load", "x.pack"], "").success();
+    assert_eq!(copy.run_in("x", &["dump"], "").success().text(), pack);
+    copy.run_in("x", &["links", "check"], "").success();
+}
+
+#[test]
+fn files_of_a_pack_that_are_not_here_are_not_called_missing() {
+    let links = "[dir](sub/) [licence](LICENSE) [page](/intro) ![[pic.png]]\n";
+    let place = Place::with(&[
+        ("a.md", &format!("# A\n\n{links}[no](gone.md)\n")),
+        ("sub/c.md", "# C\n"),
+        ("01-intro.md", "# Intro\n"),
+        ("LICENSE", "text\n"),
+        ("pic.png", "x"),
+    ]);
+    place.run(&["ingest", "--site-root", "."]).success();
+    let codes = |place: &Place| {
+        let json = place.run(&["links", "check"]).ends(1).json();
+        let findings = json["findings"].as_array().unwrap().iter();
+        findings
+            .map(|one| (one["code"].as_str().unwrap().to_owned(), one["message"].to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&place).len(), 1);
+    let pack = place.run(&["dump"]).success().stdout;
+    let copy = Place::new();
+    copy.write("x.pack", pack);
+    copy.run(&["load", "x.pack"]).success();
+    let found = codes(&copy);
+    let found: Vec<_> = found.iter().map(|(code, _)| code.as_str()).collect();
+    assert_eq!(found, ["UNCHECKED", "UNCHECKED", "BROKEN_FILE"], "{:?}", codes(&copy));
+    assert!(
+        codes(&copy)[0].1.contains("LICENSE was not checked: the documents have no files here")
+    );
 }

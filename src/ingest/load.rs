@@ -22,7 +22,7 @@ use crate::corpus::{
 use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::message::message;
-use crate::pack::{self, Attachment, Header, PackItem};
+use crate::pack::{self, Attachment, Header, PACKED_ROOT, PackItem};
 use crate::prepare::Preparation;
 use crate::store::{IfAbsent, Store, StoredDocument, Writer, options_lost};
 use crate::visible::quoted;
@@ -56,15 +56,20 @@ fn refused(problem: &pack::LineError) -> Error {
         .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
 }
 
-/// Returns the options that a pack gives a new store. Those that it lacks are the defaults.
-fn options(header: &Header) -> Result<IngestOptions> {
+/// Returns the root and the options that a pack gives a new store. Those that it lacks are the defaults.
+fn options(header: &Header) -> Result<(String, IngestOptions)> {
     let damaged = |problem: &dyn std::fmt::Display| {
         Error::new(ErrorKind::Usage, format!("the options of the pack are damaged: {problem}"))
             .with_hint("nothing was loaded; create the pack again with `mdsel dump`")
     };
-    let given: Map<String, Value> = match header.options.as_str() {
+    let mut given: Map<String, Value> = match header.options.as_str() {
         "" => Map::new(),
         text => serde_json::from_str(text).map_err(|error| damaged(&error))?,
+    };
+    let root = match given.shift_remove(PACKED_ROOT) {
+        None => ".".to_owned(),
+        Some(Value::String(root)) if Path::new(&root).is_relative() => root,
+        Some(other) => return Err(damaged(&format!("{other} is not a relative path"))),
     };
     let mut all = serde_json::to_value(IngestOptions::default()).unwrap_or_default();
     if let Some(all) = all.as_object_mut() {
@@ -83,7 +88,7 @@ fn options(header: &Header) -> Result<IngestOptions> {
             return Err(damaged(&format!("{text} is not a file extension", text = quoted(&text))));
         }
     }
-    Ok(options)
+    Ok((root, options))
 }
 
 /// Stores the documents of a pack.
@@ -91,10 +96,12 @@ pub fn load(request: LoadRequest<'_>) -> Result<IngestReport> {
     let mut file = request.pack;
     let header = pack::verify(BufReader::new(&file)).map_err(|problem| refused(&problem))?;
     file.rewind().map_err(|error| Error::io(Path::new("the pack"), error))?;
-    let options = options(&header)?;
+    let (root, options) = options(&header)?;
     let (mut writer, recovered) = request.store.recovered_writer(IfAbsent::Create, request.wait)?;
     if writer.root()?.is_none() {
-        writer.set_up(".", &options)?;
+        // A store that is not a file has no folder to which the root could be relative.
+        let root = request.store.path().map_or(".", |_| root.as_str());
+        writer.set_up(root, &options)?;
     }
     let root = writer.root()?.unwrap_or_default();
     let roots =

@@ -90,7 +90,7 @@ pub(crate) fn is_name_of(path: &str, name: &str) -> bool {
 }
 
 /// Returns whether `extension` is an extension of Markdown files.
-pub(super) fn is_markdown(extension: &str) -> bool {
+pub(crate) fn is_markdown(extension: &str) -> bool {
     MARKDOWN_EXTENSIONS.iter().any(|markdown| extension.eq_ignore_ascii_case(markdown))
 }
 

@@ -91,7 +91,12 @@ pub(super) fn resolve_reference(
     if readings.is_empty() {
         return LinkTarget::broken(Reason::Outside);
     }
-    if let Some(found) = readings.iter().find_map(|joined| on_disk(targets, joined)) {
+    let found = readings.iter().find_map(|joined| on_disk(targets, joined));
+    let (unchecked, found): (Option<_>, Option<_>) = match found {
+        Some(LinkTarget::Attachment { is_checked: false, .. }) => (found, None),
+        found => (None, found),
+    };
+    if let Some(found) = found {
         return found;
     }
     // Generators of web sites leave out the numbers that order files and folders.
@@ -103,7 +108,8 @@ pub(super) fn resolve_reference(
         return place(targets, *only, fragment);
     }
     let is_of_site = sites.is_empty() && decoded.starts_with('/');
-    LinkTarget::broken(if is_of_site { Reason::Site } else { Reason::File })
+    let broken = LinkTarget::broken(if is_of_site { Reason::Site } else { Reason::File });
+    unchecked.unwrap_or(broken)
 }
 
 /// Returns what exists on disk at the path `joined`, or a Markdown file of that name that is not in

@@ -40,6 +40,10 @@ const ATTACHED: LineShape = LineShape("D $i bytes=$v");
 /// Bytes in a line of base64, which has 76 characters (RFC 2045, section 6.8).
 const ROW_BYTES: usize = 57;
 
+/// The key of the options for the folder of the documents that are in no collection, relative to the folder of the
+/// store. Without it, they are the same.
+pub(crate) const PACKED_ROOT: &str = "root";
+
 /// The header of a pack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {

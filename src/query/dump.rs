@@ -12,9 +12,12 @@ use super::Session;
 use super::links::graph::{Destination, Graph};
 use super::links::{AllDocuments, EdgeFilter, source_word};
 use super::resolved_node::ResolvedNode;
+use crate::corpus::root_from_store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::pack::{Attachment, Header, PackDocument, PackLink, PackWriter, is_safe_path};
+use crate::pack::{
+    Attachment, Header, PACKED_ROOT, PackDocument, PackLink, PackWriter, is_safe_path,
+};
 use crate::parallel::batches;
 use crate::position::ByteSpan;
 use crate::store::{Lookup, Reader, StoredDocument};
@@ -37,7 +40,7 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         documents: documents.len(),
-        options: serde_json::to_string(&reader.options().clone().portable()).unwrap_or_default(),
+        options: serde_json::to_string(&options(reader)).unwrap_or_default(),
     };
     let unwritten = |error| Error::io(Path::new("standard output"), error);
     let mut writer = PackWriter::new(out, &header).map_err(unwritten)?;
@@ -84,6 +87,23 @@ pub fn dump(session: &Session<'_>, with_attachments: bool, out: impl Write) -> R
     }
     writer.finish().and_then(|mut out| out.flush()).map_err(unwritten)?;
     Ok(left_out)
+}
+
+/// Returns the options of the store as they are in a pack. The root is among them if links between it and collections
+/// name its folder.
+fn options(reader: &dyn Reader) -> Value {
+    let options = reader.options().clone().portable();
+    let root = match reader.path() {
+        Some(store) if !options.collections.is_empty() && !options.only_collections => {
+            root_from_store(reader.root(), Some(store)).ok().filter(|root| root != ".")
+        }
+        _ => None,
+    };
+    let mut options = serde_json::to_value(options).unwrap_or_default();
+    if let (Some(root), Some(options)) = (root, options.as_object_mut()) {
+        options.insert(PACKED_ROOT.to_owned(), root.into());
+    }
+    options
 }
 
 /// Reads documents as they are in a pack, and the keys of their names.

@@ -30,6 +30,15 @@ pub fn ask<T>(
     question(&Session::new(&*reader))
 }
 
+/// What the paths of all documents say.
+#[derive(Debug, Default)]
+struct KnownPaths {
+    /// The documents with ordered names; see [`Session::unordered`].
+    ordered: HashMap<String, Vec<i64>>,
+    /// The names of the folders that have the file of a document; see [`Session::has_files`].
+    with_files: HashSet<String>,
+}
+
 /// One reader, with the documents that are open and the folders of their files.
 #[derive(Debug)]
 pub struct Session<'a> {
@@ -46,8 +55,8 @@ pub struct Session<'a> {
     /// The names of the collections.
     pub collections: Vec<String>,
     disk: OnceCell<Disk>,
-    /// The documents with ordered names; see [`Self::unordered`].
-    ordered: OnceCell<HashMap<String, Vec<i64>>>,
+    /// What is known from the paths of all documents, which are read once.
+    paths: OnceCell<KnownPaths>,
     cancellation: Cancellation,
 }
 
@@ -69,7 +78,7 @@ impl<'a> Session<'a> {
             roots,
             open: RefCell::default(),
             disk: OnceCell::new(),
-            ordered: OnceCell::new(),
+            paths: OnceCell::new(),
             cancellation,
         }
     }
@@ -85,18 +94,37 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the ids of the documents whose paths have a number that orders files or folders, and are the folded
-    /// `path` without extension and without such numbers. The paths of all documents are read once.
+    /// `path` without extension and without such numbers.
     pub(super) fn unordered(&self, path: &str) -> Result<Vec<i64>> {
-        if self.ordered.get().is_none() {
-            let mut ordered: HashMap<String, Vec<i64>> = HashMap::new();
-            for StoredDocument { id, path, .. } in self.reader.all(&Lookup::All)? {
+        Ok(self.known_paths()?.ordered.get(path).cloned().unwrap_or_default())
+    }
+
+    /// Returns whether the folder of the file at `path` is known to have the files of documents. That of documents that
+    /// were loaded from a pack is not: what it lacks may be in the folder that they came from.
+    pub(super) fn has_files(&self, path: &str) -> Result<bool> {
+        Ok(self.known_paths()?.with_files.contains(&self.roots.of(path).0.name))
+    }
+
+    /// Returns whether any folder is known to have the files of documents.
+    pub(super) fn has_any_files(&self) -> Result<bool> {
+        Ok(!self.known_paths()?.with_files.is_empty())
+    }
+
+    fn known_paths(&self) -> Result<&KnownPaths> {
+        if self.paths.get().is_none() {
+            let mut paths = KnownPaths::default();
+            for StoredDocument { id, path, state, .. } in self.reader.all(&Lookup::All)? {
+                let root = &self.roots.of(&path).0.name;
+                if state.is_of_file() && !paths.with_files.contains(root) {
+                    paths.with_files.insert(root.clone());
+                }
                 if path.split('/').any(|part| without_order(part) != part) {
-                    ordered.entry(unordered(&path)).or_default().push(id);
+                    paths.ordered.entry(unordered(&path)).or_default().push(id);
                 }
             }
-            drop(self.ordered.set(ordered));
+            drop(self.paths.set(paths));
         }
-        Ok(self.ordered.get().and_then(|ordered| ordered.get(path)).cloned().unwrap_or_default())
+        Ok(self.paths.get_or_init(KnownPaths::default))
     }
 
     /// Opens a document, or returns it from the cache.

@@ -71,7 +71,7 @@ pub fn check(
                     continue;
                 }
                 let Some(to) = graph.follow_into(document, link)? else { continue };
-                if let Some((code, message)) = problem(session, link, &to) {
+                if let Some((code, message)) = problem(session, link, &to)? {
                     findings.push(Finding {
                         code,
                         message: format!("{}: {message}", quoted(&link.shown_target())),
@@ -96,27 +96,30 @@ fn problem(
     session: &Session<'_>,
     link: &StoredLink,
     to: &Destination,
-) -> Option<(&'static str, String)> {
+) -> Result<Option<(&'static str, String)>> {
     let reason = match to {
-        Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => return None,
+        Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => {
+            return Ok(None);
+        }
         Destination::Attachment { path, .. } => {
             let why = match session.disk().at(&session.roots.of(path).0.name) {
+                OnDisk::Folder if !session.has_files(path)? => "the documents have no files here",
                 OnDisk::Folder => "its path has a symbolic link or cannot be read",
                 _ => "the root of the store is not on this disk",
             };
-            return Some(("UNCHECKED", format!("{path} was not checked: {why}")));
+            return Ok(Some(("UNCHECKED", format!("{path} was not checked: {why}"))));
         }
         Destination::NotInStore(path) => {
             let why = why_left_out(session, path);
             let why = why.unwrap_or_else(|| "it has not been ingested yet".into());
-            return Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}")));
+            return Ok(Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}"))));
         }
         // Several generators replace this by a table of contents.
         Destination::Broken(Reason::File)
             if link.kind == Kind::Wikilink
                 && ["toc", "_toc_"].iter().any(|toc| link.target.eq_ignore_ascii_case(toc)) =>
         {
-            return None;
+            return Ok(None);
         }
         Destination::Broken(reason) => reason,
     };
@@ -134,7 +137,7 @@ fn problem(
             ("UNCHECKED", "it is not below the root, and the store has no site root for it")
         }
     };
-    Some((code, what.to_owned()))
+    Ok(Some((code, what.to_owned())))
 }
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.

@@ -238,13 +238,25 @@ impl links::LinkTargets for Targets<'_> {
     }
 
     fn on_disk(&self, path: &str) -> OnDisk {
-        if self.is_left(path) { OnDisk::Missing } else { self.session.disk().at(path) }
+        if self.is_left(path) {
+            return OnDisk::Missing;
+        }
+        let there = self.session.disk().at(path);
+        if there != OnDisk::Missing
+            || links::is_markdown(links::split_extension(path).1)
+            || self.or_keep_error(self.session.has_files(path))
+        {
+            return there;
+        }
+        let below = self.or_keep_error(self.session.reader.all(&Lookup::Folder(path)));
+        if below.is_empty() { OnDisk::Unknown } else { OnDisk::Folder }
     }
 
     fn files_ending_in(&self, path: &str) -> Option<Vec<String>> {
         let mut files = self.session.disk().ending_in(path)?;
         files.retain(|file| !self.is_left(file));
-        Some(files)
+        let is_known = !files.is_empty() || self.or_keep_error(self.session.has_any_files());
+        is_known.then_some(files)
     }
 
     fn site_roots(&self) -> &[SiteRoot] {
