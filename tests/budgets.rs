@@ -595,8 +595,9 @@ fn continuing_returns_every_item_once() {
                         break;
                     };
                     let after: Cursor = next.parse().unwrap();
-                    let before = call.after.map_or(0, |before| before.position);
-                    assert!(after.position > before, "{name} {budget}: continuing makes progress");
+                    let position = |cursor: Cursor| (cursor.position, cursor.offset);
+                    let before = call.after.map_or((0, 0), position);
+                    assert!(position(after) > before, "{name} {budget}: continuing makes progress");
                     call.after = Some(after);
                 }
             }

@@ -850,3 +850,55 @@ fn a_link_that_is_cut_to_a_limit_is_marked_with_its_place() {
     let line = place.run(&["select", "a.md:3-3", "-f", "raw"]).success().text();
     assert!(line.contains(&target), "{line}");
 }
+
+#[test]
+fn a_tree_with_many_links_between_two_places_goes_on_under_any_budget() {
+    let links = |name: &str| (1..=40).map(|n| format!("[x]({name}?v={n})\n")).collect::<String>();
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n[b](b.md)\n"),
+        ("b.md", &format!("# B\n\n{}", links("a.md"))),
+    ]);
+    let tree = ["links", "tree", "a.md", "-f", "json"];
+    let whole = place.run(&tree).success().json();
+    let edges = |json: &Value| json["edges"].as_array().unwrap().clone();
+    assert_eq!(edges(&whole).len(), 41);
+    for most in ["1100", "1500", "4000"] {
+        let mut all = Vec::new();
+        let mut after = None;
+        loop {
+            let mut command = [&tree[..], &["--max-chars", most]].concat();
+            command.extend(after.iter().flat_map(|after: &String| ["--after", after.as_str()]));
+            let answer = place.run(&command).success();
+            assert!(answer.text().chars().count() <= most.parse().unwrap());
+            let json = answer.json();
+            let nodes = json["nodes"].as_array().unwrap().clone();
+            for edge in edges(&json) {
+                for end in ["from", "to"] {
+                    assert!(nodes.iter().any(|node| node["selector"] == edge[end]), "{json}");
+                }
+                all.push(edge);
+            }
+            after = json["next"].as_str().map(str::to_owned);
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(all, edges(&whole), "{most}");
+    }
+}
+
+#[test]
+fn a_link_to_a_part_of_the_root_makes_no_second_node() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n## One\n\n[b](b.md)\n"),
+        ("b.md", "# B\n\n[a](a.md#one)\n"),
+    ]);
+    let tree = place.run(&["links", "tree", "a.md", "-f", "json"]).success().json();
+    let nodes: Vec<_> = tree["nodes"].as_array().unwrap().iter().map(|n| &n["selector"]).collect();
+    assert_eq!(nodes, ["a.md::*", "b.md::*"], "{tree}");
+    assert_eq!(tree["edges"].as_array().unwrap().len(), 2);
+    let context = place.run(&["context", "a.md", "--links", "2", "-f", "text"]).success().text();
+    assert!(!context.contains("One"), "{context}");
+    let path = ["links", "path", "a.md", "a.md::One", "-f", "json"];
+    assert_eq!(place.run(&path).success().json()["nodes"].as_array().unwrap().len(), 3);
+}

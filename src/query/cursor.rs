@@ -17,7 +17,8 @@ pub struct Cursor {
     pub generation: u64,
     /// The number of items before this position.
     pub position: usize,
-    /// The number of Unicode scalars of the next item before this position, if that item was cut and has no address.
+    /// The number of Unicode scalars of the next item before this position, if that item was cut and has no address. Of a
+    /// node in a walk along links, it is the number of edges.
     pub offset: usize,
 }
 

@@ -83,6 +83,8 @@ pub(super) struct BreadthFirstWalk<'a> {
     pub(super) places: Vec<Visited>,
     /// The keys of the edges that were followed.
     edges: HashSet<EdgeKey>,
+    /// Whether the walk is to a node, which may be a part of one that was reached.
+    is_to_part: bool,
 }
 
 impl<'a> BreadthFirstWalk<'a> {
@@ -96,7 +98,15 @@ impl<'a> BreadthFirstWalk<'a> {
         let visited = |place| Visited { place, hop: 0, edges: Vec::new(), came_by: None };
         let places = roots.into_iter().map(visited).collect();
         let graph = Graph::new(session, filter);
-        Self { graph, ends: None, direction, seen, places, edges: HashSet::new() }
+        Self {
+            graph,
+            ends: None,
+            direction,
+            seen,
+            places,
+            edges: HashSet::new(),
+            is_to_part: false,
+        }
     }
 
     /// Returns the walk that neither shows nor goes through nodes that `ends` excludes.
@@ -122,6 +132,7 @@ impl<'a> BreadthFirstWalk<'a> {
     ) -> Result<(Option<usize>, bool)> {
         let is_there = |place: &ResolvedNode| to.is_some_and(|to| contains(to, place));
         let mut is_cut = false;
+        self.is_to_part = to.is_some();
         let mut layer = 0..self.places.len();
         for hop in 0..=max_hops {
             if let Some(found) = layer
@@ -197,13 +208,16 @@ impl<'a> BreadthFirstWalk<'a> {
                 {
                     continue;
                 }
-                let (is_new, key) = (to != here && !self.seen.contains_key(&to), edge.key());
+                // The other end of an edge that was followed before is in a node already. Only a path may end in that part.
+                let is_first = self.edges.insert(edge.key());
+                let is_new =
+                    to != here && !self.seen.contains_key(&to) && (is_first || self.is_to_part);
                 let relation = edge.link.kind.relation().to_owned();
                 let step = WalkedEdge { edge, here: here.clone(), there: to, index: 0, is_forward };
                 if is_new && found.get(&step.there).is_none_or(|(known, ..)| relation < *known) {
                     found.insert(step.there.clone(), (relation, next, (index, step.clone())));
                 }
-                if self.edges.insert(key) {
+                if is_first {
                     walked.push(step);
                 }
             }

@@ -3,7 +3,7 @@
 //! Invariant: nodes are in breadth-first order, the root first. Nodes of one hop are sorted by the type
 //! of the first edge to them, then by address. Every link counts as one hop, whatever its type. Both
 //! ends of each edge in an answer are nodes of the answer; an edge is on the page of the later of its
-//! ends.
+//! ends. An answer that ends among the edges of a node is continued with that node and its other edges.
 
 use std::collections::HashSet;
 
@@ -115,6 +115,17 @@ fn on_page<T>(
     needed
 }
 
+impl LinkWalkAnswer {
+    /// Returns the length of the longest text, or of the longest list of the ends of a path that was not found.
+    fn longest(&self) -> usize {
+        let ends = self
+            .no_path
+            .as_ref()
+            .map_or(0, |none| none.farthest.len().max(none.reached_from.len()));
+        longest(self.steps.iter().flat_map(|step| step.node.texts())).max(ends)
+    }
+}
+
 impl List for LinkWalkAnswer {
     fn page_mut(&mut self) -> Option<&mut Page> {
         Some(&mut self.page)
@@ -142,15 +153,25 @@ impl List for LinkWalkAnswer {
         Self { steps, page: self.page.ended(count), no_path: self.no_path.clone(), ..*self }
     }
 
+    /// The smallest size keeps one edge of the node with short texts. Texts grow first, because most nodes have few edges.
     fn sizes_of_first(&self) -> usize {
-        let ends = self
-            .no_path
-            .as_ref()
-            .map_or(0, |none| none.farthest.len().max(none.reached_from.len()));
-        longest(self.steps.iter().flat_map(|step| step.node.texts())).max(ends)
+        self.longest() + self.edges().count().saturating_sub(1)
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
+        let kept = 1 + size.saturating_sub(self.longest());
+        if kept < self.edges().count() {
+            let start = self.page.part.start();
+            let mut room = kept;
+            for step in &mut self.steps {
+                step.edges.truncate(room);
+                room -= step.edges.len();
+            }
+            let needed =
+                on_page(&mut self.steps, |step| (step.index, &mut step.edges), start, start + 1);
+            self.steps.retain(|step| step.index >= start || needed.contains(&step.index));
+            self.page.end_within(kept);
+        }
         self.steps.iter_mut().for_each(|step| step.node.shorten(size));
         if let Some(none) = &mut self.no_path {
             none.farthest.truncate(size - 1);
@@ -222,6 +243,14 @@ pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalk
     }
     visited.truncate(end);
     let mut numbered: Vec<(usize, Visited)> = visited.into_iter().enumerate().collect();
+    let mut passed = answer.page.part.offset();
+    for (index, visited) in &mut numbered {
+        visited.edges.retain(|walked| {
+            let is_passed = passed > 0 && walked.index.max(*index) == start;
+            passed -= usize::from(is_passed);
+            !is_passed
+        });
+    }
     let needed =
         on_page(&mut numbered, |(index, visited)| (*index, &mut visited.edges), start, end);
     for (index, Visited { place, hop, edges, .. }) in numbered {
