@@ -499,7 +499,7 @@ fn context_lines_counts_and_files_are_printed() {
         let refused = run(&["-A", "1", "-f", format]).ends(2);
         assert!(refused.stderr.contains("use -f text or json"), "{}", refused.stderr);
         run(&["-A", "0", "-f", format]).success();
-        run(&["-A", "1", "-c", "-f", format]).success();
+        run(&["-A", "1", "-c", "-f", format]).ends(2);
     }
     let explained = run(&["--explain"]).success().json();
     assert_eq!(
@@ -659,9 +659,9 @@ fn filters_apply_before_the_limit() {
     }
     place.run(&["ingest"]).success();
     for query in [&["needle"][..], &["-F", "needle"]] {
+        let all: &[&str] = if query.len() == 1 { &["--keep-duplicates"] } else { &[] };
         let count = |arguments: &[&str]| {
-            let all = ["--limit", "0", "--keep-duplicates"];
-            let answer = place.run(&[&["search"], query, arguments, &all].concat());
+            let answer = place.run(&[&["search", "--limit", "0"], query, arguments, all].concat());
             let total = answer.json()["hits"].as_array().unwrap().len();
             let counted = place.run(&[&["search", "-c"], query, arguments].concat());
             assert_eq!(counted.json()["total"], total, "{query:?} {arguments:?}");
@@ -690,16 +690,16 @@ fn filters_apply_before_the_limit() {
         ] {
             assert_eq!(count(globs), total, "{globs:?}");
             let selectors = |limit: &str| {
-                let rest = ["--keep-duplicates", "--limit", limit];
-                let answer = place.run(&[&["search"], query, globs, &rest].concat()).json();
+                let rest = ["search", "--limit", limit];
+                let answer = place.run(&[&rest, query, globs, all].concat()).json();
                 let hits = answer["hits"].as_array().unwrap().iter();
                 hits.map(|hit| hit["selector"].to_string()).collect::<Vec<_>>()
             };
             let all = selectors("0");
             assert_eq!(selectors("5"), all[..all.len().min(5)], "{globs:?}");
         }
-        let five = ["--level", "2", "--limit", "5", "--keep-duplicates"];
-        let limited = place.run(&[&["search"], query, &five].concat());
+        let five = ["search", "--level", "2", "--limit", "5"];
+        let limited = place.run(&[&five, query, all].concat());
         assert_eq!(limited.json()["hits"].as_array().unwrap().len(), 5);
         let nowhere = place.run(&[&["search"], query, &["--under", "none::root"]].concat()).ends(1);
         assert_eq!(nowhere.code(), "NAMESPACE_NOT_FOUND");
@@ -1151,4 +1151,49 @@ fn find_names_a_document_with_a_title_that_no_section_has() {
     assert_eq!(find("foo").success().text(), "a.md:6-6: ## Details of foo  ::heading:h2[0]\n");
     assert_eq!(find("bar").success().text(), "b.md:4-4: # Bar  ::heading:h1[0]\n");
     assert!(!find("fox").ends(1).text().contains("document"));
+}
+
+#[test]
+fn a_query_without_words_prints_each_line_once() {
+    let place = Place::ingested(&[("a.md", "# A\n\nf() and g() are here.\n")]);
+    let text = place.run(&["search", "()", "-f", "text"]).success().text();
+    let (hits, warnings) = text.split_once("warning: NO_WORDS").unwrap();
+    assert_eq!(hits, "A\na.md:3:2:f() and g() are here.\n", "{warnings}");
+    let context = place.run(&["context", "--query", "()", "-f", "text"]).success().text();
+    assert!(context.starts_with("a.md:3-3  A\nf() and g() are here.\n"), "{context}");
+    let markdown = place.run(&["context", "--query", "()", "-f", "markdown"]).success().text();
+    assert_eq!(markdown.matches("f() and g() are here.").count(), 1, "{markdown}");
+}
+
+#[test]
+fn an_option_without_an_effect_is_refused() {
+    let place = Place::ingested(&[("a.md", "# A\n\none\nprice two\nthree\n")]);
+    for (arguments, part) in [
+        (&["price", "-C", "2", "-f", "text"][..], "context lines"),
+        (&["price", "-A", "1", "-f", "text"], "context lines"),
+        (&["price", "-o", "-f", "text"], "matches alone"),
+        (&["price", "-o", "-f", "records"], "matches alone"),
+        (&["price", "--no-heading"], "--no-heading"),
+        (&["-e", "price", "--passage", "100"], "--passage"),
+        (&["-F", "price", "--keep-duplicates"], "--keep-duplicates"),
+        (&["-e", "price", "-c", "-C", "2"], "context lines"),
+        (&["-e", "price", "-l", "-o"], "matches alone"),
+        (&["price", "-l", "--passage", "100"], "--passage"),
+    ] {
+        let refused = place.run(&[&["search"], arguments].concat()).ends(2);
+        assert!(refused.stderr.contains("USAGE"), "{arguments:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(part), "{arguments:?}: {}", refused.stderr);
+    }
+    for arguments in [
+        &["price", "-C", "2", "-f", "json"][..],
+        &["price", "-C", "2", "--passage", "0", "-f", "text"],
+        &["price", "-o", "-f", "json"],
+        &["-e", "price", "-o", "-C", "2", "-f", "text"],
+        &["-e", "price", "-q", "-C", "2"],
+        &["price", "--passage", "100"],
+    ] {
+        place.run(&[&["search"], arguments].concat()).success();
+    }
+    let text = ["search", "price", "-C", "1", "--passage", "0", "-f", "text"];
+    assert!(place.run(&text).success().text().contains("three"));
 }

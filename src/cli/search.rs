@@ -122,8 +122,8 @@ impl AnyCommand for SearchArgs {
             format => SearchAnswer::detail(format),
         };
         let mut request = request(self, detail)?;
-        SearchAnswer::check_context(&request, global.format())?;
         request.keep_to(self.passage, global.most_chars());
+        SearchAnswer::check_surroundings(&request, global.format())?;
         let reader = kept(store::open_for_search(global)?);
         let session = Session::new(&**reader);
         let answer = kept(search(&session, &request)?);
@@ -202,12 +202,18 @@ fn request(arguments: &SearchArgs, detail: HitDetail) -> Result<SearchRequest> {
         Query::Patterns(arguments.patterns.clone(), options)
     } else if options.is_literal {
         Query::Patterns(vec![text], options)
-    } else if options.is_word || options.is_multi_line {
-        return Err(Error::new(ErrorKind::Usage, "-w and -U apply to patterns only")
+    } else if options.is_word || options.is_multi_line || arguments.no_heading {
+        return Err(Error::new(ErrorKind::Usage, "-w, -U and --no-heading apply to patterns only")
             .with_hint("give a regular expression with -e, or literal text with -F"));
     } else {
         Query::Words(std::iter::once(text).chain(arguments.also.iter().cloned()).collect())
     };
+    let has_passages = matches!(query, Query::Words(_)) && !arguments.count && !arguments.files;
+    if !has_passages && (arguments.passage.is_some() || arguments.keep_duplicates) {
+        let message = "--passage and --keep-duplicates apply to the passages of a search for words";
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_hint("leave them out; -C adds the lines around the match of a pattern"));
+    }
     let around = arguments.context.unwrap_or(0);
     Ok(SearchRequest {
         query,

@@ -542,7 +542,8 @@ impl Bundle<'_> {
         self.has_more = found.page.next.is_some() && hits.len() < self.enough;
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.session, &hit.section)? {
-                self.passages.insert(place.key(), hit);
+                // A query without words may have several hits in a section.
+                self.passages.entry(place.key()).or_insert(hit);
                 self.add(place, None);
             }
         }

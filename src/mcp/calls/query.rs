@@ -47,12 +47,17 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     if arguments.containing.is_some() && !matches!(arguments.kind, Kind::Code) {
         return Err(usage(&"containing applies to code"));
     }
-    let (of_items, of_documents) = match (is_of_items, arguments.condition, arguments.where_meta) {
-        (true, condition, where_meta) => (condition, where_meta),
-        (false, Some(_), Some(_)) => {
-            return Err(usage(&"where is about front matter here; join both with and"));
-        }
-        (false, condition, where_meta) => (None, condition.or(where_meta)),
+    if !arguments.names.0.is_empty() && matches!(arguments.kind, Kind::Tasks | Kind::Keys) {
+        return Err(usage(&"names applies to code, tables and meta"));
+    }
+    if arguments.where_meta.is_some() && !is_of_items {
+        return Err(usage(&"where_meta applies to tables and tasks")
+            .with_hint("use where, which is about front matter here"));
+    }
+    let (of_items, of_documents) = if is_of_items {
+        (arguments.condition, arguments.where_meta)
+    } else {
+        (None, arguments.condition)
     };
     let common = data::Common {
         filter: FilterRequest {

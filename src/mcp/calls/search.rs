@@ -85,8 +85,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         max_chars: None,
         after: Cursor::given(arguments.after.as_ref())?,
     };
-    SearchAnswer::check_context(&request, form.format)?;
     request.keep_to(None, Some(form.max_chars));
+    SearchAnswer::check_surroundings(&request, form.format)?;
     let answer = ask(store, form, Purpose::Search, |session| search(session, &request))?;
     form.reply(answer)
 }

@@ -17,8 +17,8 @@ use crate::count::counted;
 use crate::error::{self, Error, ErrorKind};
 use crate::query::List as _;
 use crate::query::search::{
-    self, CUT_MARK, ContextLines, Explanation, Hit, HitDetail, Items, OutputMode, PassagePart,
-    SearchRequest,
+    self, CUT_MARK, ContextLines, Explanation, Hit, HitDetail, Items, OutputMode, PassageChars,
+    PassagePart, SearchRequest,
 };
 use crate::schema::json_as;
 
@@ -200,19 +200,34 @@ impl search::SearchAnswer {
         if format == Format::Text { HitDetail::Titles } else { HitDetail::Addresses }
     }
 
-    /// Fails if `request` asks for context lines and `format` prints none.
-    pub fn check_context(request: &SearchRequest, format: Format) -> error::Result<()> {
-        let ContextLines { before, after, .. } = request.surroundings;
-        let prints_hits = request.form == OutputMode::Hits;
-        if !(prints_hits
-            && before.max(after) > 0
-            && matches!(format, Format::Records | Format::Ldmd))
-        {
-            return Ok(());
+    /// Fails if `request` asks for context lines or for matches alone, and `format` prints none.
+    pub fn check_surroundings(request: &SearchRequest, format: Format) -> error::Result<()> {
+        let ContextLines { before, after, is_match_only } = request.surroundings;
+        let has_context = before.max(after) > 0;
+        let what = match (has_context, is_match_only) {
+            (true, _) => "context lines",
+            (false, true) => "matches alone",
+            (false, false) => return Ok(()),
+        };
+        let has_passages = matches!(request.query, search::Query::Words(_))
+            && request.passage != PassageChars::all(0);
+        let refused =
+            |message: String, hint| Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
+        match (request.form, format) {
+            (OutputMode::Counts | OutputMode::Files, _) => refused(
+                format!("{what} are of hits, and only documents are printed"),
+                "print the hits, or leave them out",
+            ),
+            (OutputMode::Hits, Format::Records | Format::Ldmd) if has_context => refused(
+                format!("{what} cannot be printed as {}", format.name()),
+                "use {-f|the format} text or json, or ask for no context lines",
+            ),
+            (OutputMode::Hits, Format::Text | Format::Records) if has_passages => refused(
+                format!("{what} cannot be printed with passages as {}", format.name()),
+                "search for a pattern with -e or -F, or use {-f|the format} json",
+            ),
+            (OutputMode::Hits | OutputMode::Existence, _) => Ok(()),
         }
-        let message = format!("context lines cannot be printed as {}", format.name());
-        Err(Error::new(ErrorKind::Usage, message)
-            .with_hint("use {-f|the format} text or json, or ask for no context lines"))
     }
 }
 

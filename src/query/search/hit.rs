@@ -279,7 +279,10 @@ impl Hit {
             };
             std::iter::repeat_n(part, count).chain(text)
         });
-        windows.chain(self.next_line.map(PassagePart::Gap))
+        // A hit of a query without words is a line.
+        let is_line = self.passage.is_empty() && self.score.is_none();
+        let line = is_line.then_some(PassagePart::Lines(&self.text));
+        line.into_iter().chain(windows).chain(self.next_line.map(PassagePart::Gap))
     }
 
     /// Returns the passage as text, in which a line `... N` is a gap.

@@ -185,8 +185,8 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
     let method = explanation.method;
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
-    answer.has_passages =
-        matches!(request.query, Query::Words(_)) && request.passage != PassageChars::all(0);
+    // A query without words is searched literally, and its hits are lines.
+    answer.has_passages = method == "words" && request.passage != PassageChars::all(0);
     // A filter that is not understood is the reason why nothing was found.
     let is_first = request.after.is_none();
     if is_first && answer.outcome() == Outcome::None && !filter.has_unknown() {
