@@ -1336,3 +1336,24 @@ fn an_edit_of_several_rows_names_their_lines() {
     let cells = place.run(&["delete", "t.md", "block:table[0]/row/cell[0]"]).success().json();
     assert_eq!(cells["deleted_content"], "1");
 }
+
+#[test]
+fn a_key_that_is_given_twice_is_refused() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let refused = place.run(&["meta", "set", "a.md", "a=2", "b=3", "a=4"]).ends(2);
+    assert!(refused.stderr.contains("USAGE: \"a\" is given twice"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_cell_of_a_row_without_outer_pipes_can_be_emptied() {
+    let table = "A | B\n--|--\nx | y\n";
+    for (cell, expected) in [("1", "x |  \n"), ("0", "| | y\n")] {
+        let place = Place::ingested(&[("a.md", table)]);
+        let address = format!("a.md::block:table[0]/row[0]/cell[{cell}]");
+        place.run(&["delete", &address]).success();
+        let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+        assert_eq!(text, format!("A | B\n--|--\n{expected}"));
+        let rows = place.run(&["tables", "-f", "json"]).success().json();
+        assert_eq!(rows["rows"].as_array().unwrap().len(), 1, "{rows}");
+    }
+}

@@ -1082,7 +1082,7 @@ fn a_section_that_does_not_fit_its_new_place_is_refused() {
         ("a.md::heading:h2[0]", "a.md::heading:h3[0]", "last_child", "INTO_ITSELF", "outside"),
         ("a.md::heading:h2[0]", "c.md::heading:h1[0]", "after", "WRONG_LEVEL", "--relevel"),
         ("a.md::root", "c.md::*", "last_child", "NO_SUCH_POSITION", "name a section"),
-        ("a.md::*", "c.md::*", "last_child", "NO_SUCH_POSITION", "move DOC PATH"),
+        ("a.md::*", "c.md::*", "last_child", "NO_SUCH_POSITION", "move a.md PATH"),
         ("a.md::heading:h2[0]", "b.md::*", "last_child", "CHANGES_OUTSIDE", "fence"),
     ] {
         let arguments = ["move", section, "--to", to, "--position", position];
@@ -1665,4 +1665,65 @@ fn lists_and_code_that_a_definition_separates_stay_apart() {
         assert_eq!(text(&place, "b.md"), format!("# B\n\n## S\n\n{blocks}\n"));
         assert_eq!(text(&place, "a.md"), "# A\n\n[x]\n\n[x]: x.md\n\n## T\n");
     }
+}
+
+#[test]
+fn a_dry_run_refuses_a_path_as_the_move_does() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n"), ("real/c.md", "# C\n")]);
+    std::os::unix::fs::symlink("real", place.join("lnk")).unwrap();
+    let long_path = format!("{}x.md", "d/".repeat(2500));
+    let long_name = format!("new/{}.md", "n".repeat(300));
+    for (path, code, part) in [
+        ("a.md/x.md", "EDIT_REFUSED", "a folder in this path is a file"),
+        ("lnk/x.md", "OUTSIDE_ROOT", "symbolic link"),
+        (&long_path, "EDIT_REFUSED", "path-bytes"),
+        (&long_name, "IO", "too long"),
+    ] {
+        let real = place.run(&["move", "b.md", path]).ends(2);
+        let tried = place.run(&["move", "b.md", path, "--dry-run", "-f", "json"]).ends(2);
+        assert_eq!((tried.code(), &tried.stderr), (real.code(), &real.stderr));
+        assert_eq!(tried.code(), code, "{}", tried.stderr);
+        assert!(tried.stderr.contains(part), "{}", tried.stderr);
+    }
+    assert!(!place.join("new").exists());
+    place.run(&["move", "b.md", "new/deep/b.md", "--dry-run"]).success();
+    assert!(!place.join("new").exists());
+}
+
+#[test]
+fn the_fault_of_an_address_comes_before_the_format() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    for command in [
+        &["move", "nodoc.md", "x.md"][..],
+        &["move", "nodoc.md::X", "--to", "a.md::*"],
+        &["rename", "nodoc.md::X", "--title", "y"],
+    ] {
+        let answer = place.run(&[command, &["--dry-run", "-f", "raw"]].concat()).ends(1);
+        assert!(answer.stderr.contains("NOT_FOUND"), "{command:?}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_document_is_not_moved_next_to_a_section() {
+    let place = Place::ingested(&[("u.md", "# U\n"), ("k/k.md", "# K\n")]);
+    for command in [
+        ["u.md", "--to", "k/u.md"],
+        ["u.md::*", "--to", "k/u.md"],
+        ["u.md::*", "--to", "k/k.md::*"],
+    ] {
+        let refused = place.run(&[&["move"][..], &command].concat()).ends(2);
+        assert!(refused.stderr.contains("`mdsel move u.md PATH`"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn an_anchor_of_a_typed_link_stays_an_anchor() {
+    let place = Place::ingested(&[
+        ("a.md", "---\nlinks:\n  - id: 'b.md#beta'\n  - id: 'b.md#Beta'\n---\n# A\n\n[[b#beta]]\n"),
+        ("b.md", "# B\n\n## Beta\n"),
+    ]);
+    place.run(&["rename", "b.md", "Beta", "--title", "C#"]).success();
+    let expected = "---\nlinks:\n  - id: 'b.md#c'\n  - id: 'b.md#C'\n---\n# A\n\n[[b#C]]\n";
+    assert_eq!(text(&place, "a.md"), expected);
+    place.run(&["links", "check"]).success();
 }

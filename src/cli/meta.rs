@@ -200,6 +200,13 @@ impl EditArguments for MetaSetArgs {
                     set
                 )
             } else {
+                let is_same =
+                    |change: &KeyChange| matches!(change, KeyChange::Set(other, _) if other == key);
+                if changes.iter().any(is_same) {
+                    let message = format!("{key} is given twice", key = quoted(&key));
+                    return Err(Error::new(ErrorKind::Usage, message)
+                        .with_hint("give each key one value; a list is written as KEY=[A, B]"));
+                }
                 changes.push(KeyChange::Set(key.to_owned(), value_of(value)));
                 continue;
             };

@@ -143,7 +143,7 @@ fn run(
         Ok(report) => (RelocateAnswer::of(&report, is_dry_run), !report.files.is_empty()),
         Err(mut fault) => {
             global.restore_path(&mut fault);
-            (RelocateAnswer::fault(operation, fault), false)
+            (RelocateAnswer::fault(operation, fault, is_dry_run), false)
         }
     };
     let outcome = answer.outcome();

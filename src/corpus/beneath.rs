@@ -69,6 +69,21 @@ fn descend(
     folder.map_or_else(|| open_folder(root, "."), Ok)
 }
 
+/// Returns the error that [`make_below`] and [`make_file`] would have for the file at `path`, and makes nothing.
+pub(crate) fn check_new(root: impl AsFd, path: &str) -> io::Result<()> {
+    for name in path.split('/') {
+        if let Err(Errno::NAMETOOLONG) = rustix::fs::statat(&root, name, AtFlags::SYMLINK_NOFOLLOW)
+        {
+            return Err(Errno::NAMETOOLONG.into());
+        }
+    }
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    match open_below(root, folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn is_link(folder: BorrowedFd<'_>, name: &str) -> bool {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|state| FileType::from_raw_mode(state.st_mode).is_symlink())

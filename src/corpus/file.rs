@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::Roots;
 use super::attributes::copy_attributes;
-use super::beneath::{is_not_a_folder, make_below, open_below, open_root};
+use super::beneath::{check_new, is_not_a_folder, make_below, open_below, open_root};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 use crate::message::{message, shell_word};
@@ -75,6 +75,12 @@ impl<'a> FileHandle<'a> {
         Self::in_folder(root, below, path, true)
     }
 
+    /// Fails if [`Self::make`] or the creation of the file would fail because of the path. Makes nothing.
+    pub(super) fn check_new(root: &Path, below: &str, path: &str) -> Result<()> {
+        let opened = open_root(root).map_err(|error| Error::io(root, error))?;
+        check_new(opened, below).map_err(|error| unmade(path, error))
+    }
+
     fn in_folder(root: &Path, below: &str, path: &'a str, is_made: bool) -> Result<Self> {
         if below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(outside(path));
@@ -91,6 +97,7 @@ impl<'a> FileHandle<'a> {
             open_below(root, folders)
         };
         let folder = folder.map_err(|error| match error {
+            error if is_made => unmade(path, error),
             error if is_not_a_folder(&error) => outside(path),
             error if error.kind() == std::io::ErrorKind::NotFound => gone(path),
             error => Error::io(Path::new(path), error),
@@ -302,6 +309,19 @@ fn gone(path: &str) -> Error {
         path,
         path
     ))
+}
+
+/// Returns the error of a file that cannot be created at `path`.
+fn unmade(path: &str, error: std::io::Error) -> Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::NOTDIR) => {
+            Error::new(ErrorKind::EditRefused, format!("{path}: a folder in this path is a file"))
+                .with_reason("EXISTS")
+                .with_hint("choose another path")
+        }
+        Some(Errno::LOOP) => outside(path),
+        _ => Error::io(Path::new(path), error),
+    }
 }
 
 fn outside(path: &str) -> Error {

@@ -184,6 +184,12 @@ impl Roots {
         }
     }
 
+    /// Fails if no file can be created at `path`; see [`FileHandle::check_new`].
+    pub(crate) fn check_new(&self, path: &str) -> Result<()> {
+        let (root, below) = self.of(path);
+        FileHandle::check_new(&root.folder, below, path)
+    }
+
     /// Opens the folder of a document at `path`, and creates missing folders.
     pub(crate) fn make<'a>(&self, path: &'a str) -> Result<FileHandle<'a>> {
         let (root, below) = self.of(path);

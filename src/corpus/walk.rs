@@ -427,10 +427,12 @@ fn is_link_to_folder(folder: &OwnedFd, name: &[u8], kind: FileType) -> bool {
             .is_ok_and(|state| FileType::from_raw_mode(state.st_mode).is_dir())
 }
 
+const PATH_TOO_LONG: &str = "its path is longer than the limit path-bytes";
+
 /// The reason to skip a file with a matching extension, or a link to a folder, if any.
 fn refusal(path: &str, kind: FileType) -> Option<&'static str> {
     if path.len() > limits::MAX_PATH_BYTES {
-        return Some("its path is longer than the limit path-bytes");
+        return Some(PATH_TOO_LONG);
     }
     if kind.is_symlink() {
         return Some("it is a symbolic link, which is not followed");
@@ -449,6 +451,9 @@ pub(crate) fn excluded(
     let walk = Walk { root, own_files, options };
     if let Some(reason) = walk.owned(path) {
         return Some(reason);
+    }
+    if path.len() > limits::MAX_PATH_BYTES {
+        return Some(PATH_TOO_LONG.into());
     }
     if !options.takes(Path::new(path)) {
         // The option sets the whole list, so that the documents of the other extensions would go.

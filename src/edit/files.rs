@@ -102,9 +102,12 @@ impl<'a> EditTransaction<'a> {
         let Self { store, writer, reader } = self;
         let roots = reader.roots();
         drop(reader);
-        for FileChange { path, after, .. } in &changes {
+        for FileChange { path, before, after, .. } in &changes {
             let bytes = after.as_ref().map_or(0, |after| after.bytes().len());
             roots.check_size(path, bytes as u64)?;
+            if before.is_none() {
+                roots.check_new(path)?;
+            }
         }
         if is_dry_run || changes.is_empty() {
             return writer.close();

@@ -243,9 +243,18 @@ impl BatchLine {
         let Some((key, ..)) = unused else { return Ok(()) };
         let name = OPERATIONS.iter().find(|(_, named)| *named == self.operation);
         let name = name.map_or("it", |(name, _)| name);
-        let message = format!("{key} has no meaning for {name}");
-        Err(Error::new(ErrorKind::Usage, message)
-            .with_hint(format!("leave out {key}, or use another operation")))
+        let usage = |message| Error::new(ErrorKind::Usage, message);
+        if (*key, self.operation) == ("content", Move) {
+            return Err(
+                usage("a move has to or content, not both".to_owned()).with_hint(form_of(name))
+            );
+        }
+        let hint = match *key {
+            // What was meant is given in another key.
+            "to" => form_of(name).to_owned(),
+            key => format!("leave out {key}, or use another operation"),
+        };
+        Err(usage(format!("{key} has no meaning for {name}")).with_hint(hint))
     }
 
     /// Returns what the object renames or moves; `None` for an edit of one file. `document` is the document

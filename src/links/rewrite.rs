@@ -7,7 +7,7 @@ use super::path::{folder_of, is_markdown, normalized, split_extension, without_o
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
-use crate::markdown::slug::fold;
+use crate::markdown::slug::{fold, slug};
 use crate::percent::percent_decode;
 use crate::percent::percent_encode;
 
@@ -71,7 +71,7 @@ pub fn candidates(
         names.extend((fragment.is_some() && to.section.is_some()).then(|| name.to_owned()));
         names.extend(notes(name.trim(), folder, to));
     }
-    let fragments = fragments(fragment, is_reference, to);
+    let fragments = fragments(fragment, &link.kind, to);
     let mut all = Vec::new();
     for fragment in &fragments {
         for name in &names {
@@ -130,7 +130,8 @@ fn is_reference(kind: &Kind) -> bool {
 }
 
 /// Returns the fragments that may name the section; `None` for no fragment.
-fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<Option<String>> {
+fn fragments(old: Option<&str>, kind: &Kind, to: &NewTarget<'_>) -> Vec<Option<String>> {
+    let is_reference = is_reference(kind);
     let Some(old) = old else { return vec![None] };
     let mut all = vec![Some(old.to_owned())];
     let Some(NewSection { titles, anchor }) = &to.section else { return all };
@@ -156,9 +157,11 @@ fn fragments(old: Option<&str>, is_reference: bool, to: &NewTarget<'_>) -> Vec<O
     let headings_above = (2..=texts.len()).map(heading);
     let own = (!texts.is_empty()).then(|| heading(1));
     // A reader of wikilinks finds headings by their text, not by an anchor.
+    let is_anchor = !headings.contains(' ')
+        && (headings.contains('-') || matches!(kind, Kind::Typed(_)) && slug(headings) == headings);
     let names: Vec<String> = if is_reference {
         anchor.into_iter().chain(own).collect()
-    } else if !headings.contains(' ') && headings.contains('-') {
+    } else if is_anchor {
         anchor.into_iter().chain(own).chain(headings_above).collect()
     } else {
         own.into_iter().chain(headings_above).collect()
@@ -309,7 +312,9 @@ fn encoded(text: &str, style: &str) -> String {
     };
     percent_encode(text, |scalar| match scalar {
         ' ' => has_raw_space,
-        '%' | '#' | '?' | '<' | '>' | '"' | '\\' | '|' | '&' | '`' | '*' | '[' | ']' => false,
+        // It may begin an entity.
+        '&' => style.contains('&') && !text.contains(';'),
+        '%' | '#' | '?' | '<' | '>' | '"' | '\\' | '|' | '`' | '*' | '[' | ']' => false,
         '(' | ')' => is_balanced,
         _ if scalar.is_ascii() => !scalar.is_ascii_control(),
         _ => !encodes_unicode,
@@ -360,6 +365,9 @@ mod tests {
             ("b.md?x=1#y", "", "c.md", "c.md?x=1#y"),
             ("b.md", "", "a:b.md", "./a:b.md"),
             ("C%23.md", "", "F#.md", "F%23.md"),
+            ("a&b.md", "", "x/a&b.md", "x/a&b.md"),
+            ("a&b.md", "", "a&amp;.md", "a%26amp;.md"),
+            ("a%26b.md", "", "c&d.md", "c%26d.md"),
         ] {
             assert_eq!(first(Kind::Markdown, old, folder, to), expected, "{old}");
         }

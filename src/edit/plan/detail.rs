@@ -199,6 +199,13 @@ fn is_as_wanted(old: &Contents, new: &Contents, wanted: &Wanted) -> bool {
                         row.resize(row.len().max(cell + 1), String::new());
                         row[*cell].clone_from(text);
                     }
+                    // The cells that a row lacks at its end are empty.
+                    for rows in [&mut old_rows, &mut new_rows] {
+                        if let Some(row) = rows.get_mut(place.row) {
+                            let last = row.iter().rposition(|cell| !cell.is_empty());
+                            row.truncate(last.map_or(0, |last| last + 1));
+                        }
+                    }
                 }
                 Wanted::Row(place) if place.node == old.node => {
                     take(&mut old_rows, place.row);
@@ -288,8 +295,13 @@ fn cell_splice(
     if !found.source.is_empty() {
         let length = found.span_in(row.span.of(old.bytes())).len();
         let at = ByteSpan::new(start, start + length);
-        // A cell without text keeps a blank, so that two pipes do not meet.
-        let bytes = if text.is_empty() { b" ".to_vec() } else { text.into_bytes() };
+        // A cell without text keeps a blank, so that two pipes do not meet. The first one needs a pipe before it.
+        let has_pipe = ByteSpan::new(row.span.start, start).of(old.bytes()).contains(&b'|');
+        let bytes = match text.as_str() {
+            "" if has_pipe || cell > 0 => b" ".to_vec(),
+            "" => b"|".to_vec(),
+            text => text.as_bytes().to_vec(),
+        };
         return Ok((at, bytes, wanted));
     }
     // An empty cell begins at the pipe after it. The blanks before that pipe are replaced.

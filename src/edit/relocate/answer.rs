@@ -105,8 +105,8 @@ impl RelocateAnswer {
     }
 
     /// Returns the answer of the command `operation` for a place that was not found.
-    pub fn fault(operation: &'static str, fault: AddressError) -> Self {
-        Self { operation, unresolved_selectors: vec![fault], ..Self::default() }
+    pub fn fault(operation: &'static str, fault: AddressError, dry_run: bool) -> Self {
+        Self { operation, unresolved_selectors: vec![fault], dry_run, ..Self::default() }
     }
 
     /// Returns whether the answer is that of a dry run.

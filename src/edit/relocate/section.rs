@@ -11,7 +11,7 @@ use super::{
 };
 use crate::address::AddressResult;
 use crate::edit::change::target_of;
-use crate::edit::hint::RefusedEdit;
+use crate::edit::hint::{RefusedEdit, of_whole_document};
 use crate::edit::makes_no_document;
 use crate::edit::operation::Operation;
 use crate::edit::plan::ContentChange::{Delete, Insert};
@@ -21,6 +21,7 @@ use crate::edit::plan::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::links::folder_of;
 use crate::markdown::Dialect;
+use crate::message::{Message, message};
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::Target;
@@ -35,13 +36,21 @@ pub(super) fn moved_section(
         relocation;
     let mut places = Vec::with_capacity(2);
     for (document, address) in [(document.as_deref(), section), (None, to)] {
-        let place = match named(session, document, address, *is_fuzzy)? {
+        let named = named(session, document, address, *is_fuzzy).or_else(|error| {
+            let hint =
+                |document: &OpenDocument| (address == section).then(|| instead_of_place(document));
+            Err(of_whole_document(session, error, address, hint)?)
+        });
+        let place = match named? {
             Ok(place) => place,
             Err(fault) if address == to => return Ok(Err(makes_no_document(fault, to))),
             Err(fault) => return Ok(Err(fault)),
         };
         let document = session.open(&place.stored)?;
         match crate::query::locate_for_edit(&document, &place, *is_fuzzy) {
+            Ok(found) if places.is_empty() && found.target == Target::Document => {
+                return Err(no_section_but(&document));
+            }
             Ok(found) => places.push(found),
             Err(fault) => return Ok(Err(fault)),
         }
@@ -121,6 +130,18 @@ pub(super) fn moved_section(
     let (from, to) = (place.address(), to.unwrap_or_default());
     let (moved, warnings) = (all, Vec::new());
     Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings }))
+}
+
+/// Returns what to do instead of moving a whole document next to a section.
+fn instead_of_place(document: &OpenDocument) -> Message {
+    message!("move the file with `mdsel move {path} PATH`", document.namespace)
+}
+
+fn no_section_but(document: &OpenDocument) -> Error {
+    let message = format!("{} is a document, not a section", document.address("*"));
+    Error::new(ErrorKind::EditRefused, message)
+        .with_reason("NO_SUCH_POSITION")
+        .with_hint(instead_of_place(document))
 }
 
 fn not_a_place(address: &str) -> Error {

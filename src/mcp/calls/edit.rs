@@ -53,7 +53,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         };
         let answer = match edit::relocate(&request)? {
             Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
-            Err(fault) => edit::RelocateAnswer::fault(operation, with_refresh(fault)),
+            Err(fault) => edit::RelocateAnswer::fault(operation, with_refresh(fault), dry_run),
         };
         return form.reply(answer);
     }
