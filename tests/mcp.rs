@@ -510,7 +510,7 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         ("search", json!({}), "give queries or patterns"),
         ("search", json!({ "patterns": "(" }), "use literal to search"),
         ("search", json!({ "query": "a", "types": "verse" }), "use one of paragraph"),
-        ("search", json!({ "query": "a", "context": 100_000 }), "context-lines"),
+        ("search", json!({ "patterns": "a", "context": 100_000 }), "context-lines"),
         ("search", json!({ "query": "a", "globs": vec!["*"; 2000] }), "filters"),
         ("overview", json!({ "documents": vec!["a"; 20_000] }), "limit addresses"),
         ("find", json!({ "pattern": "a", "format": "xml" }), "the formats are json"),
@@ -1148,4 +1148,50 @@ fn an_overview_of_a_section_lists_what_is_below_it() {
     assert_eq!(below["sections"].as_array().unwrap().len(), 1, "{below}");
     let (text, is_error) = server.call("search", &json!({ "queries": "a", "also": "b" }));
     assert!(is_error && text.contains("add it to"), "{text}");
+}
+
+#[test]
+fn arguments_without_an_effect_are_refused_in_the_words_of_calls() {
+    let place = Place::ingested(&[("u.md", "# U\n\n- [ ] a price\n"), ("k/k.md", "# K\n")]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let edit = |edit: Value| ("edit", json!({ "edits": [edit] }));
+    let content = r#"\"content\":PATH for a document"#;
+    for ((tool, arguments), part) in [
+        (("query", json!({ "kind": "tasks", "names": ["due"] })), "names applies to"),
+        (("query", json!({ "kind": "keys", "names": ["n"] })), "names applies to"),
+        (("query", json!({ "kind": "meta", "where_meta": "a = 1" })), "use where"),
+        (("query", json!({ "kind": "thing" })), "kind: `thing` is not one of `code`"),
+        (("search", json!({ "queries": "price", "context": 2 })), "context lines"),
+        (("search", json!({ "patterns": "a", "files": true, "context": 2 })), "context lines"),
+        (("find", json!({ "pattern": "a", "max_chars": -1 })), "expected a whole number"),
+        (("find", json!({ "pattern": "a", "max_chars": -1 })), "limit, after, max_chars, format"),
+        (
+            edit(json!({ "operation": "move", "section": "u.md", "to": "k/u.md" })),
+            r#"\"section\":\"u.md\",\"content\":\"PATH\""#,
+        ),
+        (
+            edit(json!({ "operation": "move", "section": "u.md::*", "to": "k/u.md" })),
+            r#"\"section\":\"u.md\",\"content\":\"PATH\""#,
+        ),
+        (
+            edit(
+                json!({ "operation": "move", "section": "u.md", "to": "k/u.md", "content": "k/u.md" }),
+            ),
+            content,
+        ),
+        (
+            edit(json!({ "operation": "rename", "section": "u.md::U", "to": "V" })),
+            r#"\"content\":TITLE"#,
+        ),
+    ] {
+        let arguments = match arguments {
+            Value::Object(mut object) => {
+                object.insert("format".to_owned(), "text".into());
+                Value::Object(object)
+            }
+            other => other,
+        };
+        let (text, is_error) = server.call(tool, &arguments);
+        assert!(is_error && text.contains(part), "{tool} {arguments}: {text}");
+    }
 }

@@ -49,13 +49,24 @@ fn ask<T: List>(
 pub(super) fn call(
     options: &ServerOptions,
     tool: ToolName,
-    mut arguments: JsonObject,
+    arguments: JsonObject,
 ) -> Result<Reply> {
+    answered(options, tool, arguments).map_err(|error| match error.kind() {
+        ErrorKind::Usage if error.hints().is_empty() => error.with_hint(format!(
+            "the arguments of {} are {}",
+            tool.name(),
+            tool.argument_list()
+        )),
+        _ => error,
+    })
+}
+
+fn answered(options: &ServerOptions, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
     let store = &*options.store;
     arguments::read_texts(tool, &mut arguments);
     let form = arguments::form(options, &mut arguments)?;
     arguments::name_arguments(tool, &mut arguments)?;
-    let reply = match tool {
+    match tool {
         ToolName::Overview => overview::call(store, form, arguments),
         ToolName::Find => find::call(store, form, arguments),
         ToolName::Search => search::call(store, form, arguments),
@@ -64,14 +75,7 @@ pub(super) fn call(
         ToolName::Query => query::call(store, form, arguments),
         ToolName::Context => context::call(store, form, arguments),
         ToolName::Edit => edit::call(store, form, arguments),
-    };
-    reply.map_err(|error| match error.kind() {
-        ErrorKind::Usage if error.hints().is_empty() => {
-            let (name, arguments) = (tool.name(), tool.argument_list());
-            error.with_hint(format!("the arguments of {name} are {arguments}"))
-        }
-        _ => error,
-    })
+    }
 }
 
 #[cfg(test)]
