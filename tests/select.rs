@@ -789,16 +789,3 @@ fn no_address_and_a_document_that_is_gone_are_reported() {
     let gone = place.run(&["select", "b", "--refresh"]).ends(1);
     assert!(gone.stderr.contains("removed 1 document: the file is gone"), "{}", gone.stderr);
 }
-
-#[test]
-fn a_range_that_several_documents_do_not_fill_says_so() {
-    let two = "# A\n\n## B\n\n## C\n";
-    let place = Place::ingested(&[("a.md", two), ("b.md", two), ("c.md", two)]);
-    let message = |selector: &str| {
-        let json = place.run(&["select", selector]).success().json();
-        assert_eq!(json["warnings"].as_array().unwrap().len(), 1, "{json}");
-        json["warnings"][0]["message"].as_str().unwrap().to_owned()
-    };
-    assert!(message("heading:h2[1-9]").ends_with("; other documents have fewer, too"));
-    assert!(!message("a.md::heading:h2[1-9]").contains("other documents"));
-}

@@ -20,9 +20,6 @@ use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::session::MAX_OPEN;
 use crate::store::{Lookup, StoredDocument};
 
-/// The end of a warning about one document that is true of others, too.
-const IN_OTHERS: &str = "; other documents have fewer, too";
-
 impl Resolver<'_> {
     /// Finds a section of any document by its exact slug path or title.
     pub(super) fn section_path(&self, place: &ParsedPlace) -> Result<Option<Located>> {
@@ -214,19 +211,12 @@ impl Resolver<'_> {
                 }
                 for warning in located.warnings {
                     // One warning of this kind is enough for all documents.
-                    let is_known = |known: &&mut Warning| {
-                        **known == warning
+                    let is_known = |known: &Warning| {
+                        *known == warning
                             || (known.code == RANGE_PAST_END && warning.code == RANGE_PAST_END)
                     };
-                    match resolution.warnings.iter_mut().find(is_known) {
-                        None => resolution.warnings.push(warning),
-                        Some(known) if known.code == RANGE_PAST_END => {
-                            let first = known.message.to_string();
-                            if !first.ends_with(IN_OTHERS) {
-                                known.message = (first + IN_OTHERS).into();
-                            }
-                        }
-                        Some(_) => {}
+                    if !resolution.warnings.iter().any(is_known) {
+                        resolution.warnings.push(warning);
                     }
                 }
                 for (index, place) in located.places.into_iter().enumerate().skip(skip) {
