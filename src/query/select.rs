@@ -173,13 +173,22 @@ struct Selection<'a> {
     answer: &'a mut SelectAnswer,
 }
 
+/// The places of an address that are without the requested page.
+#[derive(Default)]
+struct Lacking {
+    /// The first of them, which keeps its document open, and its fault.
+    first: Option<(AddressError, ResolvedNode)>,
+    /// The number of the others.
+    others: usize,
+}
+
 impl Selection<'_> {
     /// Answers one address, up to the limit. Returns whether it was answered completely.
     fn add(&mut self, address: &str) -> Result<bool> {
-        let mut lacking = Vec::new();
+        let mut lacking = Lacking::default();
         let is_done = self.add_places(address, &mut lacking)?;
-        if let Some((fault, _)) = lacking.first() {
-            let others = match lacking.len() - 1 {
+        if let Some((fault, _)) = lacking.first {
+            let others = match lacking.others {
                 0 => String::new(),
                 1 => ", and so is 1 other place".to_owned(),
                 count => format!(", and so are {count} other places"),
@@ -192,11 +201,7 @@ impl Selection<'_> {
 
     /// Answers one address, up to the limit. Returns whether it was answered completely. If the address names several
     /// nodes, those without the requested page become `lacking`, unless all are without it.
-    fn add_places(
-        &mut self,
-        address: &str,
-        lacking: &mut Vec<(AddressError, ResolvedNode)>,
-    ) -> Result<bool> {
+    fn add_places(&mut self, address: &str, lacking: &mut Lacking) -> Result<bool> {
         let mut taken = 0;
         let mut has_result = false;
         let mut rest = None;
@@ -261,9 +266,13 @@ impl Selection<'_> {
                         self.answer.result(node, self.end);
                     }
                     Err(fault) => {
+                        if lacking.first.is_some() {
+                            lacking.others += 1;
+                            continue;
+                        }
                         // The node itself may exist.
                         let whole = ResolvedNode { params: Params::default(), ..place.clone() };
-                        lacking.push((fault, whole));
+                        lacking.first = Some((fault, whole));
                     }
                 }
             }
@@ -271,7 +280,7 @@ impl Selection<'_> {
                 self.skip -= given_before.min(self.skip);
                 if !has_result
                     && given_before == 0
-                    && let Some((fault, whole)) = lacking.drain(..).next()
+                    && let Some((fault, whole)) = lacking.first.take()
                 {
                     let described = answer(self.session, &whole, Extent::Structure)?.ok();
                     self.answer.fault(fault.of(address), described.into_iter().collect(), self.end);
