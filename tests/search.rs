@@ -306,7 +306,7 @@ fn the_name_of_the_only_folder_counts_only_without_other_words() {
         files(&place.run(&["search", query, "--under", "lantern"]).success()).first().cloned()
     };
     assert_eq!(first("How long keeps a lantern burning?").as_deref(), Some("lantern/fuel.md"));
-    for query in ["lantern", "\"lantern\" keeps", "+lantern keeps"] {
+    for query in ["lantern", "\"lantern\" keeps", "+lantern keeps", "lantern frobnicate"] {
         assert_eq!(first(query).as_deref(), Some("lantern/about.md"), "{query}");
     }
 }

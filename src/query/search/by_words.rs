@@ -38,10 +38,7 @@ impl Search<'_> {
         let mut excluded: Vec<String> = Vec::new();
         self.language = texts.first().and_then(|text| Language::of(text));
         for (index, text) in texts.iter().enumerate() {
-            let mut query = WordQuery::parse(text);
-            if let Some(name) = self.filter.only_folder_name() {
-                query.drop_words_of(name);
-            }
+            let query = WordQuery::parse(text);
             if !query.has_words() {
                 if texts.len() == 1 {
                     return self.no_words(text);
@@ -80,6 +77,16 @@ impl Search<'_> {
             self.excluded = Some(Highlighter::new(&terms));
             let excluded = excluded.join(", ");
             self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
+        }
+        if let Some(name) = self.filter.only_folder_name() {
+            let mut shorter = queries.clone();
+            shorter.iter_mut().for_each(|query| query.drop_words_of(name));
+            if shorter != queries {
+                let found = self.ranked(&shorter)?;
+                if found.0.has_hit {
+                    return Ok(found);
+                }
+            }
         }
         let found = self.ranked(&queries)?;
         if found.0.has_hit {
