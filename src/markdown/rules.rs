@@ -345,7 +345,9 @@ impl BlockRule for AfterDefinition {
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
         let here = Some((state.line, state.level));
-        if state.root_ext.get::<Bounds>().is_none_or(|bounds| bounds.after_definition != here) {
+        // Another container of the same level begins with this line if it has no child yet.
+        let is_begun = !state.node.children.is_empty();
+        if !is_begun || state.root_ext.get::<Bounds>()?.after_definition != here {
             return None;
         }
         let is_code = state.line_indent(state.line) >= state.md.max_indent;
@@ -630,6 +632,15 @@ mod tests {
         }
         assert_eq!(titles("[r]: /u\n    a\nb\n===\n"), ["a b"]);
         assert_eq!(types("> [r]: /u\n2. yes\n"), ["blockquote", "definition", "list"]);
+        // The next item, or the item after a quote, is another container of the same level.
+        for (text, expected) in [
+            ("- [r]: /u\n-     yes\n", ["list", "definition", "code"]),
+            ("- [r]: /u\n- 2. yes\n", ["list", "definition", "list"]),
+            ("1. [r]: /u\n2. <br>\n", ["list", "definition", "html"]),
+        ] {
+            assert_eq!(types(text), expected, "{text}");
+        }
+        assert_eq!(types("> [r]: /u\n- <br>\n"), ["blockquote", "definition", "list", "html"]);
     }
 
     #[test]
