@@ -872,9 +872,11 @@ fn an_ignore_file_applies_after_bad_bytes_and_says_what_it_lacks() {
 #[test]
 fn a_root_that_is_a_file_is_refused_before_a_store_is_created() {
     let place = Place::with(&[("guide.md", "# A\n")]);
-    let refused = place.run(&["ingest", "--root", "guide.md"]).ends(2);
-    assert_eq!(refused.code(), "USAGE");
-    assert!(!place.join(".mdsel.db").exists());
+    for collection in [&[][..], &["--collection", "c", "."]] {
+        let arguments = [&["ingest", "--root", "guide.md"], collection].concat();
+        assert_eq!(place.run(&arguments).ends(2).code(), "USAGE");
+        assert!(!place.join(".mdsel.db").exists());
+    }
     assert_eq!(place.run(&["ingest"]).success().json()["added"], 1);
 }
 

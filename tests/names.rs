@@ -740,9 +740,13 @@ fn a_file_of_the_store_is_not_ingested_and_the_reason_is_true() {
         assert_eq!(fault.code(), "NOT_IN_STORE");
         assert!(fault.text().contains(reason), "{}", fault.text());
     }
-    let place = Place::ingested(&[("a.md", "# A\n")]);
-    let fault = place.run(&["select", "./.mdsel.db"]).ends(1);
-    assert!(fault.text().contains("it belongs to the store"), "{}", fault.text());
+    let place = Place::ingested(&[("a.md", "# A\n"), (".git/x.md", "# X\n")]);
+    for (path, reason) in
+        [("./.mdsel.db", "it belongs to the store"), ("./.git/x.md", "it is in .git")]
+    {
+        let fault = place.run(&["select", path]).ends(1);
+        assert!(fault.text().contains(reason), "{}", fault.text());
+    }
 }
 
 #[test]

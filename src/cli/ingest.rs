@@ -175,15 +175,16 @@ impl AnyCommand for IngestArgs {
         let bar = Bar::new();
         let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
         bar.clear();
+        // An ingest that failed may have created the store.
+        if is_new && !is_preview && (report.is_ok() || store.path().is_some_and(Path::exists)) {
+            note(&format!("store: {shown} (new)"));
+        }
         let mut report = report?;
         // The ingest itself warns about damaged options, and may store the first document.
         let mut recovered = store.take_warnings();
         recovered.retain(|warning| ![OPTIONS_LOST, EMPTY_STORE].contains(&warning.code));
         report.warnings.splice(0..0, recovered);
         if !is_preview {
-            if is_new {
-                note(&format!("store: {shown} (new)"));
-            }
             for root in &report.roots {
                 let folder = root.folder.display();
                 note(&match root.name.as_str() {

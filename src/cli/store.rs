@@ -297,7 +297,8 @@ pub(super) fn open_fresh(
 pub(super) fn refresh(store: &Store, paths: Paths<'_>) -> Result<()> {
     let report = ingest::refresh(store, paths)?;
     if report.removed > 0 {
-        note(&format!("removed {}: the file is gone", counted(report.removed, "document")));
+        let removed = counted(report.removed, "document");
+        note(&format!("removed {removed}: gone, or not ingested any more"));
     }
     for skipped in &report.skipped {
         note(&format!("skipped {}: {}", skipped.file, skipped.reason));

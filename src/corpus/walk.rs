@@ -325,8 +325,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the reason why a hidden name or an ignore file excludes the file or folder at `path`, relative to
-    /// the root.
+    /// Returns the reason why the file or folder at `path`, relative to the root, is excluded: it belongs to the store, it
+    /// is in `.git`, its name is hidden, or an ignore file excludes it.
     pub(crate) fn excluded(&self, path: &str, is_folder: bool) -> Option<Message> {
         if let Some(reason) = self.owned(path) {
             return Some(reason);
@@ -337,6 +337,9 @@ impl Walk<'_> {
         while let Some(part) = parts.next() {
             let folder = full.clone();
             full.push(part);
+            if part == ".git" {
+                return Some("it is in .git, which no ingest reads".into());
+            }
             if part.starts_with('.') && !self.options.hidden {
                 return Some(message!(
                     "{} is hidden; `mdsel ingest --hidden` takes hidden files",
@@ -349,9 +352,6 @@ impl Walk<'_> {
                 above.of(&full, &mut |_, _| ())
             };
             let is_folder = is_folder || parts.peek().is_some();
-            if part == ".git" {
-                return Some("it is in .git, which no ingest reads".into());
-            }
             if self.is_left_out(&folder, part.as_bytes(), is_folder, &rules) {
                 let reason =
                     "an ignore file excludes it; `mdsel ingest --no-ignore` takes such files";

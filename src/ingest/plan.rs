@@ -132,7 +132,7 @@ impl IngestPlan {
             }
             None => {
                 let folder = store.and_then(Path::parent).unwrap_or(request.folder);
-                let root = canonical(request.root.unwrap_or(folder))?;
+                let root = new_root_folder(canonical(request.root.unwrap_or(folder))?)?;
                 (root, IngestOptions { only_collections: true, ..IngestOptions::default() })
             }
         };
@@ -181,11 +181,7 @@ impl IngestPlan {
                 return Err(other_root(stored, options));
             }
             (Some((stored, _)), _) => stored.to_owned(),
-            (None, Some(given)) if !given.is_dir() => {
-                let message = format!("{}: the root must be a folder", given.display());
-                return usage(message, "name the folder of the documents");
-            }
-            (None, Some(given)) => given,
+            (None, Some(given)) => new_root_folder(given)?,
             (None, None) => new_root(request.store.path(), &given),
         };
         let mut options = stored.map(|(_, options)| options.clone()).unwrap_or_default();
@@ -215,12 +211,13 @@ impl IngestPlan {
                             return no_root(&root);
                         }
                         match stored {
-                            _ if path.starts_with(&root) => error,
-                            None => error.map_hints(|_| "name a --root that contains it".into()),
-                            Some(_) if options.only_collections => {
+                            None if !path.starts_with(&root) => {
+                                error.map_hints(|_| "name a --root that contains it".into())
+                            }
+                            Some(_) if options.only_collections && !path.starts_with(&root) => {
                                 error.map_hints(|_| as_collection(path, written))
                             }
-                            Some(_) => error,
+                            _ => error,
                         }
                     })?;
                     let below = if path == root.name { "" } else { root.below(&path) };
@@ -312,6 +309,15 @@ impl IngestPlan {
 fn as_collection(path: &Path, written: &Path) -> Message {
     let folder = if path.is_dir() { written.to_string_lossy() } else { "FOLDER".into() };
     message!("`mdsel ingest --collection NAME {}` adds a folder", folder)
+}
+
+/// Returns the root of a new store, which must be a folder.
+fn new_root_folder(root: PathBuf) -> Result<PathBuf> {
+    if root.is_dir() {
+        return Ok(root);
+    }
+    let message = format!("{}: the root must be a folder", root.display());
+    usage(message, "name the folder of the documents")
 }
 
 fn usage<T>(message: String, hint: &'static str) -> Result<T> {
