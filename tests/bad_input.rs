@@ -158,7 +158,7 @@ fn edits_of_many_documents_take_time_in_proportion_to_their_number() {
     }
     place.write("batch.jsonl", batch.repeat(4));
     place.run(&["ingest"]).success();
-    place.run_limited("-t 8", &["edit", "--batch", "batch.jsonl", "--dry-run"]).success();
+    place.run_limited("-t 20", &["edit", "--batch", "batch.jsonl", "--dry-run"]).success();
 }
 
 #[test]

@@ -1164,7 +1164,7 @@ fn arguments_without_an_effect_are_refused_in_the_words_of_calls() {
         (("search", json!({ "queries": "price", "context": 2 })), "context lines"),
         (("search", json!({ "patterns": "a", "files": true, "context": 2 })), "context lines"),
         (("find", json!({ "pattern": "a", "max_chars": -1 })), "expected a whole number"),
-        (("find", json!({ "pattern": "a", "max_chars": -1 })), "limit, after, max_chars, format"),
+        (("find", json!({ "pattern": "a", "max_chars": -1 })), "limit, after, format, max_chars"),
         (
             edit(json!({ "operation": "move", "section": "u.md", "to": "k/u.md" })),
             r#"\"section\":\"u.md\",\"content\":\"PATH\""#,
