@@ -80,7 +80,9 @@ impl Search<'_> {
         }
         if let Some(name) = self.filter.only_folder_name() {
             let mut shorter = queries.clone();
-            shorter.iter_mut().for_each(|query| query.drop_words_of(name));
+            for query in &mut shorter {
+                query.drop_words_of(name);
+            }
             if shorter != queries {
                 let found = self.ranked(&shorter)?;
                 if found.0.has_hit {
