@@ -9,6 +9,7 @@ use std::fmt;
 
 use super::fault::AddressError;
 use super::namespace;
+use super::notation::path_and_lines;
 use super::params::{Params, parse_params, split_known_params};
 use super::place::{Locator, ParsedPlace, parse_places};
 use super::selector::{self, Selector};
@@ -130,12 +131,17 @@ pub fn lines_address(path: &str, start: usize, end: usize) -> String {
     ) {
         return plain;
     }
-    // The path looks like another kind of address. Its first character and its punctuation are encoded.
+    // The path looks like another kind of address.
+    address(&without_punctuation(path))
+}
+
+/// Encodes the first character and the punctuation of a path, so that it looks like no other kind of address.
+fn without_punctuation(path: &str) -> String {
     let mut is_first = true;
-    address(&percent_encode(path, |scalar| {
+    percent_encode(path, |scalar| {
         let is_plain = scalar.is_ascii_alphanumeric() || "/.-_".contains(scalar);
         !std::mem::take(&mut is_first) && is_plain
-    }))
+    })
 }
 
 /// Returns the path of a document as it is printed before the number of a line: as it is, if it is read so.
@@ -148,7 +154,12 @@ pub fn path_before_line(path: &str) -> Cow<'_, str> {
     }
     let is_path = |name: &str| name == path && namespace::decode(name) == path;
     let is_other_blank = |scalar: char| scalar.is_whitespace() && scalar != ' ';
+    // A path may itself have the number of a line.
+    let ends_at_line = |name: &str| {
+        path_and_lines(&format!("{name}:1:1:")).is_some_and(|(found, _)| found == name)
+    };
     let is_read = has_usual_blanks
+        && ends_at_line(path)
         && !path.chars().any(|scalar| is_unsafe(scalar) || is_other_blank(scalar))
         && matches!(
             interpretations(&format!("{path}:1")).as_slice(),
@@ -158,7 +169,8 @@ pub fn path_before_line(path: &str) -> Cow<'_, str> {
         return Cow::Borrowed(path);
     }
     let lines = lines_address(path, 1, 1);
-    Cow::Owned(lines.strip_suffix(":1-1").map(str::to_owned).unwrap_or(lines))
+    let name = lines.strip_suffix(":1-1").unwrap_or(&lines);
+    Cow::Owned(if ends_at_line(name) { name.to_owned() } else { without_punctuation(path) })
 }
 
 /// Returns whether a name can only be a path relative to the root.
@@ -453,6 +465,8 @@ section[x]
             ("tab\t.md", "tab%09.md"),
             ("two  blanks.md", "two%20%20blanks.md"),
             ("h2[1].md", "%682%5B1%5D.md"),
+            ("a.md:3:1:t.md", "%61.md%3A3%3A1%3At.md"),
+            ("x:2:y.md", "%78%3A2%3Ay.md"),
         ] {
             let printed = path_before_line(path);
             assert_eq!(printed, expected);
@@ -461,6 +475,8 @@ section[x]
                 panic!("{printed}");
             };
             assert_eq!(namespace::decode(name), path);
+            let hit = format!("{printed}:3:1:text: 5:6:");
+            assert_eq!(path_and_lines(&hit), Some((&*printed, "3:1")));
         }
     }
 

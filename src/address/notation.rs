@@ -35,7 +35,7 @@ pub fn titles_in_printed_line(line: &str) -> Option<String> {
 }
 
 /// Splits `path:LINE:COLUMN:text`, `path:START-END: text` and `path:LINE` into the path and the lines.
-fn path_and_lines(line: &str) -> Option<(&str, &str)> {
+pub(super) fn path_and_lines(line: &str) -> Option<(&str, &str)> {
     let length = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     line.match_indices(':').find_map(|(colon, _)| {
         let rest = line.get(colon + 1..)?;
