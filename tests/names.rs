@@ -681,6 +681,83 @@ fn a_document_hides_a_section_with_the_slug_of_its_own_title() {
     }
     let own = place.run(&["select", "x"]).success().json();
     assert_eq!(own["warnings"], json!([]), "sections of the document itself are not hidden");
+    let place = Place::ingested(&[
+        ("guide.md", "# Guide\n"),
+        ("m.md", "---\ntitle: guide\n---\n\n# M\n"),
+        ("n.md", "---\ntitle: guide\n---\n\n# N\n"),
+        ("z.md", "# Z\n\n## guide\n"),
+    ]);
+    let read = place.run(&["select", "guide"]).success().json();
+    assert_eq!(read["warnings"][0]["code"], "SHADOWED_TITLE", "titles without sections: {read}");
+}
+
+#[test]
+fn a_path_with_colons_comes_before_a_place_that_another_document_lacks() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n"),
+        ("a::b::c.md", "# Colons\n\n## sub\n"),
+        ("co.md", "# Co\n"),
+        ("co::lon.md", "# Lon\n\n## sub\n"),
+    ]);
+    for (address, expected) in [
+        ("a::b::c.md", "a:%3Ab:%3Ac.md::*"),
+        ("a::b::c.md::sub", "a:%3Ab:%3Ac.md::heading:h2[0]"),
+        ("co::lon.md::sub", "co:%3Alon.md::heading:h2[0]"),
+        ("co::lon.md", "co:%3Alon.md::*"),
+    ] {
+        let read = place.run(&["select", address]).success().json();
+        assert_eq!(read["results"][0]["selector"], expected, "{address}");
+    }
+}
+
+#[test]
+fn a_place_before_text_names_its_document_in_any_way_and_comes_first() {
+    let place = Place::ingested(&[
+        ("docs/guide.md", "# G\n\n## S\n\nneedle here\n"),
+        (
+            "a.md",
+            "# A\n\nx\n\n    b.md:1\n    b.md#nope\n\ncode  b.md::*  more\n\n    x  ::heading:h1[0]\n",
+        ),
+        ("b.md", "# B\n"),
+        ("c.md", "# C\n\n## ::delete\n\nx\n\n## delete\n"),
+        ("a.md:3:1:t.md", "# T\n\n\nb.md:1\n"),
+        ("x:2:y.md", "# Y\n\nb.md:1\n"),
+    ]);
+    for (line, expected) in [
+        ("./docs/guide.md:5:needle here", "docs/guide.md::heading:h2[0]"),
+        ("guide.md:5:needle here", "docs/guide.md::heading:h2[0]"),
+        ("guide:5:needle here", "docs/guide.md::heading:h2[0]"),
+        ("guide.md:5:    b.md:1", "docs/guide.md::heading:h2[0]"),
+        ("guide.md:5  S", "docs/guide.md::heading:h2[0]"),
+        ("guide::S  S", "docs/guide.md::heading:h2[0]"),
+        ("docs/guide.md::S  S", "docs/guide.md::heading:h2[0]"),
+        ("guide#s  S", "docs/guide.md::heading:h2[0]"),
+        ("docs/guide.md  G", "docs/guide.md::*"),
+        ("guide.md  G", "docs/guide.md::*"),
+        ("G  guide::S", "docs/guide.md::heading:h2[0]"),
+        ("guide:5: a title  b.md::*", "b.md::*"),
+        ("c.md:3-5  ::delete", "c.md::heading:h2[0]"),
+    ] {
+        let read = place.run(&["select", line]).success().json();
+        assert_eq!(read["results"][0]["selector"], expected, "{line}");
+    }
+    for command in [&["search", "-F", "b.md"], &["search", "-F", "::"]] {
+        let shown = place.run(&[command, &["-f", "text", "--no-heading"][..]].concat());
+        let shown = shown.success().text();
+        assert!(shown.lines().count() > 1, "{shown}");
+        for line in shown.lines() {
+            let read = place.run(&["select", line]).success().json();
+            let place_of_hit = line.split(".md:").next().unwrap();
+            let file = read["results"][0]["file"].as_str().unwrap();
+            let encoded =
+                file.replace("x:2", "%78%3A2").replace("a.md:3:1:t", "%61.md%3A3%3A1%3At");
+            assert_eq!(encoded.replace(":y", "%3Ay"), format!("{place_of_hit}.md"), "{line}");
+        }
+    }
+    // A line that is gone is not the address in the text that it had.
+    let fault = place.run(&["select", "a.md:400:5:    b.md:1"]).ends(1).json();
+    let message = fault["unresolved_selectors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("a.md"), "{fault}");
 }
 
 #[test]

@@ -24,7 +24,8 @@ pub use interpretation::{
     path_before_line, table,
 };
 pub use notation::{
-    in_link, in_printed_line, lines_in_other_notation, other_notations, titles_in_printed_line,
+    PlaceBeforeText, in_link, in_printed_line, lines_in_other_notation, other_notations,
+    place_before_text, titles_in_printed_line,
 };
 pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{

@@ -13,20 +13,40 @@ const TITLES_SEPARATOR: &str = "  ";
 /// What an answer has between the titles of nested sections.
 const TRAIL_SEPARATOR: &str = " > ";
 
-/// Returns the addresses that a line of an answer may contain: of a hit, a section that was found, a suggestion, a
-/// candidate, or a node. The line contains one of them if it names a document in full.
-pub fn in_printed_line(line: &str) -> Vec<String> {
-    let parts: Vec<&str> = line.split(TITLES_SEPARATOR).map(str::trim).collect();
-    if let [first, .., last] = parts.as_slice()
-        && last.starts_with("::")
-        && let Some((document, _)) = path_and_lines(first)
-    {
-        return vec![format!("{document}{last}")];
+/// The place that a line of an answer begins with, as in `path:LINE:COLUMN:text`.
+#[derive(Debug)]
+pub struct PlaceBeforeText<'a> {
+    /// The name of a document.
+    pub document: &'a str,
+    /// The addresses of the node at the end of the line, if it has one, and of the lines.
+    pub addresses: Vec<String>,
+    /// Whether a colon follows.
+    pub is_before_text: bool,
+}
+
+/// Returns the lines of a document that a line of an answer begins with, if it has more text.
+pub fn place_before_text(line: &str) -> Option<PlaceBeforeText<'_>> {
+    let mut parts = line.split(TITLES_SEPARATOR);
+    let first = parts.next()?;
+    let (document, lines) = path_and_lines(first)?;
+    let place = format!("{document}:{lines}");
+    if place == line {
+        return None;
     }
-    let lines = path_and_lines(line).map(|(document, lines)| format!("{document}:{lines}"));
-    let mut addresses: Vec<String> = parts.into_iter().map(str::to_owned).chain(lines).collect();
-    addresses.retain(|address| !address.is_empty() && address != line);
-    addresses
+    // A pattern search prints a column, and no node after the text.
+    let node = parts.last().map(str::trim);
+    let node = node.filter(|node| node.starts_with("::") && !lines.contains(':'));
+    let is_before_text = first.get(place.len()..)?.starts_with(':');
+    let node = node.map(|node| format!("{document}{node}"));
+    let addresses: Vec<String> = node.into_iter().chain([place]).collect();
+    Some(PlaceBeforeText { document, addresses, is_before_text })
+}
+
+/// Returns the addresses that a line of an answer may contain: of a section that was found, a suggestion, a candidate, or
+/// a node.
+pub fn in_printed_line(line: &str) -> Vec<String> {
+    let parts = line.split(TITLES_SEPARATOR).map(str::trim);
+    parts.filter(|part| !part.is_empty() && *part != line).map(str::to_owned).collect()
 }
 
 /// Returns the titles of nested sections in a line of an answer as a path.
@@ -114,11 +134,16 @@ mod tests {
             ("Setup  a.md::*", "a.md::*"),
             ("prev           a.md::heading:h2[0]  B", "a.md::heading:h2[0]"),
         ] {
-            assert!(in_printed_line(line).iter().any(|found| found == address), "{line}");
+            let before_text = place_before_text(line).map(|start| start.addresses);
+            let found = before_text.unwrap_or_else(|| in_printed_line(line));
+            assert!(found.iter().any(|found| found == address), "{line}");
         }
         for line in ["a.md:3-4", "a.md", "A", "a.md:3", "std::vector"] {
             assert!(in_printed_line(line).is_empty(), "{line}: {:?}", in_printed_line(line));
+            assert!(place_before_text(line).is_none(), "{line}");
         }
+        let hit = place_before_text("a.md:4:5:    x  ::heading:h2[0]").unwrap();
+        assert_eq!(hit.addresses, ["a.md:4:5"], "the text of a hit has no node");
         for (line, path) in
             [("A > B", Some("A/B")), ("a.md::A > B", Some("a.md::A/B")), ("A", None)]
         {

@@ -34,8 +34,8 @@ use self::locate::{first_located, has_anchor, locate, missing};
 use self::section_path::SectionPath;
 use crate::address::{
     self, AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator,
-    ParsedPlace, in_printed_line, interpretations, lines_address, misplaced_step, namespace,
-    titles_in_printed_line,
+    ParsedPlace, PlaceBeforeText, in_printed_line, interpretations, lines_address, misplaced_step,
+    namespace, place_before_text, titles_in_printed_line,
 };
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -318,6 +318,14 @@ impl ResolvedSections {
     }
 }
 
+/// Returns whether an interpretation names a section of its document by a title.
+fn is_title_in(interpretation: &Interpretation) -> bool {
+    let is_title = |place: &ParsedPlace| {
+        matches!(place.locator, Locator::SectionPath(_) | Locator::TitlePart(_))
+    };
+    matches!(interpretation, Interpretation::Namespaced { places: Ok(places), .. } if places.iter().all(is_title))
+}
+
 /// Returns whether a candidate is a place in its document, and not the document.
 fn has_place(candidate: &Candidate) -> bool {
     candidate.selector != namespace::whole(&candidate.file)
@@ -334,11 +342,9 @@ impl Resolver<'_> {
         for (index, interpretation) in interpretations.iter().enumerate() {
             if let Some(located) = self.located(interpretation)? {
                 let others = interpretations.get(index + 1..).unwrap_or_default();
-                // A document whose whole path is the address comes before a place that another one lacks.
                 if located.fault.is_some()
                     && matches!(interpretation, Interpretation::Namespaced { .. })
-                    && let [whole @ Interpretation::ExactPath { .. }, ..] = others
-                    && let Some(document) = self.located(whole)?
+                    && let Some(document) = self.with_whole_path(others)?
                 {
                     return Ok(Some(document));
                 }
@@ -348,12 +354,106 @@ impl Resolver<'_> {
         Ok(None)
     }
 
+    /// Returns what the first of `interpretations` names that has the whole path of a document. It comes before a place
+    /// that a document with a shorter name lacks.
+    fn with_whole_path(&self, interpretations: &[Interpretation]) -> Result<Option<Located>> {
+        for interpretation in interpretations {
+            let found = match interpretation {
+                Interpretation::ExactPath { .. } => self.located(interpretation)?,
+                Interpretation::Namespaced { name, .. } if self.is_whole_path(name)? => {
+                    self.located(interpretation)?.filter(|located| located.fault.is_none())
+                }
+                _ => None,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_whole_path(&self, name: &str) -> Result<bool> {
+        Ok(self.session.reader.document_at(&namespace::decode(name))?.is_some())
+    }
+
     /// Returns what a line of an answer names: the place at the address in it, or the innermost of the sections whose
     /// titles it has. `None` if it has neither.
     fn in_printed_line(&self, line: &str) -> Result<Option<Located>> {
+        let line = line.trim();
+        let before_text = place_before_text(line);
+        // The text after the number of a line may look like an address, too.
+        if let Some(start) = &before_text
+            && self.is_printed_path(start)?
+        {
+            return self.before_text(start);
+        }
+        if let Some(located) = self.with_address_in_full(line)? {
+            return Ok(Some(located));
+        }
+        let found = |located: Option<Located>| located.filter(|located| !is_missing(located));
+        if let Some(start) = &before_text
+            && let Some(located) = found(self.before_text(start)?)
+        {
+            return Ok(Some(located));
+        }
+        if let Some(located) = self.with_short_address(line)? {
+            return Ok(Some(located));
+        }
+        let Some(path) = titles_in_printed_line(line) else { return Ok(None) };
+        Ok(found(self.first_of(&interpretations(&path))?))
+    }
+
+    /// Returns whether a line begins with the path of a document, whole or, before the text of a line, as a program in a
+    /// folder of the store prints it. A title may begin with another name of a document.
+    fn is_printed_path(&self, start: &PlaceBeforeText<'_>) -> Result<bool> {
+        let name = namespace::decode(start.document);
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        let is_printed = |stored: &StoredDocument| {
+            stored.path == name || start.is_before_text && stored.path.ends_with(name)
+        };
+        Ok(match document_name::by_name(self.session, start.document)? {
+            NameMatch::None => false,
+            NameMatch::One(stored) => is_printed(&stored),
+            NameMatch::Many(many) => many.iter().any(is_printed),
+        })
+    }
+
+    /// Returns the place that a line begins with, or the fault that there is none.
+    fn before_text(&self, start: &PlaceBeforeText<'_>) -> Result<Option<Located>> {
+        for address in &start.addresses {
+            let mut readings = interpretations(address);
+            readings.retain(|reading| match reading {
+                Interpretation::Namespaced { name, .. } => {
+                    name == start.document && !is_title_in(reading)
+                }
+                Interpretation::PathLine { name, .. } => name == start.document,
+                _ => false,
+            });
+            if !readings.is_empty() {
+                return self.first_or_fault(address, &readings).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what the first of `readings` of a part of a line names, or the fault that it names nothing.
+    fn first_or_fault(&self, address: &str, readings: &[Interpretation]) -> Result<Located> {
+        let mut located = match self.first_of(readings)? {
+            Some(located) => located,
+            None => Located::fault(self.missing_address(address, readings)?),
+        };
+        if let Some(fault) = &mut located.fault {
+            // A position in the part is none in the line.
+            fault.position = None;
+        }
+        Ok(located)
+    }
+
+    /// Returns the place at the address in a line that has the whole path of a document.
+    fn with_address_in_full(&self, line: &str) -> Result<Option<Located>> {
         let mut found: Vec<Located> = Vec::new();
         for printed in in_printed_line(line) {
-            let is_last = line.trim_end().ends_with(&printed);
+            let is_last = line.ends_with(&printed);
             let mut in_full = Vec::new();
             for interpretation in interpretations(&printed) {
                 if self.is_printed(&interpretation, is_last)? {
@@ -361,24 +461,16 @@ impl Resolver<'_> {
                 }
             }
             if !in_full.is_empty() {
-                found.push(match self.first_of(&in_full)? {
-                    Some(located) => located,
-                    None => Located::fault(self.missing_address(&printed, &in_full)?),
-                });
+                found.push(self.first_or_fault(&printed, &in_full)?);
             }
         }
         if let Some(fault) = found.iter_mut().find_map(|located| located.fault.take()) {
-            // A position in the address is none in the line.
-            return Ok(Some(Located::fault(AddressError { position: None, ..fault })));
+            return Ok(Some(Located::fault(fault)));
         }
         if found.len() < 2 {
-            let Some(path) = titles_in_printed_line(line).filter(|_| found.is_empty()) else {
-                return Ok(found.pop());
-            };
-            let named = self.first_of(&interpretations(&path))?;
-            return Ok(named.filter(|named| !is_missing(named)));
+            return Ok(found.pop());
         }
-        // The text of a line may look like an address, too.
+        // A title may look like an address, too.
         let mut places = found.into_iter().flat_map(|located| located.places).collect();
         unique(&mut places);
         Ok(Some(match places.as_slice() {
@@ -390,21 +482,54 @@ impl Resolver<'_> {
     /// Returns whether an interpretation may be that of an address in a line of an answer: it has the whole path of a
     /// document. Before titles, an answer has no address by a title.
     fn is_printed(&self, interpretation: &Interpretation, is_last: bool) -> Result<bool> {
-        let is_title = |place: &ParsedPlace| {
-            matches!(place.locator, Locator::SectionPath(_) | Locator::TitlePart(_))
-        };
-        let name = match interpretation {
-            Interpretation::Namespaced { places: Ok(places), .. }
-                if !is_last && places.iter().all(is_title) =>
+        match interpretation {
+            Interpretation::Namespaced { places: Ok(_), .. }
+                if !is_last && is_title_in(interpretation) =>
             {
-                return Ok(false);
+                Ok(false)
             }
             Interpretation::Namespaced { name, .. }
             | Interpretation::PathLine { name, .. }
-            | Interpretation::PathAnchor { name, .. } => name,
-            _ => return Ok(false),
-        };
-        Ok(self.session.reader.document_at(&namespace::decode(name))?.is_some())
+            | Interpretation::PathAnchor { name, .. } => self.is_whole_path(name),
+            _ => Ok(false),
+        }
+    }
+
+    /// Returns the place at an address in a line that names its document in any way. An address by a title must be
+    /// followed by that title, because another text may begin like it.
+    fn with_short_address(&self, line: &str) -> Result<Option<Located>> {
+        for (at, printed) in in_printed_line(line).into_iter().enumerate() {
+            let is_first = at == 0 && line.starts_with(&printed);
+            for reading in interpretations(&printed) {
+                let is_tried = match reading {
+                    Interpretation::Namespaced { .. } => true,
+                    Interpretation::ExactPath { .. }
+                    | Interpretation::PathAnchor { .. }
+                    | Interpretation::DocumentName { .. } => is_first,
+                    _ => false,
+                };
+                if !is_tried {
+                    continue;
+                }
+                let Some(located) = self.first_of(std::slice::from_ref(&reading))? else {
+                    continue;
+                };
+                let is_meant = |place: &ResolvedNode| match &reading {
+                    // A title is often the name of a document without its folder and ending.
+                    Interpretation::DocumentName { name, .. } => {
+                        place.document.stored.path.ends_with(name)
+                    }
+                    _ if is_title_in(&reading) && !line.ends_with(&printed) => {
+                        place.candidate().title.is_some_and(|title| line.ends_with(&title))
+                    }
+                    _ => true,
+                };
+                if !is_missing(&located) && located.places.first().is_none_or(is_meant) {
+                    return Ok(Some(located));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Returns what an interpretation names, or `None` if nothing in the store has that name.
@@ -528,23 +653,23 @@ impl Resolver<'_> {
     /// Returns the warning that a document takes precedence over sections with that name.
     fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
         let Some(place) = document.places.first() else { return Ok(None) };
-        // For a path of one part, two documents with that title are enough: each has such a section,
-        // and a document whose own title is its name hides nothing.
-        let section_path = SectionPath::new(name);
-        let most = if section_path.is_one_part() { 2 } else { usize::MAX };
         let own = &place.document;
-        let mut others = self.documents_with(&Locator::SectionPath(name.to_owned()), most)?;
-        others.retain(|other| other.id != own.stored.id);
-        let hits = self.sections_of(&others, &section_path, section_path.exact_tiers(), 1)?;
-        let Some((other, node)) = hits.first.first() else { return Ok(None) };
-        // With a section of the document that has the name, too, a path alone does not mean the other one.
-        let is_in_own = !exact_sections(own, name).is_empty();
-        let address = if is_in_own { other.address_of(*node) } else { format!("/{name}") };
-        let path = &own.stored.path;
-        let message = format!(
-            "{name} is read as the document {path}; a section also has that name: `{address}`"
-        );
-        Ok(Some(Warning::new("SHADOWED_TITLE", message)))
+        // A document may have the name as its title in the front matter, and no such section.
+        let most = if SectionPath::new(name).is_one_part() { MAX_OPEN } else { usize::MAX };
+        let others = self.documents_with(&Locator::SectionPath(name.to_owned()), most)?;
+        for other in others.iter().filter(|other| other.id != own.stored.id) {
+            let other = self.session.open(other)?;
+            let Some(node) = exact_sections(&other, name).first().copied() else { continue };
+            // With a section of the document that has the name, too, a path alone does not mean the other one.
+            let is_in_own = !exact_sections(own, name).is_empty();
+            let address = if is_in_own { other.address_of(node) } else { format!("/{name}") };
+            let path = &own.stored.path;
+            let message = format!(
+                "{name} is read as the document {path}; a section also has that name: `{address}`"
+            );
+            return Ok(Some(Warning::new("SHADOWED_TITLE", message)));
+        }
+        Ok(None)
     }
 
     /// Returns the warning that a section path takes precedence over a node named by steps.

@@ -104,7 +104,7 @@ impl Resolver<'_> {
 
     /// Returns the sections that `path` names in the first of `tiers` with a match, and keeps the first `kept`. Opens each
     /// of the documents once.
-    pub(super) fn sections_of(
+    fn sections_of(
         &self,
         documents: &[StoredDocument],
         path: &SectionPath,
