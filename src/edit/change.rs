@@ -360,7 +360,7 @@ impl Current {
         match self.tasks_with(|task| texts.contains(&task.text.trim())).as_slice() {
             [task] => return Ok(task.clone()),
             [] => {}
-            called => return Err(several(called, format!("{given}", given = quoted(&given)))),
+            called => return Err(several(called, quoted(&given).to_string())),
         }
         let fault = match locate_for_edit(&self.document, named, false) {
             Err(fault) if fault.code == FaultCode::SelectorNotFound => fault,
@@ -388,7 +388,7 @@ impl Current {
         let message = message!(
             "{} has no task {}; `mdsel tasks --under {path}` lists its tasks",
             path,
-            format!("{text}", text = quoted(&text)),
+            quoted(&text).to_string(),
             path
         );
         Err(AddressError { message, ..fault })

@@ -128,11 +128,8 @@ fn unknown_keys<'a>(
         } else {
             message!("similar keys are {}", similar.join(", "))
         };
-        let message = message!(
-            "no front matter has the key {}; {}",
-            format!("{key}", key = quoted(&key)),
-            next
-        );
+        let message =
+            message!("no front matter has the key {}; {}", quoted(&key).to_string(), next);
         Warning::new(UNKNOWN_KEY, message)
     };
     Ok(unknown.into_iter().map(warning).collect())

@@ -123,11 +123,7 @@ impl<'a> Reason<'a> {
         if self.is_comparable {
             return None;
         }
-        let example = if *kind == Kind::Text {
-            format!("{text}", text = quoted(&text))
-        } else {
-            text.clone()
-        };
+        let example = if *kind == Kind::Text { quoted(&text).to_string() } else { text.clone() };
         let of_key = type_of(text, *kind);
         let values =
             format!("{key} has values of the type {of_key} such as {example}", key = quoted(&key));

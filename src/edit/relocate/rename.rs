@@ -212,7 +212,7 @@ fn marker_with(
     let message = message!(
         "the marker of ldmd:{} still has the title {}; {} changes it",
         document.markup.name(index),
-        format!("{old}", old = quoted(&old)),
+        quoted(&old).to_string(),
         retitle(document, marked, file, new)
     );
     Some(Warning::new("MARKER_TITLE", message))

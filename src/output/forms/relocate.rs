@@ -18,8 +18,7 @@ use crate::visible::quoted;
 fn lines(answer: &RelocateAnswer) -> Vec<String> {
     let mut all = Vec::new();
     if let (Some(from), Some(to)) = (&answer.selector, &answer.new_selector) {
-        let title =
-            answer.new_title.as_ref().map(|title| format!("{title}", title = quoted(&title)));
+        let title = answer.new_title.as_ref().map(|title| quoted(&title).to_string());
         let now = match title {
             Some(title) if from == to => title,
             Some(title) => format!("{to} {title}"),

@@ -431,7 +431,7 @@ fn of_place(place: &ResolvedNode, text: &str) -> NamedNode {
 pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
     let message = message!(
         "{} is not the whole title of a section; use --fuzzy to edit {}",
-        format!("{text}", text = quoted(&text)),
+        quoted(&text).to_string(),
         place.address()
     );
     fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
