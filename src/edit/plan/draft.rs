@@ -321,13 +321,16 @@ impl<'a> Drafter<'a> {
         let fragment = self.fragment(content);
         let heading = ByteSpan::new(span.start, section.heading_end);
         let heading = with_line_ends(heading.of(self.old.bytes()), self.line_end);
-        let begins_with_heading = fragment.leading_heading().is_some_and(|leading| {
-            let text = fragment.bytes.get(..leading.span.end).unwrap_or(&fragment.bytes);
-            // The titles may differ if the heading uses a link definition that the content lacks, so the text is
-            // compared, too.
-            (leading.level == section.level && leading.title == section.title)
-                || trim_line_end(text) == trim_line_end(&heading)
-        });
+        // The heading as it was read is recognized by its text, too: alone it may have another title or be no heading,
+        // if the lines above it define its links or are part of its paragraph.
+        let has_heading_text = fragment
+            .bytes
+            .strip_prefix(trim_line_end(&heading))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(self.line_end));
+        let begins_with_heading = has_heading_text
+            || fragment.leading_heading().is_some_and(|leading| {
+                leading.level == section.level && leading.title == section.title
+            });
         let stripped_heading = keep_heading && begins_with_heading;
         let keeps_lines = keep_heading && !stripped_heading;
         let start = if keeps_lines { section.heading_end } else { span.start };

@@ -503,6 +503,15 @@ fn content_may_repeat_a_heading_whose_definition_is_elsewhere() {
 }
 
 #[test]
+fn content_may_repeat_a_heading_whose_paragraph_begins_above_it() {
+    let file = "# A\n[l]: /u\n    title\n===\ntext\n";
+    let read = "    title\n===\ntext\n";
+    let (splice, new) = edit(file.as_bytes(), "title", &replace(read)).unwrap();
+    assert!(splice.effects.is_noop && splice.effects.stripped_heading);
+    assert_eq!(new, file.as_bytes());
+}
+
+#[test]
 fn planning_takes_linear_time() {
     let files = |count: usize| {
         let nested =
