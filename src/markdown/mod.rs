@@ -10,6 +10,7 @@
 mod block;
 pub(crate) mod cells;
 pub(crate) mod code_spans;
+mod containers;
 pub mod contents;
 mod flow_lines;
 mod footnote;

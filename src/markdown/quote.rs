@@ -10,7 +10,7 @@ use markdown_it::parser::block::{BlockRule, BlockState};
 use markdown_it::plugins::cmark::block::blockquote::{Blockquote, BlockquoteScanner};
 use markdown_it::plugins::extra::tables::TableBody;
 
-use super::rules::{begins_list, is_indented_as_code};
+use super::containers::{begins_list, is_indented_as_code};
 
 /// The block rule for block quotes, without bounds.
 pub(super) struct QuoteRule;

@@ -5,10 +5,11 @@
 
 use std::rc::Rc;
 
-use super::edit_place::{NamedNode, exact_sections, fault, not_exact, unique, without_params};
+use super::edit_place::{NamedNode, fault, not_exact, unique, without_params};
 use super::locate::of_corrections;
 use super::locate::{locate, locate_first, missing};
 use super::located::{Located, RANGE_PAST_END};
+use super::section_path::SectionPath;
 use super::several_places;
 use crate::address::{
     AddressError, AddressResult, CellSteps, FaultCode, Locator, Ordinal, Params, RowStep, Selector,
@@ -185,7 +186,7 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &NamedNode) -> Option<Addr
     if !is_other_kind {
         return None;
     }
-    let sections = exact_sections(document, title);
+    let sections = SectionPath::new(title).exact_hits(&document.tree);
     if sections.is_empty() {
         return None;
     }

@@ -202,7 +202,7 @@ fn in_document(session: &Session<'_>, stored: StoredDocument, text: &str) -> Res
     }
     let document = session.open(&stored)?;
     if let Some(other) = elsewhere
-        && exact_sections(&document, text).is_empty()
+        && SectionPath::new(text).exact_hits(&document.tree).is_empty()
     {
         let message = format!("{text} is a place in {}, not in {}", other.path, stored.path);
         let suggestion = vec![text.to_owned()];
@@ -435,14 +435,4 @@ pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
         place.address()
     );
     fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
-}
-
-/// Returns the sections that `text` names exactly, from the first tier that has any.
-pub(super) fn exact_sections(document: &OpenDocument, text: &str) -> Vec<usize> {
-    let path = SectionPath::new(text);
-    let tiers = path.exact_tiers().iter();
-    tiers
-        .map(|tier| path.hits(&document.tree, *tier))
-        .find(|hits| !hits.is_empty())
-        .unwrap_or_default()
 }

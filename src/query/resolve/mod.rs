@@ -29,7 +29,6 @@ pub(super) use suggestion::similar_documents;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use self::edit_place::exact_sections;
 use self::locate::of_corrections;
 use self::locate::{first_located, has_anchor, locate, missing};
 use self::section_path::SectionPath;
@@ -495,9 +494,11 @@ impl Resolver<'_> {
         let others = self.documents_with(&Locator::SectionPath(name.to_owned()), most)?;
         for other in others.iter().filter(|other| other.id != own.stored.id) {
             let other = self.session.open(other)?;
-            let Some(node) = exact_sections(&other, name).first().copied() else { continue };
+            let Some(node) = SectionPath::new(name).exact_hits(&other.tree).first().copied() else {
+                continue;
+            };
             // With a section of the document that has the name, too, a path alone does not mean the other one.
-            let is_in_own = !exact_sections(own, name).is_empty();
+            let is_in_own = !SectionPath::new(name).exact_hits(&own.tree).is_empty();
             let address = if is_in_own { other.address_of(node) } else { format!("/{name}") };
             let path = &own.stored.path;
             let message = format!(

@@ -163,6 +163,13 @@ impl SectionPath {
         titles.chain(function).chain(last).collect()
     }
 
+    /// Returns the sections of `tree` that the path names exactly, from the first tier that has any, as nodes in document
+    /// order.
+    pub(super) fn exact_hits(&self, tree: &Tree) -> Vec<usize> {
+        let tiers = self.exact_tiers().iter();
+        tiers.map(|tier| self.hits(tree, *tier)).find(|hits| !hits.is_empty()).unwrap_or_default()
+    }
+
     /// Returns the sections of `tree` that the path names in `tier`, as nodes in document order.
     pub(super) fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
         let sections = || tree.outline().sections.iter();
