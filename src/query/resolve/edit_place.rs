@@ -16,7 +16,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::message::{Message, message};
 use crate::query::document_name::{self, NameMatch};
 use crate::query::documents;
-use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::session::Session;
 use crate::store::{Lookup, StoredDocument};
