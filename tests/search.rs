@@ -410,6 +410,39 @@ fn the_first_wording_counts_no_more_than_the_others() {
 }
 
 #[test]
+fn words_are_as_rare_as_they_are_in_the_folder_that_is_searched() {
+    let place = Place::new();
+    for number in 0..30 {
+        place.write(
+            &format!("a/f{number}.md"),
+            &format!("# F{number}\n\nThe pipeline is number {number}.\n"),
+        );
+        place.write(
+            &format!("b/g{number}.md"),
+            &format!("# G{number}\n\nA container, number {number}.\n"),
+        );
+    }
+    place.write(
+        "a/one.md",
+        "# One\n\nEach step gets a container of its own, and more words follow here.\n",
+    );
+    place.write("a/two.md", "# Two\n\nA pipeline has a pipeline.\n");
+    place.run(&["ingest"]).success();
+    let first = |arguments: &[&str]| {
+        files(&place.run(&[&["search", "container pipeline"], arguments].concat()).success())
+            .first()
+            .cloned()
+    };
+    assert_eq!(first(&["--under", "a"]).as_deref(), Some("a/one.md"));
+    assert_eq!(first(&["-g", "a/**"]).as_deref(), Some("a/one.md"));
+    assert_ne!(
+        first(&[]).as_deref(),
+        Some("a/one.md"),
+        "both words are as rare in the whole store"
+    );
+}
+
+#[test]
 fn a_folder_filter_searches_all_documents_below_it() {
     let place = Place::new();
     for folder in ["a", "a/b", "ab", "c"] {

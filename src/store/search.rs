@@ -107,10 +107,15 @@ pub struct Under {
 impl Under {
     /// Returns whether the document at `path` is in one of the folders.
     pub(crate) fn has_in_folder(&self, path: &str) -> bool {
-        self.folders.iter().any(|folder| {
-            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        })
+        is_in(&self.folders, path)
     }
+}
+
+/// Returns whether the document at `path` is in one of `folders`.
+fn is_in(folders: &[impl AsRef<str>], path: &str) -> bool {
+    folders
+        .iter()
+        .any(|folder| path.strip_prefix(folder.as_ref()).is_some_and(|rest| rest.starts_with('/')))
 }
 
 impl DocumentFilter {
@@ -122,15 +127,20 @@ impl DocumentFilter {
             && self.condition.is_none()
     }
 
+    /// Returns folders of which each admitted document is in one; none if the filter names no folders alone. A word query
+    /// takes the document frequencies of its words from the documents in them.
+    pub(crate) fn folders(&self) -> Vec<&str> {
+        match &self.under {
+            Some(under) if !under.documents.is_empty() => Vec::new(),
+            Some(under) => under.folders.iter().map(String::as_str).collect(),
+            None => self.globs.folder().into_iter().collect(),
+        }
+    }
+
     /// Returns the bounds of the paths that are admitted: at least the first, and less than the second. `None` if
     /// there are none, or if the filter does not have them.
     pub(crate) fn path_bounds(&self) -> Option<(String, String)> {
-        let folders: Vec<&str> = match &self.under {
-            Some(under) if !under.documents.is_empty() => return None,
-            Some(under) => under.folders.iter().map(String::as_str).collect(),
-            None => self.globs.folder().into_iter().collect(),
-        };
-        let (starts, ends): (Vec<_>, Vec<_>) = folders.into_iter().map(bounds_below).unzip();
+        let (starts, ends): (Vec<_>, Vec<_>) = self.folders().into_iter().map(bounds_below).unzip();
         starts.into_iter().min().zip(ends.into_iter().max())
     }
 

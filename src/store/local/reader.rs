@@ -321,22 +321,14 @@ impl StoreState {
             });
         }
         index.scopes.extend(marks(filter.types));
-        let mut is_in_folders = false;
-        if let Some(under) = &filter.documents.under {
-            if under.documents.is_empty() && !under.folders.is_empty() {
-                index.scopes.push(under.folders.clone());
-                is_in_folders = true;
-            } else {
-                let mut documents = under.documents.clone();
-                for folder in &under.folders {
-                    let below = self.found(&Lookup::Folder(folder), None, usize::MAX)?;
-                    documents.extend(below.iter().map(|one| one.id));
-                }
-                index.documents.push(documents);
+        index.folders = filter.documents.folders().into_iter().map(str::to_owned).collect();
+        if let Some(under) = filter.documents.under.as_ref().filter(|_| index.folders.is_empty()) {
+            let mut documents = under.documents.clone();
+            for folder in &under.folders {
+                let below = self.found(&Lookup::Folder(folder), None, usize::MAX)?;
+                documents.extend(below.iter().map(|one| one.id));
             }
-        }
-        if let Some(folder) = filter.documents.globs.folder().filter(|_| !is_in_folders) {
-            index.scopes.push(vec![folder.to_owned()]);
+            index.documents.push(documents);
         }
         Ok(index)
     }

@@ -286,7 +286,7 @@ impl Reader for MemoryReader {
         filter: &SectionFilter<'_>,
         count: usize,
     ) -> Result<Ranking> {
-        let sections = AllSections::of(self.0.documents.values());
+        let sections = AllSections::of(self.0.documents.values(), filter.documents);
         let (mut ranked, weights) =
             sections.ranked(query, filter, |entry| is_admitted(filter.documents, entry));
         let is_complete = ranked.len() < count;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::MemoryDocument;
-use crate::store::{Ranked, SectionFilter, SectionId};
+use crate::store::{DocumentFilter, Ranked, SectionFilter, SectionId};
 use crate::terms::score::{self, Rarity};
 use crate::terms::{
     IndexedField, QueryLeaf, QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField, WordQuery,
@@ -25,6 +25,8 @@ struct SectionWords<'a> {
     path: Vec<String>,
     tags: Vec<String>,
     is_front_matter: bool,
+    /// Whether document frequencies count its words.
+    is_counted: bool,
 }
 
 /// All sections of a store.
@@ -46,7 +48,7 @@ fn add_words(words: &mut Vec<(String, usize)>, text: &str) {
 }
 
 impl<'a> SectionWords<'a> {
-    fn new(entry: &'a Arc<MemoryDocument>, part: Option<usize>) -> Self {
+    fn new(entry: &'a Arc<MemoryDocument>, part: Option<usize>, folders: &[&str]) -> Self {
         let text = &entry.prepared.text;
         let document = entry.stored.id;
         let place = match part {
@@ -62,6 +64,7 @@ impl<'a> SectionWords<'a> {
             path: Vec::new(),
             tags: Vec::new(),
             is_front_matter: part.is_none(),
+            is_counted: folders.is_empty(),
         };
         let [title, body, code] = &mut section.texts;
         text.each_field(part, |field, text| match field {
@@ -71,7 +74,7 @@ impl<'a> SectionWords<'a> {
             IndexedField::Parts => section.parts.extend(words_of(text)),
             IndexedField::Path => section.path.extend(words_of(text)),
             IndexedField::Tag => section.tags.push(text.to_owned()),
-            IndexedField::Scope => {}
+            IndexedField::Scope => section.is_counted |= folders.contains(&text),
         });
         section
     }
@@ -101,12 +104,16 @@ fn occurrences(term: &QueryTerm, count: usize, text: &[(String, usize)]) -> usiz
 }
 
 impl<'a> AllSections<'a> {
-    /// Divides `entries` into their sections.
-    pub(super) fn of(entries: impl Iterator<Item = &'a Arc<MemoryDocument>>) -> Self {
+    /// Divides `entries` into their sections, to search those that `filter` admits.
+    pub(super) fn of(
+        entries: impl Iterator<Item = &'a Arc<MemoryDocument>>,
+        filter: &DocumentFilter,
+    ) -> Self {
+        let folders = &filter.folders();
         let sections: Vec<SectionWords<'_>> = entries
             .flat_map(|entry| {
                 let parts = entry.prepared.text.sections();
-                parts.map(move |part| SectionWords::new(entry, part))
+                parts.map(move |part| SectionWords::new(entry, part, folders))
             })
             .collect();
         let mut averages = [1.0; TEXTS];
@@ -117,6 +124,17 @@ impl<'a> AllSections<'a> {
             *average = (score::number(tokens as u64) / score::number(count)).max(1.0);
         }
         Self { sections, averages }
+    }
+
+    /// The sections whose words are counted.
+    fn counted(&self) -> impl Iterator<Item = &SectionWords<'a>> {
+        self.sections.iter().filter(|section| section.is_counted)
+    }
+
+    /// Returns the inverse document frequency of a word that is in the sections that `has` accepts.
+    fn rarity_of(&self, has: impl Fn(&SectionWords<'_>) -> bool) -> f32 {
+        let having = self.counted().filter(|section| has(section)).count();
+        score::rarity(self.counted().count() as u64, having as u64)
     }
 
     /// Returns the sections that match `query` and that `filter` admits, best first, with their entries, and
@@ -174,13 +192,13 @@ impl<'a> AllSections<'a> {
                 words.dedup();
                 words.len() as u64
             };
-            self.sections.iter().map(words).sum::<u64>()
+            self.counted().map(words).sum::<u64>()
         };
         (0..TEXTS).filter(|index| takes(*index)).map(count).max().unwrap_or(0)
     }
 
     fn rarity(&self, term: &QueryTerm) -> Rarity {
-        let all = self.sections.len() as u64;
+        let all = self.counted().count() as u64;
         if let Some(word) = term.single_word() {
             let count = |is_stemmed: bool| {
                 self.most(
@@ -199,9 +217,7 @@ impl<'a> AllSections<'a> {
         }
         let sum = if term.field == Some(TextField::Tags) {
             let tag = term.text.trim_start_matches('#');
-            let having =
-                self.sections.iter().filter(|section| section.tags.iter().any(|it| it == tag));
-            score::rarity(all, having.count() as u64)
+            self.rarity_of(|section| section.tags.iter().any(|it| it == tag))
         } else {
             let last = term.words.len().saturating_sub(1);
             let words = term.words.iter().enumerate().map(|(index, (_, word))| {
@@ -284,12 +300,11 @@ impl<'a> AllSections<'a> {
 
     /// Returns the score of a tag in a section that has it.
     fn of_tag(&self, tag: &str) -> f32 {
-        let all = self.sections.len() as u64;
-        let having = |section: &&SectionWords<'_>| section.tags.iter().any(|it| it == tag);
-        let having = self.sections.iter().filter(having).count() as u64;
+        let rarity = self.rarity_of(|section| section.tags.iter().any(|it| it == tag));
         let total: usize = self.sections.iter().map(|section| section.tags.len()).sum();
-        let average = score::number(total as u64) / score::number(all.max(1));
-        score::of_phrase(score::rarity(all, having), 1.0, 1.0, average)
+        let all = self.sections.len().max(1);
+        let average = score::number(total as u64) / score::number(all as u64);
+        score::of_phrase(rarity, 1.0, 1.0, average)
     }
 
     /// Returns the score of several words in a path, or of the beginning of a word.
@@ -297,11 +312,8 @@ impl<'a> AllSections<'a> {
         if term.words.len() == 1 {
             return 1.0;
         }
-        let words = term.words.iter().map(|(_, word)| {
-            let having = self.sections.iter().filter(|section| section.path.contains(word));
-            score::rarity(self.sections.len() as u64, having.count() as u64)
-        });
-        words.sum()
+        let words = term.words.iter();
+        words.map(|(_, word)| self.rarity_of(|section| section.path.contains(word))).sum()
     }
 
     /// Returns the score of a phrase or a prefix in the text with this index; `None` if it does not occur.
@@ -325,18 +337,17 @@ impl<'a> AllSections<'a> {
             // The score is that of the words before the prefix.
             count = occurrences(term, before.len(), text);
         }
-        let all = self.sections.len() as u64;
         let last = term.words.len() - usize::from(term.is_prefix);
         let is_compound = term.single_word().is_some() && !term.is_prefix;
         let rarities = term.words.iter().take(last).map(|(_, word)| {
-            let has = |section: &&SectionWords<'_>| {
+            self.rarity_of(|section| {
                 section.texts.get(index).is_some_and(|text| text.iter().any(|(it, _)| it == word))
-            };
-            score::rarity(all, self.sections.iter().filter(has).count() as u64)
+            })
         });
         let average = self.averages.get(index).copied().unwrap_or(1.0);
         let tokens = score::number(score::kept_length(text.len()));
         let rarity = if is_compound {
+            let all = self.counted().count() as u64;
             score::of_compound(all, leaf.rarity.exact, term.words.len())
         } else {
             rarities.sum()

@@ -90,7 +90,7 @@ impl State {
 
     /// Returns the statement that reads `columns` of the documents that `which` means, without the conditions
     /// that the server cannot evaluate.
-    fn question(
+    pub(super) fn question(
         &self,
         which: &Lookup<'_>,
         after: Option<&str>,

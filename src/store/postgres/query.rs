@@ -11,11 +11,13 @@ use crate::store::SectionId;
 use crate::terms::score::{self, Rarity};
 use crate::terms::{QueryTerm, TEXT_WEIGHTS, TEXTS, TermMatch, TextField};
 
-/// The numbers of the whole index that scores need.
+/// The numbers that scores need, of the whole index but for [`Self::counted`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IndexTotals {
     /// The number of sections.
     pub(super) sections: u64,
+    /// The number of sections among which words are counted.
+    pub(super) counted: u64,
     /// The numbers of words in all titles, bodies and code blocks.
     pub(super) tokens: [u64; TEXTS],
     /// The number of tags of all sections.
@@ -30,7 +32,7 @@ impl IndexTotals {
     }
 
     fn rarity(&self, having: u64) -> f32 {
-        score::rarity(self.sections, having)
+        score::rarity(self.counted, having)
     }
 }
 
@@ -94,11 +96,9 @@ impl StoredList {
         Some(())
     }
 
-    /// Removes the entries of documents that are gone.
-    pub(super) fn remove(&mut self, gone: &HashSet<i64>) {
-        if !gone.is_empty() {
-            self.entries.retain(|entry| !gone.contains(&entry.place.document));
-        }
+    /// Keeps the entries of the documents that `takes` accepts.
+    pub(super) fn retain(&mut self, takes: impl Fn(i64) -> bool) {
+        self.entries.retain(|entry| takes(entry.place.document));
     }
 }
 
@@ -306,7 +306,7 @@ impl Lists {
     fn rarities(&self, term: &QueryTerm) -> [f32; TEXTS] {
         if term.single_word().is_some() && !term.is_prefix {
             let rarity = self.rarity(term).exact;
-            return [score::of_compound(self.totals.sections, rarity, term.words.len()); TEXTS];
+            return [score::of_compound(self.totals.counted, rarity, term.words.len()); TEXTS];
         }
         let whole = term.words.len() - usize::from(term.is_prefix).min(term.words.len());
         [0, 1, 2].map(|text| {

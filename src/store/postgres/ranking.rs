@@ -18,7 +18,10 @@ use super::rows::{DOCUMENT_COLUMNS, column, damaged, document};
 use super::state::State;
 use super::trigrams::{self, Segment};
 use crate::error::Result;
-use crate::store::{Ranked, RankedSection, Ranking, SectionFilter, SectionId, StoredDocument};
+use crate::store::{
+    DocumentFilter, Lookup, Ranked, RankedSection, Ranking, SectionFilter, SectionId,
+    StoredDocument, Under,
+};
 use crate::terms::score::{self, Rarity};
 use crate::terms::{Clause, QueryLeaf, QueryTerm, TermMatch, TrigramQuery, WordQuery};
 
@@ -56,6 +59,7 @@ impl State {
         let number = |index| -> Result<u64> { Ok(column::<i64>(row, index)?.unsigned_abs()) };
         let totals = IndexTotals {
             sections: number(0)?,
+            counted: number(0)?,
             tokens: [number(1)?, number(2)?, number(3)?],
             tags: number(4)?,
         };
@@ -89,11 +93,35 @@ impl State {
         Ok(keys)
     }
 
-    /// Returns the lists of the terms of a query, without the documents that are gone.
-    fn lists(&self, terms: &[&QueryTerm]) -> Result<Lists> {
+    /// Returns the ids of the documents in the folders that `filter` names, and the number of their sections; `None` if
+    /// it names none.
+    fn counted(&self, filter: &DocumentFilter) -> Result<Option<(HashSet<i64>, u64)>> {
+        let folders: Vec<String> = filter.folders().into_iter().map(str::to_owned).collect();
+        if folders.is_empty() {
+            return Ok(None);
+        }
+        let under = Some(Under { folders, ..Under::default() });
+        let within = DocumentFilter { under, ..DocumentFilter::default() };
+        // A root without text, which has no fingerprint, is in no folder.
+        let columns = "d.id, octet_length(v.fingerprints) / 8 \
+             - (substring(v.fingerprints FROM 1 FOR 8) = '\\x0000000000000000')::int";
+        let question = self.question(&Lookup::Data(&within, &[]), None, columns, WITH_DERIVED);
+        let (mut ids, mut sections) = (HashSet::new(), 0);
+        for row in &question.run(&mut self.connection())? {
+            ids.insert(column(row, 0)?);
+            sections += u64::from(column::<i32>(row, 1)?.unsigned_abs());
+        }
+        Ok(Some((ids, sections)))
+    }
+
+    /// Returns the lists of the terms of a query, without the documents that are gone. If `filter` names folders, only
+    /// the documents in them are listed and counted.
+    fn lists(&self, terms: &[&QueryTerm], filter: &DocumentFilter) -> Result<Lists> {
         let ranges = ranges(terms);
         let keys = self.keys(terms, &ranges)?;
-        let (totals, gone) = self.index()?;
+        let (mut totals, gone) = self.index()?;
+        let counted = self.counted(filter)?;
+        totals.counted = counted.as_ref().map_or(totals.sections, |(_, sections)| *sections);
         let mut question = Question::new(format!(
             "SELECT p.term, p.entries FROM posting p \
              JOIN segment s ON s.part = p.part AND s.id = p.segment WHERE {IS_IN_USE}"
@@ -119,7 +147,10 @@ impl State {
             found.ok_or_else(|| damaged("a list of its index"))?;
         }
         for list in lists.values_mut() {
-            list.remove(&gone);
+            list.retain(|document| {
+                let is_counted = counted.as_ref().is_none_or(|(ids, _)| ids.contains(&document));
+                is_counted && !gone.contains(&document)
+            });
         }
         Ok(Lists { lists, totals })
     }
@@ -134,7 +165,7 @@ impl State {
         let Some(clause) = &query.clause else { return Ok(Ranking::default()) };
         let leaves = clause.leaves();
         let terms: Vec<&QueryTerm> = leaves.iter().map(|leaf| leaf.term).collect();
-        let lists = self.lists(&terms)?;
+        let lists = self.lists(&terms, filter.documents)?;
         let leaves: Vec<Leaf<'_>> =
             leaves.into_iter().map(|leaf| Leaf::new(leaf, &lists)).collect();
         let admitted: Option<HashSet<i64>> =

@@ -11,13 +11,14 @@ use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, EnableScoring, InvertedIndexRangeQuery,
-    PhrasePrefixQuery, PhraseQuery, Query, Scorer, TermQuery, Weight,
+    BooleanQuery, ConstScoreQuery, EnableScoring, InvertedIndexRangeQuery, PhrasePrefixQuery,
+    PhraseQuery, Query, Scorer, TermQuery, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Score, Searcher, SegmentReader, Term};
 
 use super::Usable;
+use super::population::{Population, Statistics};
 use super::schema::Fields;
 use crate::terms::score::{
     self, CODE_WEIGHT, LENGTH, META_WEIGHT, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH,
@@ -42,13 +43,13 @@ struct WeighedField {
 pub(super) struct FieldTable {
     fields: Fields,
     weighed: [WeighedField; 5],
-    /// The number of sections.
-    sections: u64,
+    /// The sections among which words are counted.
+    pub(super) population: Population,
 }
 
 impl FieldTable {
-    /// Creates the table for what `searcher` sees.
-    pub(super) fn of(searcher: &Searcher, fields: Fields) -> Usable<Self> {
+    /// Creates the table for what `searcher` sees. Words are counted among the sections in `folders`, if there are any.
+    pub(super) fn of(searcher: &Searcher, fields: Fields, folders: &[String]) -> Usable<Self> {
         let sections = searcher.num_docs();
         let text = |field, weight, length: Score| -> Usable<WeighedField> {
             let mut tokens = 0;
@@ -71,18 +72,41 @@ impl FieldTable {
             plain(fields.parts, PARTS_WEIGHT),
             plain(fields.path, PATH_WEIGHT),
         ];
-        Ok(Self { fields, weighed, sections })
+        Ok(Self { fields, weighed, population: Population::of(searcher, fields, folders)? })
     }
 
     /// Returns the inverse document frequency of a term that is in this many sections.
     fn rarity(&self, sections: u64) -> Score {
-        score::rarity(self.sections, sections)
+        score::rarity(self.population.sections, sections)
     }
 
-    /// Estimates the number of sections that contain a term from the numbers by field: the largest
-    /// of title, body and code.
-    fn most(counts: &[u64]) -> u64 {
-        counts.iter().take(3).copied().max().unwrap_or(0)
+    /// Returns the inverse document frequencies of a word whose posting lists are `found`, by segment.
+    fn rarity_of_word(&self, searcher: &Searcher, found: &[Vec<MatchedWord>]) -> Usable<Rarity> {
+        let (mut exact, mut stemmed) = ([0; 3], [0; 3]);
+        for (ordinal, (segment, found)) in searcher.segment_readers().iter().zip(found).enumerate()
+        {
+            for word in found {
+                let (Some(weighed), Some(stemmed), Some(exact)) = (
+                    self.weighed.get(word.field),
+                    stemmed.get_mut(word.field),
+                    exact.get_mut(word.field),
+                ) else {
+                    continue;
+                };
+                let having = self.population.having(ordinal, segment, weighed.field, &word.info)?;
+                *stemmed += having;
+                *exact += if word.is_exact { having } else { 0 };
+            }
+        }
+        Ok(Rarity {
+            exact: self.rarity(Self::most(&exact)),
+            stemmed: self.rarity(Self::most(&stemmed)),
+        })
+    }
+
+    /// Estimates the number of sections that contain a term from the numbers for title, body and code: the largest.
+    fn most(counts: &[u64; 3]) -> u64 {
+        counts.iter().copied().max().unwrap_or(0)
     }
 }
 
@@ -107,38 +131,11 @@ pub(super) struct QueryTermState {
     pub(super) rarity: Rarity,
 }
 
-/// The statistics of the words of a compound, for its score as a phrase.
-struct CompoundStatistics<'a> {
-    searcher: &'a Searcher,
-    /// The number of sections.
-    sections: u64,
-    /// The number of sections that count as having each word; see [`score::having_part`].
-    having: u64,
-}
-
-impl Bm25StatisticsProvider for CompoundStatistics<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.searcher.total_num_tokens(field)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.sections)
-    }
-
-    fn doc_freq(&self, _: &Term) -> tantivy::Result<u64> {
-        Ok(self.having)
-    }
-}
-
 /// A word that is being looked up.
 struct WordLookup<'a> {
     term: &'a QueryTerm,
     word: &'a str,
     found: Vec<Vec<MatchedWord>>,
-    /// The number of sections with a matching word, by field.
-    counts: [u64; 5],
-    /// The number of sections with this word, by field.
-    exact_counts: [u64; 5],
     /// Whether the class of the term has a word. Fields and segments have the same words, and stemming takes longer than
     /// to look at a table.
     is_in_class: FxHashMap<Box<[u8]>, bool>,
@@ -151,8 +148,6 @@ impl<'a> WordLookup<'a> {
             term,
             word: term.single_word()?,
             found: Vec::new(),
-            counts: [0; 5],
-            exact_counts: [0; 5],
             is_in_class: FxHashMap::default(),
         })
     }
@@ -185,13 +180,6 @@ impl<'a> WordLookup<'a> {
     }
 
     fn add(&mut self, index: usize, is_exact: bool, is_context: bool, info: &TermInfo) {
-        let sections = u64::from(info.doc_freq);
-        if let Some(count) = self.counts.get_mut(index) {
-            *count += sections;
-        }
-        if is_exact && let Some(count) = self.exact_counts.get_mut(index) {
-            *count += sections;
-        }
         if let Some(found) = self.found.last_mut() {
             found.push(MatchedWord { field: index, is_exact, is_context, info: info.clone() });
         }
@@ -230,27 +218,23 @@ impl QueryTermState {
             }
         }
         let state = |word: WordLookup<'_>| {
-            let rarity = Rarity {
-                exact: table.rarity(FieldTable::most(&word.exact_counts)),
-                stemmed: table.rarity(FieldTable::most(&word.counts)),
-            };
+            let rarity = table.rarity_of_word(searcher, &word.found)?;
             // The words of a compound are also searched next to each other, where it is not written as one.
-            let sections = table.sections;
-            let having = score::having_part(sections, rarity.exact, word.term.words.len());
-            let statistics = CompoundStatistics { searcher, sections, having };
-            let scoring = if word.term.is_prefix {
-                EnableScoring::enabled_from_searcher(searcher)
-            } else {
-                EnableScoring::enabled_from_statistics_provider(&statistics, searcher)
-            };
-            Ok(Self { queries: table.weights(scoring, word.term)?, rarity, found: word.found })
+            let sections = table.population.sections;
+            let part = || score::having_part(sections, rarity.exact, word.term.words.len());
+            let having = (!word.term.is_prefix).then(part);
+            Ok(Self {
+                queries: table.weights(searcher, word.term, having)?,
+                rarity,
+                found: word.found,
+            })
         };
         words.into_iter().map(state).collect()
     }
 
     /// Returns the state of a term that tantivy matches.
     fn of_query(searcher: &Searcher, table: &FieldTable, term: &QueryTerm) -> Usable<Self> {
-        let queries = table.weights(EnableScoring::enabled_from_searcher(searcher), term)?;
+        let queries = table.weights(searcher, term, None)?;
         let of_query = table.rarity_of_query(searcher, term)?;
         let rarity = Rarity { exact: of_query, stemmed: of_query };
         Ok(Self { found: Vec::new(), queries, rarity })
@@ -400,21 +384,23 @@ impl FieldTable {
         }
     }
 
-    /// Prepares the queries with which tantivy matches `term`.
+    /// Prepares the queries with which tantivy matches `term`. Each of its words counts as one that is in `having` sections,
+    /// if given.
     fn weights(
         &self,
-        scoring: EnableScoring<'_>,
+        searcher: &Searcher,
         term: &QueryTerm,
+        having: Option<u64>,
     ) -> Usable<Vec<(Box<dyn Weight>, Score)>> {
+        let statistics = Statistics { searcher, population: &self.population, having };
+        let scoring = EnableScoring::enabled_from_statistics_provider(&statistics, searcher);
         let weight =
             |(query, weight): (Box<dyn Query>, Score)| Ok((query.weight(scoring)?, weight));
         let mut path_weight = 0.0;
-        if term.words.len() > 1
-            && let (Some(TextField::Path), Some(searcher)) = (term.field, scoring.searcher())
-        {
+        if term.words.len() > 1 && term.field == Some(TextField::Path) {
             for (_, word) in &term.words {
                 let word = Term::from_field_text(self.fields.path, word);
-                path_weight += self.rarity(searcher.doc_freq(&word)?);
+                path_weight += self.rarity(self.population.having_term(searcher, &word)?);
             }
         }
         self.queries(term, path_weight).into_iter().map(weight).collect()
@@ -426,39 +412,40 @@ impl FieldTable {
         let Fields { title, body, code, tags, .. } = self.fields;
         if term.field == Some(TextField::Tags) {
             let tag = Term::from_field_text(tags, term.text.trim_start_matches('#'));
-            return Ok(self.rarity(searcher.doc_freq(&tag)?));
+            return Ok(self.rarity(self.population.having_term(searcher, &tag)?));
         }
         let mut sum = 0.0;
         for (index, (_, word)) in term.words.iter().enumerate() {
             let mut counts = [0; 3];
             for (count, field) in counts.iter_mut().zip([title, body, code]) {
                 *count = if term.is_prefix && index + 1 == term.words.len() {
-                    count_beginning(searcher, field, word)?
+                    self.count_beginning(searcher, field, word)?
                 } else {
-                    searcher.doc_freq(&Term::from_field_text(field, word))?
+                    let term = Term::from_field_text(field, word);
+                    self.population.having_term(searcher, &term)?
                 };
             }
             sum += self.rarity(Self::most(&counts));
         }
         Ok(sum)
     }
-}
 
-/// Estimates the number of sections that contain a word that begins with `word`.
-fn count_beginning(searcher: &Searcher, field: Field, word: &str) -> Usable<u64> {
-    let mut count = 0;
-    for segment in searcher.segment_readers() {
-        let index = segment.inverted_index(field)?;
-        let stream = index.terms().range().ge(word).le(beyond(word)).into_stream();
-        let mut stream = stream?;
-        for _ in 0..MOST_COUNTED {
-            if !stream.advance() {
-                break;
+    /// Estimates the number of sections that contain a word that begins with `word`.
+    fn count_beginning(&self, searcher: &Searcher, field: Field, word: &str) -> Usable<u64> {
+        let mut count = 0;
+        for (ordinal, segment) in searcher.segment_readers().iter().enumerate() {
+            let index = segment.inverted_index(field)?;
+            let stream = index.terms().range().ge(word).le(beyond(word)).into_stream();
+            let mut stream = stream?;
+            for _ in 0..MOST_COUNTED {
+                if !stream.advance() {
+                    break;
+                }
+                count += self.population.having(ordinal, segment, field, stream.value())?;
             }
-            count += u64::from(stream.value().doc_freq);
         }
+        Ok(count)
     }
-    Ok(count)
 }
 
 /// Returns a text that is not less than any word that begins with `word`.
@@ -477,13 +464,19 @@ fn sequence(field: Field, term: &QueryTerm) -> Option<Box<dyn Query>> {
         [] | [_] => None,
         [(first, first_word), ..] => {
             let words = term.words.iter();
-            let words = words.map(|(place, word)| (place - first, term_of(word))).collect();
+            let words: Vec<_> = words.map(|(place, word)| (place - first, term_of(word))).collect();
             Some(if term.is_prefix {
+                // tantivy takes the score of a phrase that ends in a prefix from all sections, whatever is counted, and
+                // computes none if one word is before the prefix.
+                let before: Box<dyn Query> = match words.split_last() {
+                    Some((_, before)) if before.len() > 1 => {
+                        Box::new(PhraseQuery::new_with_offset(before.to_vec()))
+                    }
+                    _ => term_in(field, first_word),
+                };
                 let phrase = Box::new(PhrasePrefixQuery::new_with_offset(words));
-                let [_, _] = term.words.as_slice() else { return Some(phrase) };
-                // With one word before the prefix, tantivy computes no score.
                 let matching: Box<dyn Query> = Box::new(ConstScoreQuery::new(phrase, 0.0));
-                Box::new(BooleanQuery::intersection(vec![matching, term_in(field, first_word)]))
+                Box::new(BooleanQuery::intersection(vec![matching, before]))
             } else {
                 Box::new(PhraseQuery::new_with_offset_and_slop(words, term.slop))
             })

@@ -1,6 +1,6 @@
-//! A bit for each section of a window of consecutive sections.
+//! A bit for each section: of a window of consecutive sections, or of a segment.
 
-use tantivy::DocId;
+use tantivy::{DocId, TERMINATED};
 
 /// The number of sections in a window.
 pub(super) const WINDOW: usize = 4096;
@@ -38,6 +38,67 @@ pub(super) fn combined(one: &Marks, other: &Marks, combine: impl Fn(u64, u64) ->
     marks
 }
 
+/// Sections of a segment.
+#[derive(Default)]
+pub(super) struct SectionSet {
+    /// The bits of each window.
+    windows: Vec<Marks>,
+    /// The number of sections.
+    pub(super) count: u64,
+}
+
+impl SectionSet {
+    pub(super) fn insert(&mut self, section: DocId) {
+        let (window, slot) = place(section);
+        if self.windows.len() <= window {
+            self.windows.resize(window + 1, [0; WINDOW / 64]);
+        }
+        if let Some(marks) = self.windows.get_mut(window).filter(|marks| !is_marked(marks, slot)) {
+            mark(marks, slot);
+            self.count += 1;
+        }
+    }
+
+    pub(super) fn contains(&self, section: DocId) -> bool {
+        let (window, slot) = place(section);
+        self.windows.get(window).is_some_and(|marks| is_marked(marks, slot))
+    }
+
+    /// Returns an upper bound of the sections.
+    pub(super) fn end(&self) -> DocId {
+        DocId::try_from(self.windows.len() * WINDOW).unwrap_or(TERMINATED)
+    }
+
+    /// Returns the sections of the window that begins with `start`.
+    pub(super) fn window(&self, start: DocId) -> Marks {
+        self.windows.get(place(start).0).copied().unwrap_or([0; WINDOW / 64])
+    }
+
+    /// Returns the first section from `from` on; [`TERMINATED`] if there is none.
+    pub(super) fn first_from(&self, from: DocId) -> DocId {
+        let (window, slot) = place(from);
+        let mut skipped = slot / 64;
+        let mut within = u64::MAX << (slot % 64);
+        for (start, marks) in (0..).step_by(WINDOW).zip(&self.windows).skip(window) {
+            for (index, bits) in marks.iter().enumerate().skip(skipped) {
+                let bits = bits & within;
+                if bits != 0 {
+                    let slot = index * 64 + bits.trailing_zeros() as usize;
+                    return DocId::try_from(start + slot).unwrap_or(TERMINATED);
+                }
+                within = u64::MAX;
+            }
+            (skipped, within) = (0, u64::MAX);
+        }
+        TERMINATED
+    }
+}
+
+/// Returns the number of the window of a section, and its index in the window.
+fn place(section: DocId) -> (usize, usize) {
+    (section as usize / WINDOW, section as usize % WINDOW)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +119,24 @@ mod tests {
             visited.push(slot);
         });
         assert_eq!(visited, [0, 63, 4095]);
+    }
+
+    #[test]
+    fn a_set_finds_its_sections_from_any_one_on() {
+        let mut set = SectionSet::default();
+        let sections = [3, 63, 64, 4095, 4096, 12_400];
+        for section in sections.into_iter().chain([64]) {
+            set.insert(section);
+        }
+        assert_eq!(set.count, 6);
+        for from in 0..12_500 {
+            let next = sections.into_iter().find(|section| *section >= from);
+            assert_eq!(set.first_from(from), next.unwrap_or(TERMINATED), "{from}");
+            assert_eq!(set.contains(from), sections.contains(&from), "{from}");
+        }
+        let mut second = Vec::new();
+        each_marked(&set.window(4096), |slot| second.push(slot));
+        assert_eq!(second, [0]);
+        assert_eq!(set.window(1 << 20), [0; WINDOW / 64]);
     }
 }

@@ -22,6 +22,7 @@ mod leaf;
 mod marks;
 mod open;
 mod places;
+mod population;
 mod postings;
 mod ranking;
 mod reader;

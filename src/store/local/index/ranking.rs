@@ -15,7 +15,9 @@ use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Te
 
 use super::best::{Best, ScoredDocument};
 use super::leaf::{FieldTable, QueryTermState, SegmentLeaf, is_passed_by};
-use super::marks::{Marks, WINDOW, WINDOW_LENGTH, combined, each_marked, is_marked, mark};
+use super::marks::{
+    Marks, SectionSet, WINDOW, WINDOW_LENGTH, combined, each_marked, is_marked, mark,
+};
 use super::schema::{FINGERPRINT, Fields, PLACE};
 use super::{Unusable, Usable, guarded};
 use crate::parallel;
@@ -25,6 +27,8 @@ use crate::terms::{Clause, QueryTerm, score};
 /// Conditions on the sections of a result, in the terms of the index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IndexFilter {
+    /// The section must be in one of these folders, if there are any. Words are counted among the sections in them.
+    pub(crate) folders: Vec<String>,
     /// The section must have a value of each of these lists in the field [`Fields::scope`].
     pub(crate) scopes: Vec<Vec<String>>,
     /// The id of the document must be in each of these sets.
@@ -36,12 +40,12 @@ pub(crate) struct IndexFilter {
 }
 
 impl IndexFilter {
-    /// Returns whether there are conditions other than scopes.
+    /// Returns whether there are conditions other than folders and scopes.
     fn looks_at_places(&self) -> bool {
         !self.documents.is_empty() || self.level.is_some() || self.front_matter.is_some()
     }
 
-    /// Returns whether the section at `place` meets all conditions except the scopes.
+    /// Returns whether the section at `place` meets all conditions except folders and scopes.
     fn admits(&self, place: SectionId) -> bool {
         self.level.is_none_or(|level| level == place.level)
             && self.front_matter.is_none_or(|wanted| wanted == place.is_front_matter())
@@ -168,7 +172,7 @@ pub(super) fn ranked(
     filter: &IndexFilter,
     count: usize,
 ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
-    let table = FieldTable::of(searcher, fields)?;
+    let table = FieldTable::of(searcher, fields, &filter.folders)?;
     let plan = RankingPlan::of(searcher, &table, clause)?;
     let scan = |segments: &[SegmentReader], from: usize| {
         let mut best = Best::new(count);
@@ -178,8 +182,17 @@ pub(super) fn ranked(
                 leaves.push(leaf.in_segment(&table, ordinal, segment)?);
             }
             let place = if filter.looks_at_places() { Some(column(segment, PLACE)?) } else { None };
-            let scopes = scopes(segment, fields, filter)?;
-            let scan = SegmentScan { plan: &plan, filter, segment, ordinal, leaves, scopes, place };
+            let within = table.population.within.as_ref();
+            let scan = SegmentScan {
+                plan: &plan,
+                filter,
+                segment,
+                ordinal,
+                leaves,
+                folders: within.and_then(|within| within.get(ordinal)),
+                scopes: scopes(segment, fields, filter)?,
+                place,
+            };
             scan.run(&mut best);
         }
         Ok(best)
@@ -265,6 +278,8 @@ struct SegmentScan<'a> {
     segment: &'a SegmentReader,
     ordinal: usize,
     leaves: Vec<SegmentLeaf<'a>>,
+    /// The sections in the folders of the filter; `None` if it names none.
+    folders: Option<&'a SectionSet>,
     /// For each condition on the scope, the sections that have one of its values.
     scopes: Vec<Vec<SegmentPostings>>,
     place: Option<Column>,
@@ -299,6 +314,9 @@ impl SegmentScan<'_> {
                 *marks = window.take(leaf, known, *effect);
             }
             let mut matches = self.plan.root.matches(&marks);
+            if let Some(folders) = self.folders {
+                matches = combined(&matches, &folders.window(start), |a, b| a & b);
+            }
             for postings in &mut self.scopes {
                 let mut within = [0; WINDOW / 64];
                 for postings in postings {
@@ -324,6 +342,9 @@ impl SegmentScan<'_> {
             for (set, _) in &mut leaf.sets {
                 next = next.min(if set.doc() < from { set.seek(from) } else { set.doc() });
             }
+        }
+        if let Some(folders) = self.folders {
+            next = folders.first_from(next);
         }
         for postings in &mut self.scopes {
             let target = next;
