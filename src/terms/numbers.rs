@@ -25,6 +25,9 @@ const PAIRS: &str = "exit code, exit status, since when, since which, wie viel, 
 const PARTS: &str = "多少 几个 几年 几次 几天 几种 几位 多久 多大 多长 多远 多高 哪一年 哪年 何时 什么时候 いくつ いくら \
                      何年 何回 얼마";
 
+/// Nouns that ask for a number at the end of a query: "file upload limit".
+const AT_END: &str = "limit limits timeout";
+
 /// Number words of English. Larger numbers are mostly written with digits.
 const NUMBER_WORDS: &str = "billion dozen eight eleven five four hundred million nine once one seven six ten thousand \
                             three twice two";
@@ -46,6 +49,7 @@ pub(super) fn asks_for_number(question: &str) -> bool {
     };
     words.windows(2).any(asks)
         || words.iter().any(|word| is_in(ALONE, word))
+        || words.last().is_some_and(|word| is_in(AT_END, word))
         || PARTS.split(' ').any(|part| question.contains(part))
 }
 
@@ -95,6 +99,7 @@ mod tests {
             "process exit code 9",
             "compiler version required",
             "default port of the server",
+            "file upload limit",
             "Wie viele Dateien sind erlaubt?",
             "Combien de fichiers ?",
             "谷歌花了多少钱",
@@ -106,6 +111,7 @@ mod tests {
             "which command lists versions",
             "required files of a version",
             "show many items",
+            "limit what it shows",
             "几乎没有",
             "what happens when",
             "",
