@@ -5,26 +5,23 @@
 
 use std::collections::HashMap;
 
-/// A text with the last run of backticks of each length.
-pub(super) struct CodeSpans<'a> {
-    text: &'a str,
+/// The last run of backticks of each length in a text.
+#[derive(Debug)]
+pub(super) struct CodeSpans {
     /// The offsets of the last runs, by their lengths.
     last: HashMap<usize, usize>,
 }
 
-impl<'a> CodeSpans<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
-        let last = runs(text, 0).map(|(start, length)| (length, start)).collect();
-        Self { text, last }
+impl CodeSpans {
+    pub(super) fn of(text: &str) -> Self {
+        Self { last: runs(text, 0).map(|(start, length)| (length, start)).collect() }
     }
 
-    /// Returns the length in bytes of the code span that begins with the run of backticks at `start`, or of the run
-    /// alone if it begins none.
-    pub(super) fn length_at(&self, start: usize) -> usize {
-        let rest = self.text.get(start..).unwrap_or_default();
-        let run = run_length(rest);
-        let is_closed = self.last.get(&run).is_some_and(|last| *last > start);
-        if is_closed { code_span(rest).unwrap_or(run) } else { run }
+    /// Returns the length in bytes of the code span at the start of `rest`, which is the text from `start` on and begins
+    /// with a backtick; `None` if it begins no span.
+    pub(super) fn length_at(&self, start: usize, rest: &str) -> Option<usize> {
+        let is_closed = self.last.get(&run_length(rest)).is_some_and(|last| *last > start);
+        if is_closed { code_span(rest) } else { None }
     }
 }
 
@@ -66,13 +63,9 @@ mod tests {
             ("`", None),
         ] {
             assert_eq!(code_span(text), length, "{text}");
-            assert_eq!(
-                CodeSpans::of(text).length_at(0),
-                length.unwrap_or(run_length(text)),
-                "{text}"
-            );
+            assert_eq!(CodeSpans::of(text).length_at(0, text), length, "{text}");
         }
         let spans = CodeSpans::of("`a` b `");
-        assert_eq!([spans.length_at(0), spans.length_at(6)], [3, 1]);
+        assert_eq!([spans.length_at(0, "`a` b `"), spans.length_at(6, "`")], [Some(3), None]);
     }
 }

@@ -8,21 +8,22 @@
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-use markdown_it::generics::inline::code_pair::CodePairScanner;
 use markdown_it::generics::inline::full_link::{LinkPrefixScanner, LinkScanner};
 use markdown_it::parser::extset::InlineRootExt;
 use markdown_it::parser::inline::builtin::TextScanner;
-use markdown_it::parser::inline::{InlineRule, InlineState};
+use markdown_it::parser::inline::{InlineRule, InlineState, Text};
 use markdown_it::parser::linkfmt::LinkFormatter;
 use markdown_it::plugins::cmark::inline::autolink::AutolinkScanner;
+use markdown_it::plugins::cmark::inline::backticks::CodeInline;
 use markdown_it::plugins::cmark::inline::escape::EscapeScanner;
 use markdown_it::plugins::cmark::inline::image::{self, Image};
 use markdown_it::plugins::cmark::inline::link::{self, Link};
-use markdown_it::plugins::cmark::inline::{backticks, emphasis, entity, newline};
+use markdown_it::plugins::cmark::inline::{emphasis, entity, newline};
 use markdown_it::plugins::extra::strikethrough;
 use markdown_it::plugins::html::html_inline::{HtmlInline, HtmlInlineScanner};
 use markdown_it::{MarkdownIt, Node};
 
+use super::code_spans::{CodeSpans, run_length};
 use super::link_scan::{LinkScanState, given_up, rest};
 use super::wikilink::WikilinkRule;
 use crate::limits;
@@ -44,8 +45,6 @@ pub(super) fn link_parser() -> MarkdownIt {
     parser.inline.add_rule::<WikilinkRule<true>>();
     newline::add(&mut parser);
     parser.inline.add_rule::<LabelOnly<EscapeScanner>>();
-    backticks::add(&mut parser);
-    parser.inline.remove_rule::<CodePairScanner<'`'>>();
     parser.inline.add_rule::<LabelOnly<CodeSpan>>();
     emphasis::add(&mut parser);
     parser.inline.add_rule::<LabelOnly<AutolinkScanner>>();
@@ -189,14 +188,26 @@ impl InlineRule for PlainText {
     }
 }
 
-/// Code spans. The stock rule scans a run of backticks that opens no span again from each of its
-/// backticks. This rule takes the whole run as text.
-struct CodeSpan;
+/// The code spans of a text, once one of its runs of backticks is parsed.
+#[derive(Debug, Default)]
+struct Spans(Option<CodeSpans>);
+impl InlineRootExt for Spans {}
+
+/// Code spans. The stock rule remembers which runs close no span, but the brackets of a link are parsed twice, and the
+/// second time it takes the runs that closed one the first time for such runs. It also scans a run that opens no span
+/// again from each of its backticks. This rule takes such a run as text.
+pub(super) struct CodeSpan;
 
 impl CodeSpan {
-    fn run_length(state: &InlineState) -> Option<usize> {
-        let rest = rest(state);
-        Some(rest.len() - rest.trim_start_matches('`').len()).filter(|&length| length > 0)
+    /// Returns the length in bytes of the run of backticks at the current position, and of the span that it begins.
+    fn lengths(state: &mut InlineState) -> Option<(usize, Option<usize>)> {
+        let run = Some(run_length(rest(state))).filter(|&length| length > 0)?;
+        if state.inline_ext.get::<Spans>().is_none() {
+            let spans = Spans(Some(CodeSpans::of(&state.src)));
+            *state.inline_ext.get_or_insert_default::<Spans>() = spans;
+        }
+        let spans = state.inline_ext.get::<Spans>().and_then(|spans| spans.0.as_ref());
+        Some((run, spans.and_then(|spans| spans.length_at(state.pos, rest(state)))))
     }
 }
 
@@ -204,17 +215,23 @@ impl InlineRule for CodeSpan {
     const MARKER: char = '`';
 
     fn check(state: &mut InlineState) -> Option<usize> {
-        let length = Self::run_length(state)?;
-        CodePairScanner::<'`'>::check(state).or(Some(length))
+        Self::lengths(state).map(|(run, span)| span.unwrap_or(run))
     }
 
     fn run(state: &mut InlineState) -> Option<(Node, usize)> {
-        let length = Self::run_length(state)?;
-        let span = CodePairScanner::<'`'>::run(state);
-        if span.is_none() && state.link_level > 0 {
-            state.trailing_text_push(state.pos, state.pos + length);
-        }
-        span.or_else(|| Some((Node::default(), length)))
+        let (run, span) = Self::lengths(state)?;
+        let rest = rest(state);
+        let text = |content: String| Node::new(Text { content });
+        let Some(span) = span else {
+            return Some((text(rest.get(..run)?.to_owned()), run));
+        };
+        let code = rest.get(run..span - run)?.replace('\n', " ");
+        // A space at both ends is not part of the code, unless it is all spaces.
+        let inner = code.strip_prefix(' ').and_then(|code| code.strip_suffix(' '));
+        let inner = inner.filter(|inner| !inner.trim_start_matches(' ').is_empty());
+        let mut node = Node::new(CodeInline { marker: '`', marker_len: run });
+        node.children.push(text(inner.map_or_else(|| code.clone(), str::to_owned)));
+        Some((node, span))
     }
 }
 

@@ -309,6 +309,7 @@ mod tests {
         for text in [
             "`[a](b.md)` ``[[c]]``",
             "` x [a](b.md) `` y `",
+            "[`a`, `[b](c.md)` `",
             "```\n[a](b.md)\n```",
             "~~~\n[[a]]\n~~~",
             "x\n\n    [a](b.md)",

@@ -9,7 +9,7 @@ use markdown_it::parser::block::{BlockRule, BlockState};
 use markdown_it::parser::extset::RootExt;
 use markdown_it::plugins::html::html_block::HtmlBlock;
 
-use super::code_spans::CodeSpans;
+use super::code_spans::{CodeSpans, run_length};
 use crate::limits;
 
 /// The line, 0-based, of the first block that is never closed. From then on, blocks end at the first blank
@@ -166,7 +166,8 @@ impl MdxScanner {
                     '`' => {
                         self.has_text = true;
                         let spans = code_spans.get_or_insert_with(|| CodeSpans::of(line));
-                        length = spans.length_at(line.len() - rest.len());
+                        let span = spans.length_at(line.len() - rest.len(), rest);
+                        length = span.unwrap_or_else(|| run_length(rest));
                     }
                     // A backslash escapes a mark, such as a brace.
                     '\\' => {

@@ -12,13 +12,13 @@ use markdown_it::generics::inline::emph_pair::EmphMarker;
 use markdown_it::parser::extset::{InlineRootExtSet, RootExtSet};
 use markdown_it::parser::inline::{Text, TextSpecial};
 use markdown_it::plugins::cmark::inline::{
-    autolink, backticks, emphasis, entity, escape, image, link, newline,
+    autolink, emphasis, entity, escape, image, link, newline,
 };
 use markdown_it::plugins::extra::strikethrough;
 use markdown_it::plugins::html::html_inline::HtmlInline;
 use markdown_it::{MarkdownIt, Node};
 
-use super::link_rules::Html;
+use super::link_rules::{CodeSpan, Html};
 use crate::limits;
 
 fn inline_parser() -> &'static MarkdownIt {
@@ -30,7 +30,7 @@ fn make_inline_parser() -> MarkdownIt {
     let mut parser = MarkdownIt::new();
     newline::add(&mut parser);
     escape::add(&mut parser);
-    backticks::add(&mut parser);
+    parser.inline.add_rule::<CodeSpan>();
     emphasis::add(&mut parser);
     link::add(&mut parser);
     image::add(&mut parser);
@@ -196,6 +196,9 @@ mod tests {
         assert_eq!(title("~~old~~ <https://x.y>"), "old https://x.y");
         assert_eq!(title("two\nlines"), "two lines");
         assert_eq!(title("`a\\b` snake_case_name"), "a\\b snake_case_name");
+        assert_eq!(title("`` ` `` `  ` ` a b ` `\\`"), "`    a b \\");
+        assert_eq!(title("\\``a` ``b` c"), "`a ``b` c");
+        assert_eq!(title("[`a`, `_b_`) `"), "[a, _b_) `");
     }
 
     #[test]
