@@ -82,6 +82,21 @@ impl BlockRule for HtmlRule {
     }
 }
 
+/// The block rule for HTML in MDX, in which tags are JSX: comments, instructions, declarations and CDATA sections.
+pub(super) struct HtmlWithoutTags;
+
+impl BlockRule for HtmlWithoutTags {
+    fn check(state: &mut BlockState) -> Option<()> {
+        let closing = Closing::of(state.get_line(state.line));
+        if matches!(closing, Some(Closing::Text(_))) { HtmlRule::check(state) } else { None }
+    }
+
+    fn run(state: &mut BlockState) -> Option<(Node, usize)> {
+        let closing = Closing::of(state.get_line(state.line));
+        if matches!(closing, Some(Closing::Text(_))) { HtmlRule::run(state) } else { None }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::markdown::outline::{BlockType, NodeKind};

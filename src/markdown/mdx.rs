@@ -1,8 +1,9 @@
 //! The syntax of MDX: imports and exports, JSX, and expressions in braces.
 //!
-//! Invariant: none of it is parsed as Markdown. A block of MDX ends at the first blank line at
-//! which every tag, brace, template and comment is closed. If one is never closed, it ends at the
-//! first blank line.
+//! Invariant: none of it is parsed as Markdown, and all that is between tags is. An import or export ends at the first
+//! blank line at which every brace, template and comment is closed. Any other block of MDX ends with the line at which
+//! everything is closed, and goes on with the next line if that is MDX alone. If something is never closed, a block
+//! ends at the first blank line.
 
 use markdown_it::Node;
 use markdown_it::parser::block::{BlockRule, BlockState};
@@ -22,9 +23,13 @@ impl RootExt for Unclosed {}
 pub(super) struct MdxBlock;
 
 impl BlockRule for MdxBlock {
+    /// A comment interrupts a paragraph, and so does a line of tags and expressions. To look for the end of a tag on
+    /// the lines below each line of a paragraph would be quadratic.
     fn check(state: &mut BlockState) -> Option<()> {
         let is_here = state.line_indent(state.line) < state.md.max_indent;
-        (is_here && state.get_line(state.line).starts_with("{/*")).then_some(())
+        let line = state.get_line(state.line);
+        let is_whole = || MdxScanner::of(line).is_some_and(|scan| scan.open.is_empty());
+        (is_here && (line.starts_with("{/*") || is_whole())).then_some(())
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
@@ -36,41 +41,51 @@ impl BlockRule for MdxBlock {
         let is_module = indent == 0
             && state.level == 0
             && (line.starts_with("import ") || line.starts_with("export "));
-        if !is_module && !line.starts_with('{') && !is_tag(line) {
-            return None;
-        }
-        let mut scan = MdxScanner { is_code: is_module, ..MdxScanner::default() };
-        scan.line(line);
-        if scan.open.is_empty() && scan.has_text {
-            // A paragraph that begins with an inline tag or expression.
-            return None;
-        }
+        let scan = if is_module { MdxScanner::of_module(line) } else { MdxScanner::of(line)? };
         let is_bounded = state.root_ext.get_or_insert_default::<Unclosed>().0.is_some();
-        let lines = if is_bounded { None } else { closed_lines(state, scan) };
-        let lines = lines.unwrap_or_else(|| {
+        let end = closing_line(state, state.line, scan, is_bounded);
+        if end.is_none() {
             state.root_ext.get_or_insert_default::<Unclosed>().0.get_or_insert(state.line);
-            (state.line..state.line_max).take_while(|line| !state.is_empty(*line)).count()
+        }
+        let is_inside = |line: usize| {
+            line < state.line_max && !state.is_empty(line) && state.line_indent(line) >= 0
+        };
+        let mut end = end.unwrap_or_else(|| {
+            (state.line..).find(|line| !is_inside(*line)).unwrap_or(state.line_max)
         });
-        Some((Node::new(HtmlBlock { content: String::new() }), lines))
+        while !is_module && is_inside(end) && state.line_indent(end) < state.md.max_indent {
+            let scan = MdxScanner::of(state.get_line(end));
+            let Some(next) = scan.and_then(|scan| closing_line(state, end, scan, is_bounded))
+            else {
+                break;
+            };
+            end = next;
+        }
+        Some((Node::new(HtmlBlock { content: String::new() }), end - state.line))
     }
 }
 
-/// Returns the number of lines of the block from the current one, which `scan` has read, or `None`
-/// if it is never closed.
-fn closed_lines(state: &BlockState, mut scan: MdxScanner) -> Option<usize> {
-    let mut line = state.line + 1;
-    while line < state.line_max {
-        let is_end = state.is_empty(line) || state.line_indent(line) < 0;
-        if is_end && scan.open.is_empty() {
-            break;
+/// Returns the line after the block that begins with `first`, which `scan` has read, or `None` if it is never closed;
+/// with `is_bounded`, if it is not closed before a blank line.
+fn closing_line(
+    state: &BlockState,
+    first: usize,
+    mut scan: MdxScanner,
+    is_bounded: bool,
+) -> Option<usize> {
+    let mut line = first + 1;
+    loop {
+        let is_blank = line >= state.line_max || state.is_empty(line);
+        let is_outside = !is_blank && state.line_indent(line) < 0;
+        if scan.open.is_empty() && (!scan.is_code || is_blank || is_outside) {
+            return Some(line);
         }
-        if state.line_indent(line) < 0 && !state.is_empty(line) {
+        if line >= state.line_max || is_outside || (is_blank && is_bounded) {
             return None;
         }
         scan.line(state.get_line(line));
         line += 1;
     }
-    scan.open.is_empty().then_some(line - state.line)
 }
 
 /// Returns whether a line begins with a JSX tag, and not with an autolink.
@@ -115,6 +130,24 @@ struct MdxScanner {
 }
 
 impl MdxScanner {
+    /// Scans the first line of a block of tags and expressions. Returns `None` if it is none: in a paragraph, a tag may
+    /// be followed by text.
+    fn of(line: &str) -> Option<Self> {
+        if !line.starts_with('{') && !is_tag(line) {
+            return None;
+        }
+        let mut scan = Self::default();
+        scan.line(line);
+        (!scan.has_text).then_some(scan)
+    }
+
+    /// Scans the first line of an import or export.
+    fn of_module(line: &str) -> Self {
+        let mut scan = Self { is_code: true, ..Self::default() };
+        scan.line(line);
+        scan
+    }
+
     fn push(&mut self, open: OpenConstruct) {
         if self.open.len() < limits::MAX_MDX_NESTING {
             self.open.push(open);
@@ -246,7 +279,7 @@ mod tests {
             "{/*\n\n# no\n\n## no\n*/}",
             "<Code text={`\n\n# no\n\n`} />",
             "<Note\n  title=\"a\n\n# no\n\"\n>",
-            "<Tabs>\n# no\n</Tabs>",
+            "<Tabs>\n<Tab a={[\n# no\n]}>\n</Tab></Tabs>\n{/* # no */}",
             "<>\n{`\n\n# no\n`}\n</>",
             "<A.B x='>'>{/*\n\n# no\n*/}</A.B>",
         ] {
@@ -266,6 +299,27 @@ mod tests {
             types,
             ["html", "paragraph", "html", "paragraph", "paragraph", "blockquote", "html"]
         );
+    }
+
+    #[test]
+    fn tags_end_with_their_line() {
+        for (text, types) in [
+            ("<Tabs>\n<Tab>\n```bash\nnpm i\n\nnpm run\n```\n</Tab>\n</Tabs>", "html code html"),
+            ("<Tab\n  a='b'\n>\ntext\n</Tab>\ntext", "html paragraph html paragraph"),
+            ("<A>\n| a |\n|---|\n| 1 |\n</A>\n", "html table html"),
+            ("<A>\n- [ ] task\n</A>", "html list paragraph html"),
+            ("<A>\n> quote\n</A>", "html blockquote paragraph html"),
+            ("{x}<A/>{y}\n{z} text\n{x}", "html paragraph html"),
+            ("<p>text</p>\n<p>\ntext</p>\n<!-- a\n\nb -->", "paragraph html paragraph html"),
+            ("<summary>a</summary>\n```\nb\n```", "paragraph code"),
+            ("<pre>a\n\nb</pre>", "paragraph paragraph"),
+            ("<a\n  href='x'>text</a>\n- b", "html list paragraph"),
+        ] {
+            assert_eq!(read(text).1.join(" "), types, "{text}");
+        }
+        for tags in ["<Steps>", "<A/>", "<B></B>", "</C>", "{/* a */}", "<A\nb='c'/>", "<p>a</p>"] {
+            assert_eq!(read(&format!("{tags}\n## Yes\n{tags}\n")).0, ["Yes"], "{tags}");
+        }
     }
 
     #[test]
@@ -289,6 +343,10 @@ mod tests {
     fn hostile_lines_take_linear_time() {
         let growing: String = (1..1000).map(|length| "`".repeat(length) + " ").collect();
         let shrinking: String = (1..1000).rev().map(|length| "`".repeat(length) + " ").collect();
+        for lines in ["{\n", "<a\n", "<a>\n{\n\n", "a\n{b\n", "<a b={\n}\n", "- {\n", "{\n\n> <a\n"]
+        {
+            within(5, lines, || read(&lines.repeat(500_000 / lines.len())));
+        }
         for part in ["\"\\", "'\\", "\"\\'\\", "`", "` `` ", "\\", "{", "<a ", &growing, &shrinking]
         {
             for start in ["{", "import ", "<b>a</b> "] {

@@ -21,7 +21,7 @@ use super::Dialect;
 use super::cells::{cells, cells_with_links};
 use super::containers::{Bounds, begins_list, check_bounded, is_indented_as_code, run_bounded};
 use super::footnote::FootnoteRule;
-use super::html_block::HtmlRule;
+use super::html_block::{HtmlRule, HtmlWithoutTags};
 use super::link_rules::AsWritten;
 use super::mdx::MdxBlock;
 use super::quote::QuoteRule;
@@ -69,8 +69,10 @@ pub(super) fn block_parser(dialect: Dialect) -> MarkdownIt {
     parser.block.add_rule::<HeadingRule>();
     if dialect == Dialect::Mdx {
         parser.block.add_rule::<MdxBlock>();
+        parser.block.add_rule::<HtmlWithoutTags>();
+    } else {
+        parser.block.add_rule::<HtmlRule>();
     }
-    parser.block.add_rule::<HtmlRule>();
     // A line that begins another block is not the header row of a table (GFM, section 4.10).
     parser.block.add_rule::<TableRule>().after::<BoundedList>().after::<HeadingRule>();
     parser.block.add_rule::<ParagraphOrSetext>().after_all();
