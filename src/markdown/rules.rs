@@ -255,7 +255,25 @@ impl BlockRule for BoundedDefinition {
         let (node, lines) = result?;
         let after = (state.line + lines, state.level);
         state.root_ext.get_or_insert_default::<Bounds>().after_definition = Some(after);
+        Self::keep_lazy_line(state, state.line + lines);
         Some((node, lines))
+    }
+}
+
+impl BoundedDefinition {
+    /// Makes `line`, which follows a definition, a line of the container if it is outside of it and continues the
+    /// paragraph that began with the definition. Else the container would end before it.
+    fn keep_lazy_line(state: &mut BlockState, line: usize) {
+        if line >= state.line_max || state.is_empty(line) || state.line_indent(line) >= 0 {
+            return;
+        }
+        let start = std::mem::replace(&mut state.line, line);
+        let is_lazy = is_indented_as_code(state, line) || !state.test_rules_at_line();
+        state.line = start;
+        let indent = i32::try_from(state.blk_indent).unwrap_or(i32::MAX);
+        if let Some(offsets) = state.line_offsets.get_mut(line).filter(|_| is_lazy) {
+            offsets.indent_nonspace = indent;
+        }
     }
 }
 
@@ -566,6 +584,24 @@ mod tests {
             assert_eq!(types(text), expected, "{text}");
         }
         assert_eq!(types("> [r]: /u\n- <br>\n"), ["blockquote", "definition", "list", "html"]);
+        // A line outside of the container continues its paragraph.
+        for (text, in_quote) in [
+            ("> [r]: /u\nlazy\nlazy\n", 3),
+            ("> [r]: /u 't'\n    -->\n", 2),
+            ("> [r]: /u\n===\n", 2),
+            ("> [r]: /u\n[s]: /v\nlazy\n", 3),
+            ("> - [r]: /u\n> lazy\nlazy\n", 3),
+            ("> [r]: /u\n# no\n", 1),
+            ("> [r]: /u\n\n    no\n", 1),
+        ] {
+            let outline = parse(text.as_bytes()).outline;
+            let block = |block_type| move |kind: NodeKind| kind == NodeKind::Block(block_type);
+            let of = |is: &dyn Fn(NodeKind) -> bool| outline.nodes.iter().find(|n| is(n.kind));
+            let quote = of(&block(BlockType::Blockquote)).unwrap();
+            let lines = text[quote.bytes.start..quote.bytes.end].lines().count();
+            assert_eq!(lines, in_quote, "{text}");
+        }
+        assert_eq!(types("- [r]: /u\nlazy\n- b\n"), ["list", "definition"]);
     }
 
     #[test]
