@@ -75,7 +75,7 @@ impl TitleParser {
         self.render_with(raw, plain_text)
     }
 
-    /// Returns the rendered text of a table cell. A line break in HTML becomes a space.
+    /// Returns the rendered text of a table cell. A tag of HTML that begins a line becomes a space.
     pub(super) fn render_text(&mut self, raw: &str) -> String {
         let end = raw.floor_char_boundary(limits::MAX_CELL_BYTES);
         self.cell_was_cut |= end < raw.len();
@@ -152,9 +152,44 @@ pub(super) fn plain_text(node: &Node) -> String {
 fn plain_text_of_cell(node: &Node) -> String {
     visible_text(node, |node| {
         let html = node.cast::<HtmlInline>();
-        is_break(node)
-            || html.is_some_and(|html| html.content.to_ascii_lowercase().starts_with("<br"))
+        is_break(node) || html.is_some_and(|html| begins_line(&html.content))
     })
+}
+
+/// The elements of HTML that are shown on lines of their own, in so far as they occur in cells.
+const BLOCKS: [&str; 24] = [
+    "blockquote",
+    "br",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "summary",
+    "table",
+    "td",
+    "th",
+    "tr",
+    "ul",
+];
+
+/// Returns whether a tag begins or ends one of [`BLOCKS`].
+fn begins_line(tag: &str) -> bool {
+    let name = tag.trim_start_matches(['<', '/']);
+    let end = name.find(|scalar: char| !scalar.is_ascii_alphanumeric());
+    let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+    BLOCKS.iter().any(|block| name.eq_ignore_ascii_case(block))
 }
 
 fn visible_text(node: &Node, is_space: impl Fn(&Node) -> bool) -> String {
@@ -167,7 +202,7 @@ fn visible_text(node: &Node, is_space: impl Fn(&Node) -> bool) -> String {
         } else if let Some(marker) = node.cast::<EmphMarker>() {
             // A delimiter run that matched no other run.
             result.extend(std::iter::repeat_n(marker.marker, marker.remaining));
-        } else if is_space(node) {
+        } else if is_space(node) && !result.ends_with(' ') {
             result.push(' ');
         }
     });
@@ -199,6 +234,19 @@ mod tests {
         assert_eq!(title("`` ` `` `  ` ` a b ` `\\`"), "`    a b \\");
         assert_eq!(title("\\``a` ``b` c"), "`a ``b` c");
         assert_eq!(title("[`a`, `_b_`) `"), "[a, _b_) `");
+    }
+
+    #[test]
+    fn html_that_begins_a_line_is_a_space_in_a_cell() {
+        let cell = |raw: &str| TitleParser::new(RootExtSet::new()).render_text(raw);
+        for (raw, text) in [
+            ("a<br>b<BR/>c", "a b c"),
+            ("<ul><li>a</li><li class='x'>b</li></ul>", "a b"),
+            ("a<p>b</p>c<hr/>d", "a b c d"),
+            ("<b>a</b>b<!--br-->c<brx>d<path>e", "abcde"),
+        ] {
+            assert_eq!(cell(raw), text, "{raw}");
+        }
     }
 
     #[test]
