@@ -57,6 +57,8 @@ limits! {
         "bytes of the keys and texts in front matter after aliases are expanded; larger front matter is kept as text only";
     MAX_FRONT_MATTER_DEPTH = 64, "front-matter-depth",
         "levels of nested collections in front matter; deeper front matter is kept as text only";
+    MAX_YAML_TAB_BYTES = 4 << 20, "yaml-tab-bytes",
+        "bytes of YAML that are parsed again because of tabs after colons; YAML with more such tabs is kept as text only";
     MAX_TAGS = 1000, "tags", "tags of one document; later tags are dropped";
     MAX_ALIASES = 1000, "aliases", "aliases of one document; later aliases are dropped";
     MAX_NESTING = 32, "nesting",

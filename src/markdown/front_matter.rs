@@ -5,7 +5,7 @@
 //! parsed adds a diagnostic and does not fail the document; the expanded data is bounded, nested
 //! aliases included.
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -13,6 +13,7 @@ use std::fmt;
 
 use super::flow_lines::{indented, unindented_lines};
 use super::slug::fold;
+use super::yaml_tabs::with_spaces;
 use crate::limits;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
 
@@ -83,14 +84,15 @@ pub fn detect(file: &[u8], start: usize) -> Option<FrontMatter> {
         let end = next_line_start(file, position);
         if format.is_closing(delimiter(file.get(position..end)?)) {
             let text = file.get(opening_end..position)?;
+            let is_after_blank = text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r'));
+            let is_comment = format == Format::Yaml && text.trim_ascii_start().starts_with(b"#");
             let (value, fault) = match parse(text, format) {
                 Ok(None) => return None,
-                Ok(Some(value)) => (Some(value), None),
                 // A blank line after the opening delimiter means that the delimiter is a thematic
-                // break.
-                Err(_) if text.first().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) => {
-                    return None;
-                }
+                // break. What looks like a comment is then a heading.
+                Ok(Some(value)) if is_after_blank && value.is_empty() && is_comment => return None,
+                Ok(Some(value)) => (Some(value), None),
+                Err(_) if is_after_blank => return None,
                 Err(fault) => {
                     // The position in the reason is that in the file.
                     let mut in_file = file.get(..position)?.to_vec();
@@ -306,9 +308,10 @@ pub fn parse_value(text: &str) -> Result<Value, String> {
     read_yaml(text, |key| !matches!(key, Value::Array(_) | Value::Object(_)))
 }
 
-/// Parses the first YAML document of `text`, in which a list in brackets may go on at the start of a line. Fails if
-/// `is_key` is false for a key.
+/// Parses the YAML document of `text`, in which a list in brackets may go on at the start of a line. Fails if `is_key`
+/// is false for a key, or if something follows a mapping.
 fn read_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
+    let text = &*with_spaces(text);
     read_indented_yaml(text, is_key).or_else(|fault| match &*unindented_lines(text) {
         [] => Err(fault),
         // The position in the reason is that in the file.
@@ -317,10 +320,28 @@ fn read_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
 }
 
 fn read_indented_yaml(text: &str, is_key: fn(&Value) -> bool) -> Result<Value, String> {
+    let mut parser = Parser::new_from_str(text);
+    let value = read_first_document(&mut parser, is_key)?;
+    // Prose is a scalar, whatever follows it.
+    if value.is_object() {
+        for event in parser {
+            let (event, span) = event.map_err(|error| one_line(&error.to_string()))?;
+            if !matches!(event, Event::DocumentEnd | Event::StreamEnd) {
+                return Err(format!("something follows the mapping at line {}", span.start.line()));
+            }
+        }
+    }
+    Ok(value)
+}
+
+fn read_first_document(
+    parser: &mut Parser<'_, StrInput<'_>>,
+    is_key: fn(&Value) -> bool,
+) -> Result<Value, String> {
     let mut anchors: HashMap<usize, (Value, Extent)> = HashMap::new();
     let mut stack: Vec<OpenCollection> = Vec::new();
     let mut extent = Extent::default();
-    for event in Parser::new_from_str(text) {
+    for event in parser {
         let (event, _) = event.map_err(|error| one_line(&error.to_string()))?;
         let values_before = extent.values;
         extent.depth = stack.len();
@@ -709,6 +730,31 @@ mod tests {
             let fault = found.fault.unwrap_or_default();
             assert_eq!(fault.contains("front-matter-depth"), !is_sound, "{text} {fault}");
             assert_eq!(found.value.is_some(), is_sound, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_follows_the_mapping() {
+        for text in [
+            "  title: T\ndraft: true\n",
+            "a: 1\n%x: 1\nb: 2\n",
+            "a: 1\n--- x\nb: 2\n",
+            "{a: 1}\nb: 2\n",
+        ] {
+            let found = detect(format!("---\n{text}---\n").as_bytes(), 0).unwrap();
+            assert!(found.value.is_none() && found.fault.is_some(), "{text}");
+        }
+        for text in ["a: 1\n# b\n", "{a: 1} # b\n", "a: |\n  b\n\n"] {
+            assert!(value(&format!("---\n{text}---\n")).is_some(), "{text}");
+        }
+        assert_eq!(detect(b"---\nprose\n%x: y\n---\n", 0), None);
+    }
+
+    #[test]
+    fn comments_after_a_blank_line_are_headings() {
+        assert_eq!(detect(b"---\n\n# hr\n\n## sub\n\n---\n\ntext\n", 0), None);
+        for text in ["---\n# a\n---\n", "---\n\n---\n", "---\n\n# a\nb: 1\n---\n"] {
+            assert!(detect(text.as_bytes(), 0).is_some(), "{text}");
         }
     }
 

@@ -34,6 +34,7 @@ mod wikilink;
 pub mod words;
 mod written_value;
 pub(crate) mod yaml_source;
+mod yaml_tabs;
 
 pub use prose::shows_text;
 

@@ -5,6 +5,7 @@
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::flow_lines::{indented, unindented_lines};
+use super::yaml_tabs::with_spaces;
 use crate::position::ByteSpan;
 
 /// A YAML text as it is parsed.
@@ -17,10 +18,11 @@ pub(crate) struct YamlSource<'a> {
 
 impl<'a> YamlSource<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let lines = if Parser::new_from_str(text).all(|event| event.is_ok()) {
+        let spaced = with_spaces(text);
+        let lines = if Parser::new_from_str(&spaced).all(|event| event.is_ok()) {
             Vec::new()
         } else {
-            unindented_lines(text)
+            unindented_lines(&spaced)
         };
         let mut offsets = Vec::with_capacity(text.len() + lines.len() + 1);
         let mut added = lines.iter().peekable();
@@ -29,7 +31,7 @@ impl<'a> YamlSource<'a> {
             offsets.push(at);
         }
         offsets.push(text.len());
-        Self { text, parsed: indented(text, &lines), offsets }
+        Self { text, parsed: indented(&spaced, &lines), offsets }
     }
 
     /// Returns the events of the first document, without its start and end.
