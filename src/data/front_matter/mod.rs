@@ -116,13 +116,39 @@ pub fn splice(
     let splice = KeyPosition::new(text, format, &layout).splice(change)?;
     let new = read(&splice.apply(text))
         .map_err(|fault| format!("the key {} cannot be changed in place: {fault}", change.key()))?;
-    if new != expected {
+    if new != expected && !(format == Format::Toml && is_pruned(&new, expected, change)) {
         return Err(format!(
             "the key {} cannot be changed in place without a change to another value",
             change.key()
         ));
     }
     Ok(Some(splice))
+}
+
+/// Returns whether `new` is `expected` without mappings that the removed key left empty. In TOML a dotted key makes the
+/// mappings that contain it.
+fn is_pruned(
+    new: &Map<String, Value>,
+    mut expected: Map<String, Value>,
+    change: &KeyChange,
+) -> bool {
+    let KeyChange::Unset(key) = change else { return false };
+    let mut path = path_of(&expected, key);
+    while path.len() > 1 {
+        path.pop();
+        let Some((last, outer)) = path.split_last() else { break };
+        let map =
+            outer.iter().try_fold(&mut expected, |map, part| map.get_mut(part)?.as_object_mut());
+        let Some(map) = map else { break };
+        if map.get(last).and_then(Value::as_object).is_none_or(|inner| !inner.is_empty()) {
+            break;
+        }
+        map.remove(last);
+        if *new == expected {
+            return true;
+        }
+    }
+    false
 }
 
 fn has_null(value: &Value) -> bool {

@@ -104,6 +104,48 @@ fn only_the_lines_of_a_yaml_key_change() {
 }
 
 #[test]
+fn an_item_is_added_after_items_of_any_form() {
+    for (items, added) in [
+        ("- [x]", "- new"),
+        ("-  [x]", "-  new"),
+        ("- []", "- new"),
+        ("-", "- new"),
+        ("-\n- x", "- new"),
+        ("- {a: 1}", "- new"),
+        ("- x\n- [y]", "- new"),
+        ("  - [x]", "  - new"),
+        ("  -", "  - new"),
+    ] {
+        let text = format!("due:\n{items}\nk: 1\n");
+        let result = changed(Format::Yaml, &text, &add("due", "new"));
+        assert_eq!(result, Ok(format!("due:\n{items}\n{added}\nk: 1\n")), "{text}");
+    }
+}
+
+#[test]
+fn mappings_of_a_dotted_toml_key_go_with_it() {
+    for (text, expected) in [
+        ("x.y.z = 1\n", ""),
+        ("a = 1\n[x]\ny.z = 1\n", "a = 1\n[x]\n"),
+        ("x.y.z = 1\nx.w = 2\n", "x.w = 2\n"),
+        ("[x.y]\nz = 1\n", "[x.y]\n"),
+        ("x = { y = { z = 1 } }\n", "x = { y = {  } }\n"),
+    ] {
+        let result = changed(Format::Toml, text, &unset("x.y.z"));
+        assert_eq!(result, Ok(expected.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn a_value_after_a_tab_is_changed_in_place() {
+    let text = "a:\tb\nc: {d:\te}\n";
+    for (change, from, to) in [(set("a", "x"), "b", "x"), (set("c.d", "x"), "e", "x")] {
+        let result = changed(Format::Yaml, text, &change);
+        assert_eq!(result, Ok(text.replacen(from, to, 1)), "{change:?}");
+    }
+}
+
+#[test]
 fn toml_and_json_are_changed_in_place() {
     let toml = "# top\ntitle = \"Old\" # why\ntags = [\n  \"a\",\n  \"b\", # b\n]\ndate = 2024-01-02\na.b = 1\n\n[deep]\none = 1\n\n[deep.two]\nx = { y = 1 }\n";
     for (change, from, to) in [

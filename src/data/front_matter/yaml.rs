@@ -90,13 +90,21 @@ impl YamlReader<'_> {
         start + usize::from(self.get(start, self.text.len()).starts_with([']', '}']))
     }
 
+    /// Returns whether the collection that begins at `start`, and whose start was read, is written between `mark` and
+    /// its counterpart. One in block style may begin with such a collection, which then begins at the same offset.
+    fn is_inline(&self, start: ByteSpan, mark: char) -> bool {
+        let first = self.events.get(self.position);
+        self.get(start.start, self.text.len()).starts_with(mark)
+            && first.is_none_or(|(_, first)| first.start > start.start)
+    }
+
     fn list(
         &mut self,
         start: ByteSpan,
         mut obstacle: Option<&'static str>,
         region: ByteSpan,
     ) -> ValueLayout {
-        let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('[');
+        let is_inline = self.is_inline(start, '[');
         let mut items: Vec<ByteSpan> = Vec::new();
         while !self.is_next_end() {
             let Some(item) = self.node(region) else { break };
@@ -115,7 +123,11 @@ impl YamlReader<'_> {
         // The first item shows how items are written: everything before it on its line.
         let first = items.first().map_or(start.start, |first| first.start);
         let line = self.line_start(first);
-        let prefix = self.get(line, first).to_owned();
+        let mut prefix = self.get(line, first).to_owned();
+        // The first item is empty.
+        if prefix.ends_with('-') {
+            prefix.push(' ');
+        }
         let is_dash =
             prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
         let insertion_point = if is_dash {
@@ -133,7 +145,7 @@ impl YamlReader<'_> {
         obstacle: Option<&'static str>,
         region: ByteSpan,
     ) -> ValueLayout {
-        let is_inline = self.get(start.start, start.end.max(start.start + 1)).starts_with('{');
+        let is_inline = self.is_inline(start, '{');
         let keys = self.key_spans();
         let mut entries: Vec<KeyLayout> = Vec::new();
         let mut index = 0;
