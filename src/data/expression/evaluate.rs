@@ -66,9 +66,12 @@ impl Comparison {
     }
 
     fn is_in_order(&self, datum: &Datum<'_>, is_wanted: fn(Ordering) -> bool) -> bool {
-        any(datum, &mut |text, kind| {
-            kind.has_order() && self.is_comparable(kind) && self.order(text).is_some_and(is_wanted)
-        })
+        self.value.has_order()
+            && any(datum, &mut |text, kind| {
+                kind.has_order()
+                    && self.is_comparable(kind)
+                    && self.order(text).is_some_and(is_wanted)
+            })
     }
 
     fn is_any_equal(&self, datum: &Datum<'_>) -> bool {
@@ -243,6 +246,7 @@ mod tests {
             "holes ~ x",
             "word = null",
             "word > m",
+            "s < \"true\"",
         ] {
             assert!(matches(&record, text), "{text}");
         }
@@ -279,6 +283,10 @@ mod tests {
             "empty = \"null\"",
             "b > a",
             "b >= true",
+            "s < true",
+            "s > false",
+            "s < null",
+            "v <= null",
             "holes > m",
             "holes ~ null",
         ] {

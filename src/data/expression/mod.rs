@@ -64,6 +64,13 @@ pub struct Literal {
     pub is_quoted: bool,
 }
 
+impl Literal {
+    /// Whether a value may be less or greater: not a truth value or null.
+    fn has_order(&self) -> bool {
+        self.is_quoted || !matches!(self.text.as_str(), "true" | "false" | "null")
+    }
+}
+
 /// A comparison of the value of a key.
 #[derive(Clone, Debug)]
 pub struct Comparison {

@@ -85,7 +85,7 @@ impl<'a> Reason<'a> {
             self.is_comparable |= match kind {
                 Kind::Null => false,
                 _ if *operator == Operator::Contains => true,
-                Kind::Text => compares(),
+                Kind::Text => compares() && (value.has_order() || !operator.is_order()),
                 Kind::Number => !value.is_quoted && compares(),
                 Kind::Boolean => {
                     !value.is_quoted && !operator.is_order() && kind_of(&value.text) == kind
@@ -195,6 +195,7 @@ mod tests {
                 Some("type boolean such as true, and yes is of the type text; write a"),
             ),
             ("b > true", json!([true]), Some("such as true, which only = and != compare")),
+            ("s < true", json!(["abc"]), Some("true is of the type boolean; compare texts with ~")),
             (
                 "n = \"x\"",
                 json!([null, 1]),
