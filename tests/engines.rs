@@ -83,11 +83,11 @@ fn only_a_writer_that_may_create_a_store_creates_one() {
 fn hits(session: &Session<'_>, query: Query, filter: FilterRequest) -> mdsel::error::Result<Value> {
     let request = search::SearchRequest { filter, ..search_request(query, 0) };
     let answer = search::search(session, &request)?;
-    let mut rows = mdsel::output::Answer::rows(&answer);
-    for row in &mut rows {
+    let rows = mdsel::output::Answer::rows(&answer).map(|mut row| {
         row.as_object_mut().unwrap().shift_remove("score");
-    }
-    Ok(Value::Array(rows))
+        row
+    });
+    Ok(rows.collect())
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn words_of_front_matter_and_names_score_the_same() {
             request.filter.under = under.into_iter().map(str::to_owned).collect();
             let ranked = |session: &Session<'_>| search::search(session, &request);
             let answer = ask(store, Purpose::Search, ranked).unwrap();
-            let rows = mdsel::output::Answer::rows(&answer).into_iter();
+            let rows = mdsel::output::Answer::rows(&answer);
             let hit = |row: Value| {
                 (row["selector"].as_str().unwrap().to_owned(), row["score"].as_f64().unwrap())
             };
@@ -258,7 +258,7 @@ fn every_address_and_link_leads_to_the_same_place() {
         };
         let answer = index::index(session, &request)?;
         let rows = mdsel::output::Answer::rows(&answer);
-        let headings = rows.iter().flat_map(|row| row["headings"].as_array().unwrap().clone());
+        let headings = rows.flat_map(|row| row["headings"].as_array().unwrap().clone());
         let field = |heading: &Value, name: &str| heading[name].as_str().unwrap_or("").to_owned();
         let addresses = headings.flat_map(|heading| {
             [field(&heading, "selector"), field(&heading, "title"), field(&heading, "anchor")]

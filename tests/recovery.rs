@@ -308,7 +308,7 @@ fn hits(store: &Path, query: Query) -> Result<(String, bool)> {
     let answer = search::search(&session, &request)?;
     let rows = mdsel::output::Answer::rows(&answer);
     let mut hits: Vec<String> =
-        rows.iter().map(|row| format!("{} {}", row["selector"], row["text"])).collect();
+        rows.map(|row| format!("{} {}", row["selector"], row["text"])).collect();
     hits.sort();
     let warnings = &answer.page.warnings;
     let has_warned = warnings.iter().any(|warning| warning.code.starts_with("INDEX"));

@@ -1266,7 +1266,7 @@ fn hits(
     let answer =
         search::search(&Session::new(&*reader), &search_request(query.clone(), 0)).unwrap();
     let hit = |row: &Value| (format!("{} {}", row["selector"], row["line"]), 0.0);
-    answer.rows().iter().map(hit).collect()
+    answer.rows().map(|row| hit(&row)).collect()
 }
 
 #[test]

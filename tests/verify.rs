@@ -622,7 +622,7 @@ fn searched(store: &Path) -> Vec<Vec<String>> {
         let request = search_request(query, 0);
         let answer = search::search(&session, &request).unwrap();
         let rows = mdsel::output::Answer::rows(&answer);
-        let mut hits: Vec<String> = rows.iter().map(|row| row["selector"].to_string()).collect();
+        let mut hits: Vec<String> = rows.map(|row| row["selector"].to_string()).collect();
         hits.sort();
         hits
     });

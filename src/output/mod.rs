@@ -151,6 +151,9 @@ pub enum Caller<'a> {
     },
 }
 
+/// The rows of `jsonl`.
+pub type Rows<'a> = Box<dyn Iterator<Item = serde_json::Value> + 'a>;
+
 /// An answer that can be printed in several formats. JSON follows from [`Serialize`].
 pub trait Answer: Serialize {
     /// The formats of the answer besides [`Format::COMMON`], which every answer has. For each of them the
@@ -172,8 +175,9 @@ pub trait Answer: Serialize {
     /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
     fn rest(&self) -> Footer<'_>;
 
-    /// Returns one JSON value per item, for `jsonl`.
-    fn rows(&self) -> Vec<serde_json::Value>;
+    /// Returns one JSON value per item, for `jsonl`. Each is made when it is written: the values of all items take
+    /// several times the memory of the items.
+    fn rows(&self) -> Rows<'_>;
 
     /// Returns the bytes that `raw` prints.
     fn raw(&self) -> Vec<u8> {
@@ -317,7 +321,7 @@ fn written(
         }
         Format::Json => json::write(out, answer, options.is_pretty).map_err(unwritten)?,
         Format::Jsonl => {
-            for row in answer.rows().into_iter().chain(footer.rows()) {
+            for row in answer.rows().chain(footer.rows()) {
                 let row = if options.is_compact { compact::compact(row) } else { row };
                 json::write(&mut *out, &row, false).map_err(unwritten)?;
             }

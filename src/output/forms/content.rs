@@ -6,11 +6,10 @@ use std::io;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
-use super::super::{Answer, Footer, Format};
+use super::super::{Answer, Footer, Format, Rows};
 use super::page::{NoticesJson, PlaceJson, WholePageJson};
 use super::value;
 use crate::count::counted;
@@ -92,8 +91,8 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
 impl Answer for select::SelectAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
-    fn rows(&self) -> Vec<Value> {
-        self.results.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.results.iter().map(value))
     }
 
     fn raw(&self) -> Vec<u8> {
@@ -129,8 +128,8 @@ impl Answer for select::SelectAnswer {
 impl Answer for read::ReadAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
-    fn rows(&self) -> Vec<Value> {
-        self.node.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.node.iter().map(value))
     }
 
     fn raw(&self) -> Vec<u8> {

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format, Records, sanitize};
+use super::super::{Answer, Footer, Format, Records, Rows, sanitize};
 use super::content::changed;
 use super::page::WholePageJson;
 use super::{TITLE_SEPARATOR, nearest_titles, value};
@@ -26,8 +25,8 @@ const CUT: &str = "truncated";
 impl Answer for context::ContextAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Markdown];
 
-    fn rows(&self) -> Vec<Value> {
-        self.items.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.items.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {

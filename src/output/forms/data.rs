@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format, Records};
+use super::super::{Answer, Footer, Format, Records, Rows};
 use super::{TITLE_SEPARATOR, locator, value};
 use crate::address::path_before_line;
 use crate::query::data::{code, meta, tables, tasks};
@@ -78,8 +78,8 @@ fn title_of(titles: &[String]) -> &str {
 impl Answer for code::CodeAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw, Format::Records];
 
-    fn rows(&self) -> Vec<Value> {
-        self.code.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.code.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -155,8 +155,8 @@ impl Answer for code::CodeAnswer {
 impl Answer for tables::TableAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
 
-    fn rows(&self) -> Vec<Value> {
-        self.rows.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.rows.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -227,8 +227,8 @@ impl Answer for tasks::TaskAnswer {
         write_csv(write, &["file", "line", "state", "text", "section", "depth"], &items)
     }
 
-    fn rows(&self) -> Vec<Value> {
-        self.tasks.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.tasks.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -283,8 +283,8 @@ impl Answer for meta::MetaAnswer {
         write_csv(write, &["file"], &items)
     }
 
-    fn rows(&self) -> Vec<Value> {
-        self.documents.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.documents.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -344,8 +344,8 @@ impl Answer for meta::Types {
             .try_for_each(|key| write(&[&key.key, &key.documents.to_string(), &types_of(key)]))
     }
 
-    fn rows(&self) -> Vec<Value> {
-        self.keys.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.keys.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {

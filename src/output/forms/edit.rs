@@ -2,11 +2,9 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format, edit_has};
+use super::super::{Answer, Footer, Format, Rows, edit_has};
 use super::row_without;
 use crate::address::namespace;
 use crate::edit::plan::Renumbered;
@@ -108,8 +106,8 @@ fn changed_links(answer: &edit::EditAnswer, report: &edit::EditReport) -> Vec<St
 impl Answer for edit::EditAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
-    fn rows(&self) -> Vec<Value> {
-        self.report.iter().map(|_| row_without(self, &["warnings"])).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.report.iter().map(|_| row_without(self, &["warnings"])))
     }
 
     fn rest(&self) -> Footer<'_> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, json as strict, ldmd};
+use super::super::{Answer, Footer, Rows, json as strict, ldmd};
 use super::{row_without, value};
 use crate::address::path_before_line;
 use crate::ingest::{ChangeKind, IngestReport};
@@ -42,11 +42,11 @@ impl List for IngestReport {
 }
 
 impl Answer for IngestReport {
-    fn rows(&self) -> Vec<Value> {
+    fn rows(&self) -> Rows<'_> {
         let changes = self.changes.iter().flatten().map(value);
         let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));
         let summary = row_without(self, &["changes", "skipped", "warnings", "truncated"]);
-        changes.chain(skipped).chain([summary]).collect()
+        Box::new(changes.chain(skipped).chain([summary]))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -126,8 +126,8 @@ impl NamedValues {
 }
 
 impl Answer for NamedValues {
-    fn rows(&self) -> Vec<Value> {
-        vec![self.0.clone()]
+    fn rows(&self) -> Rows<'_> {
+        Box::new(std::iter::once(self.0.clone()))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -184,11 +184,10 @@ fn on_one_line(value: &Value) -> String {
 }
 
 impl Answer for Findings {
-    fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = self.findings.iter().map(value).collect();
-        rows.extend(self.repeated.iter().map(|repeated| json!({ "repeated": repeated })));
-        rows.extend(self.shown_total.iter().map(|total| json!({ "total": total })));
-        rows
+    fn rows(&self) -> Rows<'_> {
+        let repeated = self.repeated.iter().map(|repeated| json!({ "repeated": repeated }));
+        let total = self.shown_total.iter().map(|total| json!({ "total": total }));
+        Box::new(self.findings.iter().map(value).chain(repeated).chain(total))
     }
 
     fn rest(&self) -> Footer<'_> {

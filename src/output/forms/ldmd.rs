@@ -5,11 +5,10 @@ use std::io;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format};
+use super::super::{Answer, Footer, Format, Rows};
 use super::page::{ChildrenPageJson, PageJson, PlaceJson};
 use super::value;
 use crate::address::path_before_line;
@@ -30,8 +29,8 @@ trait Body: serde::Serialize + Sized {
     const NAME: &'static str;
 
     /// Returns one JSON value per item.
-    fn rows(&self) -> Vec<Value> {
-        vec![value(self)]
+    fn rows(&self) -> Rows<'_> {
+        Box::new(std::iter::once(value(self)))
     }
 
     /// Returns the file of the document, and whether it differs from the stored one.
@@ -65,8 +64,8 @@ where
 {
     const FORMATS: &'static [Format] = B::FORMATS;
 
-    fn rows(&self) -> Vec<Value> {
-        self.body.iter().flat_map(Body::rows).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.body.iter().flat_map(Body::rows))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -104,8 +103,8 @@ where
 impl Body for Index {
     const NAME: &'static str = "ldmd index";
 
-    fn rows(&self) -> Vec<Value> {
-        self.sections.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.sections.iter().map(value))
     }
 
     fn document(&self) -> (&str, Freshness) {
@@ -192,8 +191,8 @@ impl Body for SectionContent {
 impl Body for Matches {
     const NAME: &'static str = "ldmd search";
 
-    fn rows(&self) -> Vec<Value> {
-        self.matches.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.matches.iter().map(value))
     }
 
     fn document(&self) -> (&str, Freshness) {

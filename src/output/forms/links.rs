@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format, Graph, Records};
+use super::super::{Answer, Footer, Format, Graph, Records, Rows};
 use super::page::PageJson;
 use super::value;
 use crate::address::path_before_line;
@@ -94,9 +94,9 @@ fn described(node: &LinkNode) -> String {
 fn rows<'a, E: serde::Serialize + 'a>(
     nodes: impl Iterator<Item = &'a LinkNode>,
     edges: impl Iterator<Item = &'a E>,
-) -> Vec<Value> {
+) -> impl Iterator<Item = Value> {
     let nodes = nodes.map(|node| json!({ "node": node }));
-    nodes.chain(edges.map(|edge| json!({ "edge": edge }))).map(|row| value(&row)).collect()
+    nodes.chain(edges.map(|edge| json!({ "edge": edge }))).map(|row| value(&row))
 }
 
 /// Writes the nodes, then a section for the edges of each document.
@@ -118,8 +118,8 @@ fn write_graph<'a>(
 impl Answer for list::LinkListAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
 
-    fn rows(&self) -> Vec<Value> {
-        rows(self.nodes.iter(), self.edges.iter())
+    fn rows(&self) -> Rows<'_> {
+        Box::new(rows(self.nodes.iter(), self.edges.iter()))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -201,8 +201,8 @@ fn file(edge: &Edge) -> &str {
 impl Answer for walk::LinkWalkAnswer {
     const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
 
-    fn rows(&self) -> Vec<Value> {
-        rows(self.steps.iter().map(|step| &step.node), self.edges())
+    fn rows(&self) -> Rows<'_> {
+        Box::new(rows(self.steps.iter().map(|step| &step.node), self.edges()))
     }
 
     fn rest(&self) -> Footer<'_> {

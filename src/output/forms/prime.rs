@@ -2,11 +2,11 @@
 
 use std::io;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
-use super::super::{Answer, Footer, Format, Records};
+use super::super::{Answer, Footer, Format, Records, Rows};
 use super::value;
 use crate::count::counted;
 use crate::query::prime;
@@ -18,12 +18,12 @@ fn kind(folder: &prime::Folder) -> &'static str {
 impl Answer for prime::PrimeAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
-    fn rows(&self) -> Vec<Value> {
+    fn rows(&self) -> Rows<'_> {
         let totals = std::iter::once(json!({ "totals": self.totals }));
         let commands = self.commands.iter().map(value);
         let linked = self.most_linked.iter().map(value);
         let folders = self.folders.iter().map(value);
-        totals.chain(commands).chain(linked).chain(folders).collect()
+        Box::new(totals.chain(commands).chain(linked).chain(folders))
     }
 
     fn rest(&self) -> Footer<'_> {

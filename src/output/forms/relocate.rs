@@ -2,11 +2,9 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format, edit_has};
+use super::super::{Answer, Footer, Format, Rows, edit_has};
 use super::edit::{kept_definitions, renumbered};
 use super::row_without;
 use crate::count::counted;
@@ -67,8 +65,8 @@ fn side_effects(effects: &RelocateEffects) -> Vec<String> {
 impl Answer for RelocateAnswer {
     const FORMATS: &'static [Format] = &[Format::Raw];
 
-    fn rows(&self) -> Vec<Value> {
-        vec![row_without(self, &["unresolved_selectors", "warnings"])]
+    fn rows(&self) -> Rows<'_> {
+        Box::new(std::iter::once(row_without(self, &["unresolved_selectors", "warnings"])))
     }
 
     fn rest(&self) -> Footer<'_> {

@@ -5,11 +5,11 @@ use std::io;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
-use super::super::{Answer, Footer, Format, Records};
+use super::super::{Answer, Footer, Format, Records, Rows};
 use super::page::PageJson;
 use super::{TITLE_SEPARATOR, nearest_titles, value};
 use crate::address::{namespace, path_before_line};
@@ -31,17 +31,16 @@ fn candidates(explanation: &Explanation) -> String {
 impl Answer for search::SearchAnswer {
     const FORMATS: &'static [Format] = &[Format::Records];
 
-    fn rows(&self) -> Vec<Value> {
-        let mut rows: Vec<Value> = match &self.items {
-            Items::Hits(hits) => hits.iter().map(value).collect(),
-            Items::Counts(counts) => counts.iter().map(value).collect(),
-            Items::Files(files) => files.iter().map(|file| json!({ "file": file })).collect(),
+    fn rows(&self) -> Rows<'_> {
+        let items: Rows<'_> = match &self.items {
+            Items::Hits(hits) => Box::new(hits.iter().map(value)),
+            Items::Counts(counts) => Box::new(counts.iter().map(value)),
+            Items::Files(files) => Box::new(files.iter().map(|file| json!({ "file": file }))),
         };
-        rows.extend(
-            self.explanation.iter().map(|explanation| json!({ "explanation": explanation })),
-        );
-        rows.extend(self.total.iter().map(|total| json!({ "total": total })));
-        rows
+        let explanation =
+            self.explanation.iter().map(|explanation| json!({ "explanation": explanation }));
+        let total = self.total.iter().map(|total| json!({ "total": total }));
+        Box::new(items.chain(explanation).chain(total))
     }
 
     fn rest(&self) -> Footer<'_> {

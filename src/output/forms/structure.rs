@@ -4,11 +4,10 @@ use std::io;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
-use super::super::{Answer, Footer};
+use super::super::{Answer, Footer, Rows};
 use super::page::{ChildrenPageJson, PlaceJson, WholePageJson};
 use super::{locator, value};
 use crate::address::lines_address;
@@ -24,8 +23,8 @@ fn size(document: &index::IndexedDocument) -> String {
 }
 
 impl Answer for index::IndexAnswer {
-    fn rows(&self) -> Vec<Value> {
-        self.documents.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.documents.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -88,8 +87,8 @@ impl Answer for index::IndexAnswer {
 }
 
 impl Answer for find::FindAnswer {
-    fn rows(&self) -> Vec<Value> {
-        self.matches.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.matches.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {
@@ -133,8 +132,8 @@ impl Answer for find::FindAnswer {
 }
 
 impl Answer for neighbors::NeighborsAnswer {
-    fn rows(&self) -> Vec<Value> {
-        self.around.iter().map(value).collect()
+    fn rows(&self) -> Rows<'_> {
+        Box::new(self.around.iter().map(value))
     }
 
     fn rest(&self) -> Footer<'_> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
-use super::super::{Answer, Footer, Format, Records};
+use super::super::{Answer, Footer, Format, Records, Rows};
 use super::page::PageJson;
 use super::value;
 use crate::address::{namespace, path_before_line};
@@ -26,7 +26,7 @@ impl Answer for toc::TocAnswer {
         format != Format::Text
     }
 
-    fn rows(&self) -> Vec<Value> {
+    fn rows(&self) -> Rows<'_> {
         let sections = self.files.iter().flat_map(|file| {
             let mut whole = json!({ "file": file.file, "frontmatter": file.front_matter });
             if let (Some(row), Value::Object(freshness)) =
@@ -48,7 +48,7 @@ impl Answer for toc::TocAnswer {
             });
             std::iter::once(whole).chain(entries)
         });
-        sections.collect()
+        Box::new(sections)
     }
 
     fn rest(&self) -> Footer<'_> {
