@@ -1004,44 +1004,6 @@ fn printed_lines_are_addresses() {
 }
 
 #[test]
-fn the_address_in_a_printed_line_comes_before_its_titles() {
-    let place = Place::ingested(&[
-        ("setup.md", "# Setup guide\n\nold\n"),
-        ("new-setup.md", "# Setup\n\nsee [c](c.md)\n"),
-        ("c.md", "# C\n\n[s](new-setup.md)\n"),
-        ("x/o.md", "# Overview\n\n[y](../y/o.md)\n"),
-        ("y/o.md", "# Overview\n\n## b.md::*\n\n## std::vector\n"),
-        ("b.md", "# B\n"),
-    ]);
-    let tree = place.run(&["links", "tree", "new-setup.md", "-f", "text"]).success().text();
-    let line = tree.lines().next().unwrap();
-    assert_eq!(line, "Setup  new-setup.md::*");
-    for (line, expected) in [
-        (line, "new-setup.md::*"),
-        ("  Setup  new-setup.md::*", "new-setup.md::*"),
-        ("C  new-setup.md::*", "new-setup.md::*"),
-        ("Overview  y/o.md::*", "y/o.md::*"),
-        ("y/o.md::heading:h2[1]  std::vector", "y/o.md::heading:h2[1]"),
-        ("next           y/o.md::heading:h2[1]  std::vector", "y/o.md::heading:h2[1]"),
-    ] {
-        let read = place.run(&["select", line]).success().json();
-        assert_eq!(selectors(&read["results"]), [expected], "{line}");
-        assert_eq!(read["warnings"], json!([]), "{line}");
-    }
-    for (line, code) in [
-        ("C  nosuch.md::*", "NAMESPACE_NOT_FOUND"),
-        ("C  new-setup.md::Nothing", "SELECTOR_NOT_FOUND"),
-        ("C  new-setup.md#nothing", "SELECTOR_NOT_FOUND"),
-        ("Setup guide  anything at all", "SELECTOR_NOT_FOUND"),
-        ("y/o.md::std::vector  anything", "SELECTOR_NOT_FOUND"),
-        ("y/o.md::heading:h2[0]  b.md::*", "AMBIGUOUS"),
-    ] {
-        let fault = place.run(&["select", line]).ends(1).json();
-        assert_eq!(fault["unresolved_selectors"][0]["code"], code, "{line}");
-    }
-}
-
-#[test]
 fn a_text_with_the_slug_of_another_title_is_not_that_title() {
     let file = "# Log\n\n## 11.1\n\nnew\n\n## 1.1.1\n\nold\n\n## C#\n\nsharp\n";
     let place = Place::ingested(&[("a.md", file)]);

@@ -44,6 +44,7 @@ mod memory;
 mod names;
 mod packs;
 mod passages;
+mod printed;
 mod properties;
 mod readme;
 mod recovery;

@@ -122,17 +122,24 @@ pub fn is_for_every_document(address: &str) -> bool {
 
 /// Returns the address of the lines from `start` to `end`, 1-based and inclusive, of the document at `path`.
 pub fn lines_address(path: &str, start: usize, end: usize) -> String {
-    let address = |name: &str| format!("{name}:{start}-{end}");
-    let plain = address(&namespace::encode(path));
-    let readings = interpretations(&plain);
-    if matches!(
-        readings.as_slice(),
+    format!("{}:{start}-{end}", name_before_lines(path))
+}
+
+/// Returns the path of a document as it is written before lines.
+fn name_before_lines(path: &str) -> String {
+    let name = namespace::encode(path);
+    let is_read = matches!(
+        interpretations(&format!("{name}:1-1")).as_slice(),
         [Interpretation::ExactPath { .. }, Interpretation::PathLine { .. }, ..]
-    ) {
-        return plain;
-    }
-    // The path looks like another kind of address.
-    address(&without_punctuation(path))
+    );
+    // The path may look like another kind of address.
+    if is_read && ends_at_lines(&name) { name } else { without_punctuation(path) }
+}
+
+/// Returns whether the first lines in a line of an answer that begins with `name` and lines are those after `name`. A path
+/// may itself have the number of a line.
+fn ends_at_lines(name: &str) -> bool {
+    path_and_lines(&format!("{name}:1:1:")).is_some_and(|(found, ..)| found == name)
 }
 
 /// Encodes the first character and the punctuation of a path, so that it looks like no other kind of address.
@@ -157,23 +164,14 @@ pub fn path_before_line(path: &str) -> Cow<'_, str> {
     }
     let is_path = |name: &str| name == path && namespace::decode(name) == path;
     let is_other_blank = |scalar: char| scalar.is_whitespace() && scalar != ' ';
-    // A path may itself have the number of a line.
-    let ends_at_line = |name: &str| {
-        path_and_lines(&format!("{name}:1:1:")).is_some_and(|(found, _)| found == name)
-    };
     let is_read = has_usual_blanks
-        && ends_at_line(path)
+        && ends_at_lines(path)
         && !path.chars().any(|scalar| is_unsafe(scalar) || is_other_blank(scalar))
         && matches!(
             interpretations(&format!("{path}:1")).as_slice(),
             [Interpretation::ExactPath { .. }, Interpretation::PathLine { name, .. }, ..] if is_path(name)
         );
-    if is_read {
-        return Cow::Borrowed(path);
-    }
-    let lines = lines_address(path, 1, 1);
-    let name = lines.strip_suffix(":1-1").unwrap_or(&lines);
-    Cow::Owned(if ends_at_line(name) { name.to_owned() } else { without_punctuation(path) })
+    if is_read { Cow::Borrowed(path) } else { Cow::Owned(name_before_lines(path)) }
 }
 
 /// Returns whether a name can only be a path relative to the root.
@@ -443,6 +441,7 @@ section[x]
             ("h2[1].md", "%682%5B1%5D.md:3-4"),
             ("block:code.md", "%62lock%3Acode.md:3-4"),
             ("ldmd:x.md", "%6Cdmd%3Ax.md:3-4"),
+            ("b.md:3:1:t.md", "%62.md%3A3%3A1%3At.md:3-4"),
         ] {
             let address = lines_address(path, 3, 4);
             assert_eq!(address, expected);
@@ -470,6 +469,7 @@ section[x]
             ("h2[1].md", "%682%5B1%5D.md"),
             ("a.md:3:1:t.md", "%61.md%3A3%3A1%3At.md"),
             ("x:2:y.md", "%78%3A2%3Ay.md"),
+            ("a -> b.md", "a%20->%20b.md"),
         ] {
             let printed = path_before_line(path);
             assert_eq!(printed, expected);
@@ -479,7 +479,7 @@ section[x]
             };
             assert_eq!(namespace::decode(name), path);
             let hit = format!("{printed}:3:1:text: 5:6:");
-            assert_eq!(path_and_lines(&hit), Some((&*printed, "3:1")));
+            assert_eq!(path_and_lines(&hit), Some((&*printed, "3:1", ":text: 5:6:")));
         }
     }
 

@@ -24,8 +24,7 @@ pub use interpretation::{
     path_before_line, table,
 };
 pub use notation::{
-    PlaceBeforeText, in_link, in_printed_line, lines_in_other_notation, other_notations,
-    place_before_text, titles_in_printed_line,
+    PrintedLine, in_link, in_printed_line, lines_in_other_notation, other_notations,
 };
 pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{

@@ -4,61 +4,90 @@
 //! Invariant: the results depend on the text alone and need not name anything. They apply only if the text as it is
 //! names nothing.
 
+use super::place::FRONT_MATTER_PLACE;
 use super::selector::is_selector;
 use super::whole_number;
 
-/// What an answer has between an address and its titles, and between a title and an address.
+/// What an answer has between an address and its titles, and between titles and an address.
 const TITLES_SEPARATOR: &str = "  ";
 
 /// What an answer has between the titles of nested sections.
 const TRAIL_SEPARATOR: &str = " > ";
 
-/// The place that a line of an answer begins with, as in `path:LINE:COLUMN:text`.
-#[derive(Debug)]
-pub struct PlaceBeforeText<'a> {
-    /// The name of a document.
-    pub document: &'a str,
-    /// The addresses of the node at the end of the line, if it has one, and of the lines.
-    pub addresses: Vec<String>,
-    /// Whether a colon follows.
-    pub is_before_text: bool,
+/// What an answer has between the line of a link and its target.
+const TARGET_SEPARATOR: &str = " -> ";
+
+/// What an answer has before an address in a list, before the address of the rest, and before that of a similar section.
+const LABELS: [&str; 3] = ["- ", "more: ", "same: "];
+
+/// What a line of an answer may name.
+#[derive(Debug, Default)]
+pub struct PrintedLine<'a> {
+    /// The document whose lines it begins with, and the address of these lines, or of the node at its end.
+    pub start: Option<(&'a str, String)>,
+    /// The namespaces and addresses in it that have a document and a selector.
+    pub addresses: Vec<(&'a str, &'a str)>,
+    /// It without its sizes, then without its label, and then with the titles of nested sections as a path, if these are
+    /// other texts.
+    pub names: Vec<String>,
 }
 
-/// Returns the lines of a document that a line of an answer begins with, if it has more text.
-pub fn place_before_text(line: &str) -> Option<PlaceBeforeText<'_>> {
-    let mut parts = line.split(TITLES_SEPARATOR);
-    let first = parts.next()?;
-    let (document, lines) = path_and_lines(first)?;
-    let place = format!("{document}:{lines}");
-    if place == line {
-        return None;
+/// Returns what a line of an answer may name. It has one of these forms; addresses have no blanks.
+///
+/// ```text
+/// PATH:LINE:COLUMN:TEXT   PATH:LINE:TEXT   PATH:START-END  TITLES
+/// PATH:START-END: TITLE  ::SELECTOR   PATH:LINE  TITLES  ::SELECTOR   PATH:LINE  TITLE -> ADDRESS
+/// ADDRESS  TITLE   LABEL  ADDRESS  TITLE   TITLES  ADDRESS
+/// ADDRESS TITLE (SIZES)   more: ADDRESS   same: ADDRESS, 2 more   - ADDRESS TYPE ADDRESS
+/// PATH (SIZES)   TITLE (SIZES)   TITLE > TITLE
+/// ```
+pub fn in_printed_line<'a>(line: &'a str) -> PrintedLine<'a> {
+    let shown = line.trim();
+    let sized = without_sizes(shown).unwrap_or(shown);
+    let text = LABELS.iter().find_map(|label| sized.strip_prefix(label)).unwrap_or(sized);
+    let has_more = text.len() < shown.len();
+    let address = |part: &'a str| {
+        let words = part.trim().split(' ').next().map(|word| word.trim_end_matches(','));
+        let address = if has_more { words? } else { part.trim() };
+        let (namespace, place) = address.split_once("::")?;
+        let is_place = is_selector(place) || ["*", FRONT_MATTER_PLACE].contains(&place);
+        let is_address = is_place || place.starts_with("ldmd:");
+        (is_address && !namespace.is_empty() && !address.contains(' ') && address != line)
+            .then_some((namespace, address))
+    };
+    // The path of a document may begin like a label.
+    let mut names = [sized, text].map(str::to_owned).to_vec();
+    names.push(text.replace(TRAIL_SEPARATOR, "/"));
+    names.dedup();
+    names.retain(|name| name != line);
+    PrintedLine {
+        start: start_of(shown),
+        addresses: text.split(TITLES_SEPARATOR).filter_map(address).collect(),
+        names,
     }
-    // A pattern search prints a column, and no node after the text.
-    let node = parts.last().map(str::trim);
-    let node = node.filter(|node| node.starts_with("::") && !lines.contains(':'));
-    let is_before_text = first.get(place.len()..)?.starts_with(':');
-    let node = node.map(|node| format!("{document}{node}"));
-    let addresses: Vec<String> = node.into_iter().chain([place]).collect();
-    Some(PlaceBeforeText { document, addresses, is_before_text })
 }
 
-/// Returns the addresses that a line of an answer may contain: of a section that was found, a suggestion, a candidate, or
-/// a node.
-pub fn in_printed_line(line: &str) -> Vec<String> {
-    let parts = line.split(TITLES_SEPARATOR).map(str::trim);
-    parts.filter(|part| !part.is_empty() && *part != line).map(str::to_owned).collect()
+/// Returns the document whose lines a line of an answer begins with, and the address of these lines. If it ends with the
+/// selector of a node, it is that of the node. `None` if it has nothing else.
+fn start_of(line: &str) -> Option<(&str, String)> {
+    let (path, lines, rest) = path_and_lines(line)?;
+    let node = line.rsplit(TITLES_SEPARATOR).next().filter(|node| {
+        // A range has a node after its title, and a number has one after its titles. Other text may look like one.
+        let has_node = !lines.contains(':') && lines.contains('-') == rest.starts_with(':');
+        has_node && node.strip_prefix("::").is_some_and(is_selector)
+    });
+    let address = node.map_or_else(|| format!("{path}:{lines}"), |node| format!("{path}{node}"));
+    (!rest.is_empty()).then_some((path, address))
 }
 
-/// Returns the titles of nested sections in a line of an answer as a path.
-pub fn titles_in_printed_line(line: &str) -> Option<String> {
-    line.contains(TRAIL_SEPARATOR).then(|| line.replace(TRAIL_SEPARATOR, "/"))
-}
-
-/// Splits `path:LINE:COLUMN:text`, `path:START-END: text` and `path:LINE` into the path and the lines.
-pub(super) fn path_and_lines(line: &str) -> Option<(&str, &str)> {
+/// Splits `path:LINE:COLUMN:text`, `path:START-END: text`, `path:LINE  titles` and `path:LINE` into the path, the lines and
+/// what follows.
+pub(super) fn path_and_lines(line: &str) -> Option<(&str, &str, &str)> {
     let length = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    line.match_indices(':').find_map(|(colon, _)| {
-        let rest = line.get(colon + 1..)?;
+    let ends = [TITLES_SEPARATOR, TARGET_SEPARATOR].map(|end| line.find(end));
+    let first = line.get(..ends.into_iter().flatten().min().unwrap_or(line.len()))?;
+    first.match_indices(':').find_map(|(colon, _)| {
+        let rest = first.get(colon + 1..)?;
         let mut end = length(rest);
         if end == 0 || colon == 0 {
             return None;
@@ -68,8 +97,24 @@ pub(super) fn path_and_lines(line: &str) -> Option<(&str, &str)> {
             end += if more == 0 { 0 } else { more + 1 };
         }
         let is_end = matches!(rest.get(end..)?.chars().next(), None | Some(':'));
-        is_end.then(|| Some((line.get(..colon)?, rest.get(..end)?)))?
+        let after = line.get(colon + 1 + end..)?;
+        is_end.then(|| Some((line.get(..colon)?, rest.get(..end)?, after)))?
     })
+}
+
+/// Returns the text before sizes in parentheses, such as `(6-45, 1.2K)` and `(lines 3-9, 12 words)`.
+fn without_sizes(text: &str) -> Option<&str> {
+    let (before, sizes) = text.rsplit_once(" (")?;
+    let (sizes, below) = sizes.split_once(')')?;
+    let is_size = |size: &str| {
+        let unit = size.trim_start_matches(|scalar: char| scalar.is_ascii_digit() || scalar == '.');
+        let is_unit = ["B", "K", "M"].contains(&unit)
+            || [" word", " words", " line", " lines"]
+                .contains(&unit.trim_start_matches(['K', 'M']));
+        is_unit && unit.len() < size.len()
+    };
+    let is_end = below.is_empty() || below.ends_with(" below");
+    (is_end && sizes.split(", ").any(is_size)).then_some(before)
 }
 
 /// Returns the addresses that a text may mean in another notation: a link, a page of a site, or a place that a colon or a
@@ -122,32 +167,60 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printed_lines_contain_addresses() {
-        for (line, address) in [
+    fn a_printed_line_has_the_address_of_what_it_is_about() {
+        let about = |line| {
+            let PrintedLine { start, addresses, names } = in_printed_line(line);
+            let addresses: Vec<_> = addresses.into_iter().map(|(_, address)| address).collect();
+            let start = start.map(|(_, address)| address);
+            start
+                .or((!addresses.is_empty()).then(|| addresses.join(" ")))
+                .or(names.into_iter().next_back())
+        };
+        for (line, expected) in [
             ("a.md:3-4  A > B", "a.md:3-4"),
+            ("a b.md:3-4  ::root", "a b.md:3-4"),
             ("a.md:3-9: ## B  ::heading:h2[0]", "a.md::heading:h2[0]"),
             ("a.md:3  A  [sh]  ::root/block:code[0]", "a.md::root/block:code[0]"),
-            ("a.md::heading:h2[0]  B", "a.md::heading:h2[0]"),
-            ("a/b (@3)  B  a.md::heading:h2[0]", "a.md::heading:h2[0]"),
+            ("a.md:3  ::delete", "a.md:3"),
             ("a.md:3:1:text: 5", "a.md:3:1"),
+            ("a.md:4:5:    x  ::heading:h2[0]", "a.md:4:5"),
+            ("a.md:4:x  ::heading:h2[0]", "a.md:4"),
             ("a.md:3-9:", "a.md:3-9"),
+            ("a.md:3 -> b.md::*", "a.md:3"),
+            ("a.md:3  A -> b.md::heading:h2[0]  B", "a.md:3"),
+            ("a.md::heading:h2[0]  B", "a.md::heading:h2[0]"),
+            ("- a.md::heading:h2[0]  B b.md::*", "a.md::heading:h2[0]"),
+            ("- a/b (@3)  B  a.md::heading:h2[0]", "a.md::heading:h2[0]"),
             ("Setup  a.md::*", "a.md::*"),
+            ("  Setup  a.md::ldmd:x%20y", "a.md::ldmd:x%20y"),
             ("prev           a.md::heading:h2[0]  B", "a.md::heading:h2[0]"),
+            ("b.md::*  a.md::*", "b.md::* a.md::*"),
+            ("a.md::h2[0] B b.md::* (lines 3-4, 12 words, page 0 of pages 0-1)", "a.md::h2[0]"),
+            ("a.md::@frontmatter (lines 1-4, 1.2K words)", "a.md::@frontmatter"),
+            ("more: a.md::heading:h2[0]?page=1&words=9", "a.md::heading:h2[0]?page=1&words=9"),
+            ("more: a.md:3-9", "a.md:3-9"),
+            ("same: a.md::heading:h2[0], 2 more", "a.md::heading:h2[0]"),
+            ("  - a.md::* related b.md::* inline", "a.md::*"),
+            ("a.md (8 lines, 16 words)", "a.md"),
+            ("  ## B > C (8-46, 1.2K) +3 below", "## B/C"),
+            ("A > B", "A/B"),
         ] {
-            let before_text = place_before_text(line).map(|start| start.addresses);
-            let found = before_text.unwrap_or_else(|| in_printed_line(line));
-            assert!(found.iter().any(|found| found == address), "{line}");
+            assert_eq!(about(line).as_deref(), Some(expected), "{line}");
         }
-        for line in ["a.md:3-4", "a.md", "A", "a.md:3", "std::vector"] {
-            assert!(in_printed_line(line).is_empty(), "{line}: {:?}", in_printed_line(line));
-            assert!(place_before_text(line).is_none(), "{line}");
-        }
-        let hit = place_before_text("a.md:4:5:    x  ::heading:h2[0]").unwrap();
-        assert_eq!(hit.addresses, ["a.md:4:5"], "the text of a hit has no node");
-        for (line, path) in
-            [("A > B", Some("A/B")), ("a.md::A > B", Some("a.md::A/B")), ("A", None)]
-        {
-            assert_eq!(titles_in_printed_line(line).as_deref(), path, "{line}");
+        for line in [
+            "a.md:3-4",
+            "a.md",
+            "A",
+            "a.md:3",
+            "std::vector",
+            "a.md::heading:h2[0]",
+            "a.md::heading:h2[0] B",
+            "a.md::B  B",
+            "a#b  B",
+            "B (2024)",
+            "B (16, 9)",
+        ] {
+            assert_eq!(about(line), None, "{line}");
         }
     }
 

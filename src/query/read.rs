@@ -68,6 +68,7 @@ impl List for ReadAnswer {
 /// not one document.
 fn address_in(session: &Session<'_>, document: &str, place: &str) -> Result<AddressResult<String>> {
     // Answers leave out the document before `::` where they have named it.
+    let place = place.trim_start();
     let in_document = place.strip_prefix("::").unwrap_or(place);
     let places = parse_places(in_document, 0).unwrap_or_default();
     Ok(match documents::one(session, document, &places)? {

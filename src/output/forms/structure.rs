@@ -10,7 +10,8 @@ use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Rows};
 use super::page::{ChildrenPageJson, PlaceJson, WholePageJson};
 use super::{locator, value};
-use crate::address::lines_address;
+use crate::address::namespace::decode;
+use crate::address::{lines_address, path_before_line};
 use crate::count::counted;
 use crate::query::{find, index, neighbors};
 use crate::schema::json_as;
@@ -35,7 +36,8 @@ impl Answer for index::IndexAnswer {
     fn text(&self, writer: &mut TextWriter) {
         for document in &self.documents {
             let size = size(document);
-            writer.piece(Style::Heading, &document.namespace).line(Style::Plain, &size);
+            let path = decode(&document.namespace);
+            writer.piece(Style::Heading, path_before_line(&path)).line(Style::Plain, &size);
             if document.root.words > 0 {
                 let words = counted(ShortCount(document.root.words), "word");
                 writer.line(Style::Plain, format_args!("  root  {words}"));
@@ -79,7 +81,7 @@ impl Answer for index::IndexAnswer {
             });
             let blocks = document.block_list.iter().flatten();
             let blocks = blocks.map(|block| format!("{} @ {}", block.preview, block.selector));
-            let file = crate::address::namespace::decode(&document.namespace);
+            let file = decode(&document.namespace);
             renderer.items(&file, &file, headings.chain(blocks))?;
         }
         Ok(())

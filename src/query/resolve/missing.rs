@@ -67,7 +67,9 @@ impl Resolver<'_> {
         address: &str,
         interpretations: &[Interpretation],
     ) -> Result<AddressError> {
-        if let Some(place) = address.strip_prefix("::") {
+        if let Some(place) = address.trim_start().strip_prefix("::") {
+            // A line of `index` has a title after it.
+            let place = place.split("  ").next().unwrap_or(place);
             let example = match lines_in_other_notation(place).filter(|_| place.starts_with('@')) {
                 Some((start, Some(end))) if start != end => format!("DOC:{start}-{end}"),
                 _ => format!("DOC::{place}"),

@@ -127,9 +127,25 @@ pub(super) fn resolve_rest(
     window: NodeRange,
     rest: Option<Rest>,
 ) -> Result<Resolution> {
+    let resolution = resolve_text(session, address, window, rest)?;
+    if too_long(address).is_some() || !resolution.fault.as_ref().is_some_and(is_missing) {
+        return Ok(resolution);
+    }
+    // A line of an answer is an address, too.
+    let printed = printed_line::resolve_printed(session, address, window)?;
+    Ok(printed.unwrap_or(resolution))
+}
+
+/// Resolves `address` as it is.
+fn resolve_text(
+    session: &Session<'_>,
+    address: &str,
+    window: NodeRange,
+    rest: Option<Rest>,
+) -> Result<Resolution> {
     let mut resolution = resolve_stored(session, address, window, rest)?;
     if let Some(fault) = &mut resolution.fault
-        && fault.code != FaultCode::Ambiguous
+        && is_missing(fault)
         && too_long(address).is_none()
         && let Some(change) = change_of_document(session, address)?
     {
@@ -235,10 +251,6 @@ fn resolve_node(
     if located.is_none() {
         located = resolver.first_of(parts)?;
     }
-    if located.as_ref().is_none_or(is_missing) {
-        // A line of an answer is an address, too.
-        located = resolver.in_printed_line(address)?.or(located);
-    }
     let located = match located {
         Some(located) => located,
         None => Located::fault(resolver.missing_address(address, &interpretations)?),
@@ -247,8 +259,8 @@ fn resolve_node(
 }
 
 /// Returns whether nothing was found, and not several places.
-fn is_missing(located: &Located) -> bool {
-    located.fault.as_ref().is_some_and(|fault| fault.code != FaultCode::Ambiguous)
+fn is_missing(fault: &AddressError) -> bool {
+    fault.code != FaultCode::Ambiguous
 }
 
 /// Returns `located` with a more precise fault if nothing was found because a step cannot be where it is in `address`.
