@@ -70,6 +70,8 @@ fn filters_have_the_same_meaning_on_every_command() {
         }
         let unknown = place.run(&[command, &["--under", "nowhere"]].concat());
         assert_eq!(unknown.json()["unresolved_selectors"][0]["selector"], "nowhere", "{command:?}");
+        let text = place.run(&[command, &["--under", "nowhere", "-f", "text"]].concat()).text();
+        assert!(!text.contains("fewer filters"), "{command:?}: {text}");
         assert_eq!(place.run(&[command, &["--type", "nosuch"]].concat()).ends(2).code(), "USAGE");
     }
     let all = place.run(&["context", "-g", "!old", "--tag", "red"]).success().json();

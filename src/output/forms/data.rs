@@ -11,6 +11,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records, Rows};
 use super::{TITLE_SEPARATOR, locator, value};
 use crate::address::path_before_line;
+use crate::query::Page;
 use crate::query::data::{code, meta, tables, tasks};
 
 /// Returns a value as one line: a string as it is, and anything else as JSON.
@@ -56,9 +57,9 @@ fn write_csv(
     Ok(())
 }
 
-/// Writes that there is no item, if there is none.
-fn none(writer: &mut TextWriter, is_empty: bool, what: &str) {
-    if is_empty {
+/// Writes that there is no item, if there is none, and no unresolved address is the reason.
+fn none(writer: &mut TextWriter, page: &Page, is_empty: bool, what: &str) {
+    if is_empty && page.unresolved_selectors.is_empty() {
         let line = format!("No {what} matches. Try fewer filters.");
         writer.line(Style::Plain, &line);
     }
@@ -99,7 +100,7 @@ impl Answer for code::CodeAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        none(writer, self.code.is_empty(), "code block");
+        none(writer, &self.page, self.code.is_empty(), "code block");
         let mut is_first = true;
         for code in &self.code {
             if !std::mem::take(&mut is_first) && code.written.is_none() {
@@ -174,7 +175,7 @@ impl Answer for tables::TableAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        none(writer, self.rows.is_empty(), "row of a table");
+        none(writer, &self.page, self.rows.is_empty(), "row of a table");
         let mut last = None;
         for row in &self.rows {
             let (table, step) = row.selector.rsplit_once('/').unwrap_or_default();
@@ -236,7 +237,7 @@ impl Answer for tasks::TaskAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        none(writer, self.tasks.is_empty(), "task");
+        none(writer, &self.page, self.tasks.is_empty(), "task");
         let mut last = None;
         for task in &self.tasks {
             let section = (&task.file, &task.heading_path);
@@ -293,7 +294,7 @@ impl Answer for meta::MetaAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        none(writer, self.documents.is_empty(), "front matter");
+        none(writer, &self.page, self.documents.is_empty(), "front matter");
         for document in &self.documents {
             writer.line(Style::Heading, &document.file);
             for (key, value) in &document.meta {
@@ -353,7 +354,7 @@ impl Answer for meta::Types {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        none(writer, self.keys.is_empty(), "key of front matter");
+        none(writer, &self.page, self.keys.is_empty(), "key of front matter");
         for key in &self.keys {
             writer.line(Style::Plain, key_line(key));
         }
