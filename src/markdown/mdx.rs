@@ -23,13 +23,31 @@ impl RootExt for Unclosed {}
 pub(super) struct MdxBlock;
 
 impl BlockRule for MdxBlock {
-    /// A comment interrupts a paragraph, and so does a line of tags and expressions. To look for the end of a tag on
-    /// the lines below each line of a paragraph would be quadratic.
+    /// A comment interrupts a paragraph, and so do tags and expressions. The lines below are read to find the end of a tag
+    /// only until one has none, so each line is read a bounded number of times.
     fn check(state: &mut BlockState) -> Option<()> {
-        let is_here = state.line_indent(state.line) < state.md.max_indent;
+        let indent = state.line_indent(state.line);
         let line = state.get_line(state.line);
-        let is_whole = || MdxScanner::of(line).is_some_and(|scan| scan.open.is_empty());
-        (is_here && (line.starts_with("{/*") || is_whole())).then_some(())
+        if indent >= state.md.max_indent {
+            return None;
+        }
+        if line.starts_with("{/*") {
+            return Some(());
+        }
+        let scan = MdxScanner::of(line)?;
+        if scan.open.is_empty() {
+            return Some(());
+        }
+        let is_bounded = state.root_ext.get_or_insert_default::<Unclosed>().0.is_some();
+        // The lines below one outside of the container are outside of it, too.
+        if is_bounded || indent < 0 {
+            return None;
+        }
+        let end = closing_line(state, state.line, scan, is_bounded);
+        if end.is_none() {
+            state.root_ext.get_or_insert_default::<Unclosed>().0.get_or_insert(state.line);
+        }
+        end.map(|_| ())
     }
 
     fn run(state: &mut BlockState) -> Option<(Node, usize)> {
@@ -313,6 +331,10 @@ mod tests {
             ("<p>text</p>\n<p>\ntext</p>\n<!-- a\n\nb -->", "paragraph html paragraph html"),
             ("<summary>a</summary>\n```\nb\n```", "paragraph code"),
             ("<pre>a\n\nb</pre>", "paragraph paragraph"),
+            ("<T>\ntext\n<C code={`\n# no\n\nx\n`} />\n</T>\n", "html paragraph html"),
+            ("text\n{[\n1\n]}\nmore", "paragraph html paragraph"),
+            ("text\n{ open\nmore\n\nmore\n{ 1\n}", "paragraph paragraph"),
+            ("- a\n<B c={\n1}/>\n", "list paragraph"),
             ("<a\n  href='x'>text</a>\n- b", "html list paragraph"),
         ] {
             assert_eq!(read(text).1.join(" "), types, "{text}");
