@@ -158,7 +158,7 @@ const ANSWERS: &[Lines] = &[
         command: &["neighbors", "titles.md::heading:h2[1]"],
         is_about_place: |line| line.starts_with("prev ") || line.starts_with("next "),
         expected: |answer| {
-            vec![texts(answer, "prev/selector"), texts(answer, "next/selector")].concat()
+            [texts(answer, "prev/selector"), texts(answer, "next/selector")].concat()
         },
     },
     Lines {

@@ -69,7 +69,7 @@ impl BlockRule for MdxBlock {
             line < state.line_max && !state.is_empty(line) && state.line_indent(line) >= 0
         };
         let mut end = end.unwrap_or_else(|| {
-            (state.line..).find(|line| !is_inside(*line)).unwrap_or(state.line_max)
+            (state.line..state.line_max).find(|line| !is_inside(*line)).unwrap_or(state.line_max)
         });
         while !is_module && is_inside(end) && state.line_indent(end) < state.md.max_indent {
             let scan = MdxScanner::of(state.get_line(end));

@@ -42,25 +42,25 @@ pub(super) fn resolve_printed(
     }
     // A position in a part is none in the line.
     let of_line = |fault: AddressError| AddressError { position: None, ..fault.of(line) };
-    let resolved = |text: &str, window| -> Result<Resolution> {
+    let meaning = |text: &str, window| -> Result<Resolution> {
         let part = resolve_text(session, text, window, None)?;
         Ok(Resolution { fault: part.fault.map(of_line), ..part })
     };
     match found.as_slice() {
         [] => {
             for name in &names {
-                let named = resolved(name, window)?;
+                let named = meaning(name, window)?;
                 if !named.fault.as_ref().is_some_and(is_missing) {
                     return Ok(Some(named));
                 }
             }
             Ok(None)
         }
-        [address] => resolved(address, window).map(Some),
+        [address] => meaning(address, window).map(Some),
         several => {
             let mut places = Vec::new();
             for address in several {
-                let part = resolved(address, NodeRange { skip: 0, take: limits::MAX_EXPANSION })?;
+                let part = meaning(address, NodeRange { skip: 0, take: limits::MAX_EXPANSION })?;
                 if part.fault.is_some() {
                     return Ok(Some(part));
                 }
