@@ -44,7 +44,10 @@ pub struct PrintedLine<'a> {
 pub fn in_printed_line<'a>(line: &'a str) -> PrintedLine<'a> {
     let shown = line.trim();
     let sized = without_sizes(shown).unwrap_or(shown);
-    let text = LABELS.iter().find_map(|label| sized.strip_prefix(label)).unwrap_or(sized);
+    // Text may begin like a label.
+    let has_address = |text: &&str| text.contains("::") || path_and_lines(text).is_some();
+    let labeled = LABELS.iter().find_map(|label| sized.strip_prefix(label)).filter(has_address);
+    let text = labeled.unwrap_or(sized);
     let has_more = text.len() < shown.len();
     let address = |part: &'a str| {
         let words = part.trim().split(' ').next().map(|word| word.trim_end_matches(','));
@@ -102,19 +105,29 @@ pub(super) fn path_and_lines(line: &str) -> Option<(&str, &str, &str)> {
     })
 }
 
-/// Returns the text before sizes in parentheses, such as `(6-45, 1.2K)` and `(lines 3-9, 12 words)`.
+/// Returns the text before sizes as answers print them: `(6-45, 1.2K)`, `(lines 3-9, 12 words)`, `(9 lines, 12 words)`. A
+/// title may end with other parentheses.
 fn without_sizes(text: &str) -> Option<&str> {
-    let (before, sizes) = text.rsplit_once(" (")?;
-    let (sizes, below) = sizes.split_once(')')?;
-    let is_size = |size: &str| {
-        let unit = size.trim_start_matches(|scalar: char| scalar.is_ascii_digit() || scalar == '.');
-        let is_unit = ["B", "K", "M"].contains(&unit)
-            || [" word", " words", " line", " lines"]
-                .contains(&unit.trim_start_matches(['K', 'M']));
-        is_unit && unit.len() < size.len()
+    let (before, rest) = text.rsplit_once(" (")?;
+    let (sizes, below) = rest.split_once(')')?;
+    let mut sizes = sizes.split(", ");
+    let (lines, size) = (sizes.next()?, sizes.next()?);
+    let is_of = |size: &str, units: &[&str]| {
+        let is_digit = |scalar: char| scalar.is_ascii_digit() || scalar == '.';
+        let unit = size.trim_start_matches(is_digit);
+        // A large number of words is `1.2K words`.
+        let counted = unit.trim_start_matches(['K', 'M']);
+        unit.len() < size.len() && (units.contains(&unit) || units.contains(&counted))
     };
-    let is_end = below.is_empty() || below.ends_with(" below");
-    (is_end && sizes.split(", ").any(is_size)).then_some(before)
+    let range = lines.strip_prefix("lines ").unwrap_or(lines);
+    let is_range = range
+        .split_once('-')
+        .is_some_and(|(start, end)| whole_number(start).is_some() && whole_number(end).is_some());
+    let is_sized = (is_range || is_of(lines, &[" line", " lines"]))
+        && is_of(size, &["B", "K", "M", " word", " words"]);
+    let count = below.strip_prefix(" +").and_then(|below| below.strip_suffix(" below"));
+    let is_end = below.is_empty() || count.is_some_and(|count| whole_number(count).is_some());
+    (is_sized && is_end).then_some(before)
 }
 
 /// Returns the addresses that a text may mean in another notation: a link, a page of a site, or a place that a colon or a
@@ -219,6 +232,14 @@ mod tests {
             "a#b  B",
             "B (2024)",
             "B (16, 9)",
+            "B (16-20, 9)",
+            "Model (7B)",
+            "Settings (removed in v2, 3K)",
+            "Install (5 lines)",
+            "Install (3-9, 12B) see the one below",
+            "a.md::heading:h2[0] B (7B)",
+            "- Install",
+            "more: Settings",
         ] {
             assert_eq!(about(line), None, "{line}");
         }
