@@ -440,6 +440,12 @@ fn words_are_as_rare_as_they_are_in_the_folder_that_is_searched() {
         Some("a/one.md"),
         "both words are as rare in the whole store"
     );
+    for (path, tag) in [("c/one.md", "zeta"), ("c/two.md", "zeta"), ("c/z.md", "eta")] {
+        place.write(path, &format!("---\ntags: [{tag}]\n---\n# {tag} {path}\n"));
+    }
+    place.run(&["ingest"]).success();
+    let json = place.run(&["search", "tags:eta OR tags:zeta", "--under", "c"]).success();
+    assert_eq!(files(&json), ["c/z.md", "c/one.md", "c/two.md"], "few sections have tags");
 }
 
 #[test]

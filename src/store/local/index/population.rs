@@ -101,16 +101,15 @@ pub(super) struct Statistics<'a> {
 }
 
 impl Bm25StatisticsProvider for Statistics<'_> {
-    /// Texts are as long, on average, as in the whole index, except for rounding.
+    /// Texts are as long, on average, as in the whole index, except for rounding. A mean of 0 would make every score 0.
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         let tokens = self.searcher.total_num_tokens(field)?;
         if self.population.within.is_none() {
             return Ok(tokens);
         }
         let (some, all) = (self.population.sections, self.searcher.num_docs().max(1));
-        let tokens =
-            (u128::from(tokens) * u128::from(some) + u128::from(all / 2)) / u128::from(all);
-        Ok(u64::try_from(tokens).unwrap_or(u64::MAX))
+        let part = (u128::from(tokens) * u128::from(some) + u128::from(all / 2)) / u128::from(all);
+        Ok(u64::try_from(part).unwrap_or(u64::MAX).max(tokens.min(1)))
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
