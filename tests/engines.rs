@@ -179,7 +179,7 @@ fn words_of_front_matter_and_names_score_the_same() {
     ];
     for (path, text) in files {
         place.write(path, text);
-        place.write(&format!("part/{path}"), &format!("{text}\nin a part, one\n"));
+        place.write(&format!("part/{path}"), format!("{text}\nin a part, one\n"));
     }
     place.write("b.md", "---\ntitle: none\ndescription: other\n---\n# B\n\ninstall it\n");
     place.write("c.md", "# Install\n\ndescription of the install\n\n## Description\n");

@@ -415,11 +415,11 @@ fn words_are_as_rare_as_they_are_in_the_folder_that_is_searched() {
     for number in 0..30 {
         place.write(
             &format!("a/f{number}.md"),
-            &format!("# F{number}\n\nThe pipeline is number {number}.\n"),
+            format!("# F{number}\n\nThe pipeline is number {number}.\n"),
         );
         place.write(
             &format!("b/g{number}.md"),
-            &format!("# G{number}\n\nA container, number {number}.\n"),
+            format!("# G{number}\n\nA container, number {number}.\n"),
         );
     }
     place.write(
@@ -441,7 +441,7 @@ fn words_are_as_rare_as_they_are_in_the_folder_that_is_searched() {
         "both words are as rare in the whole store"
     );
     for (path, tag) in [("c/one.md", "zeta"), ("c/two.md", "zeta"), ("c/z.md", "eta")] {
-        place.write(path, &format!("---\ntags: [{tag}]\n---\n# {tag} {path}\n"));
+        place.write(path, format!("---\ntags: [{tag}]\n---\n# {tag} {path}\n"));
     }
     place.run(&["ingest"]).success();
     let json = place.run(&["search", "tags:eta OR tags:zeta", "--under", "c"]).success();
