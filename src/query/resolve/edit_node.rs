@@ -5,10 +5,10 @@
 
 use std::rc::Rc;
 
-use super::edit_place::{NamedNode, fault, not_exact, unique, without_params};
+use super::edit_place::{NamedNode, fault, not_exact, without_params};
 use super::locate::of_corrections;
 use super::locate::{locate, locate_first, missing};
-use super::located::{Located, RANGE_PAST_END};
+use super::located::{Located, RANGE_PAST_END, unique};
 use super::section_path::SectionPath;
 use super::several_places;
 use crate::address::{

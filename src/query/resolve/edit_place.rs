@@ -6,6 +6,7 @@
 //! (`--fuzzy`).
 
 use super::locate::{has_anchor, locate, locate_first};
+use super::located::unique;
 use super::section_path::SectionPath;
 use super::{Resolver, resolve_one, too_long};
 use crate::address::{
@@ -401,17 +402,6 @@ pub(super) fn without_params(text: &str) -> (&str, Params) {
         Some((bare, query)) => (bare, parse_params(query, 0).unwrap_or_default()),
         None => (text, Params::default()),
     }
-}
-
-/// Removes the places that are there twice.
-pub(super) fn unique(places: &mut Vec<ResolvedNode>) {
-    let mut known = Vec::new();
-    places.retain(|place| {
-        let key = (place.document.stored.id, place.target);
-        let is_new = !known.contains(&key);
-        known.push(key);
-        is_new
-    });
 }
 
 /// Returns a known node by its primary address.

@@ -84,3 +84,14 @@ pub(in crate::query) fn with_its_part(located: Located) -> Located {
         None => located,
     }
 }
+
+/// Removes the places that are there twice.
+pub(super) fn unique(places: &mut Vec<ResolvedNode>) {
+    let mut known = Vec::new();
+    places.retain(|place| {
+        let key = (place.document.stored.id, place.target);
+        let is_new = !known.contains(&key);
+        known.push(key);
+        is_new
+    });
+}

@@ -4,8 +4,7 @@
 //! ambiguous. The exception is a line that begins with the whole path of a document and the number of a line: its titles and
 //! its text may look like addresses.
 
-use super::edit_place::unique;
-use super::located::Located;
+use super::located::{Located, unique};
 use super::{NodeRange, Resolution, Resolver, is_missing, resolve_text, several_places};
 use crate::address::{AddressError, PrintedLine, in_printed_line};
 use crate::error::Result;
