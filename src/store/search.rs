@@ -107,15 +107,10 @@ pub struct Under {
 impl Under {
     /// Returns whether the document at `path` is in one of the folders.
     pub(crate) fn has_in_folder(&self, path: &str) -> bool {
-        is_in(&self.folders, path)
+        self.folders.iter().any(|folder| {
+            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
     }
-}
-
-/// Returns whether the document at `path` is in one of `folders`.
-fn is_in(folders: &[impl AsRef<str>], path: &str) -> bool {
-    folders
-        .iter()
-        .any(|folder| path.strip_prefix(folder.as_ref()).is_some_and(|rest| rest.starts_with('/')))
 }
 
 impl DocumentFilter {

@@ -298,9 +298,8 @@ impl<'a> AllSections<'a> {
         found.is_covered = is_context;
     }
 
-    /// Returns the score of a tag in a section that has it.
-    fn of_tag(&self, tag: &str) -> f32 {
-        let rarity = self.rarity_of(|section| section.tags.iter().any(|it| it == tag));
+    /// Returns the score of a tag with this inverse document frequency in a section that has it.
+    fn of_tag(&self, rarity: f32) -> f32 {
         let total: usize = self.sections.iter().map(|section| section.tags.len()).sum();
         let all = self.sections.len().max(1);
         let average = score::number(total as u64) / score::number(all as u64);
@@ -366,7 +365,7 @@ impl<'a> AllSections<'a> {
             Some(TextField::Tags) => {
                 let tag = term.text.trim_start_matches('#');
                 found.is_match = section.tags.iter().any(|it| it == tag);
-                found.score = self.of_tag(tag);
+                found.score = self.of_tag(leaf.rarity.exact);
             }
             Some(TextField::Path) => {
                 let has = |word: &str| {

@@ -146,11 +146,13 @@ impl State {
             });
             found.ok_or_else(|| damaged("a list of its index"))?;
         }
-        for list in lists.values_mut() {
-            list.retain(|document| {
-                let is_counted = counted.as_ref().is_none_or(|(ids, _)| ids.contains(&document));
-                is_counted && !gone.contains(&document)
-            });
+        if counted.is_some() || !gone.is_empty() {
+            let is_counted = |document: &i64| {
+                counted.as_ref().is_none_or(|(documents, _)| documents.contains(document))
+            };
+            for list in lists.values_mut() {
+                list.retain(|document| is_counted(&document) && !gone.contains(&document));
+            }
         }
         Ok(Lists { lists, totals })
     }
