@@ -1,5 +1,5 @@
-//! `--max-chars` and `--max-bytes`: an answer never exceeds them, is always valid, says exactly what was left out, and
-//! is complete when every page is read.
+//! `--max-chars`, `--max-bytes` and `--max-tokens`: an answer never exceeds them, is always valid, says exactly what was
+//! left out, and is complete when every page is read.
 
 use mdsel::error::{ErrorKind, Result};
 use mdsel::output::{Caller, Format, OutputOptions, RecordForm, write_list};
@@ -26,7 +26,15 @@ pub(crate) struct Call {
     pub(crate) format: Format,
     pub(crate) max_chars: Option<usize>,
     pub(crate) max_bytes: Option<usize>,
+    pub(crate) max_tokens: Option<usize>,
     pub(crate) after: Option<Cursor>,
+}
+
+impl Call {
+    /// Asks for the whole answer.
+    pub(crate) fn whole(format: Format) -> Self {
+        Self { format, max_chars: None, max_bytes: None, max_tokens: None, after: None }
+    }
 }
 
 /// An open store.
@@ -42,6 +50,7 @@ fn printed(answer: &(impl mdsel::output::Answer + List), call: Call) -> Result<S
         has_color: false,
         max_chars: call.max_chars,
         max_bytes: call.max_bytes,
+        max_tokens: call.max_tokens,
         record_form: RecordForm::default(),
         store: ".mdsel.db",
         caller: Caller::CommandLine,
@@ -435,7 +444,7 @@ fn answers_fit_any_budget_in_every_format() {
     with_store(&place, None, |opened| {
         for (name, ask) in COMMANDS {
             for format in FORMATS {
-                let call = Call { format, max_chars: None, max_bytes: None, after: None };
+                let call = Call::whole(format);
                 let whole = match ask(opened, call) {
                     Err(error) if error.kind() == ErrorKind::Usage => continue,
                     whole => whole.unwrap(),
@@ -474,7 +483,7 @@ fn answers_fit_any_budget_in_bytes_and_in_both_units() {
     let mut opened = Opened { session: Session::new(&*reader) };
     for (name, ask) in COMMANDS {
         for format in FORMATS {
-            let call = Call { format, max_chars: None, max_bytes: None, after: None };
+            let call = Call::whole(format);
             let whole = match ask(&mut opened, call) {
                 Err(error) if error.kind() == ErrorKind::Usage => continue,
                 whole => whole.unwrap(),
@@ -551,8 +560,43 @@ fn a_limit_in_bytes_counts_bytes_and_both_limits_hold() {
     let answer = place.run(&[&read[..], &[enough]].concat()).success();
     assert!(answer.stdout.len() <= enough.parse().unwrap());
     for command in [&["help", "search"][..], &["schema", "search"], &["ingest"]] {
-        let refused = place.run(&[command, &["--max-bytes", "200"]].concat()).ends(2);
-        assert!(refused.stdout.is_empty() && refused.stderr.contains("use --max-bytes"));
+        for option in ["--max-bytes", "--max-tokens"] {
+            let refused = place.run(&[command, &[option, "66"]].concat()).ends(2);
+            assert!(refused.stdout.is_empty() && refused.stderr.contains(&format!("use {option}")));
+        }
+    }
+}
+
+#[test]
+fn answers_fit_any_budget_in_tokens() {
+    let place = Place::with_fixtures();
+    let reader = reader(&place.join(".mdsel.db")).unwrap();
+    let mut opened = Opened { session: Session::new(&*reader) };
+    for (name, ask) in COMMANDS {
+        for format in FORMATS {
+            let call = Call::whole(format);
+            let Ok(whole) = ask(&mut opened, call) else { continue };
+            let tokens = whole.len().div_ceil(3);
+            for most in (0..=6).map(|part| tokens * part / 6).chain([tokens.saturating_sub(1)]) {
+                let what = format!("{name} {format:?} --max-tokens {most}");
+                let call = Call { max_tokens: Some(most), ..call };
+                match ask(&mut opened, call) {
+                    Ok(text) => {
+                        assert!(text.len() <= most * 3, "{what}: {text}");
+                        assert!(most < tokens || text == whole, "{what}: {text}");
+                        assert_valid(&text, format, &what);
+                    }
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::BudgetTooSmall, "{what}: {error}");
+                        let hint = error.hint();
+                        let enough = hint.strip_prefix("use --max-tokens ");
+                        let enough = enough.and_then(|rest| rest.split(' ').next()).unwrap();
+                        let call = Call { max_tokens: Some(enough.parse().unwrap()), ..call };
+                        assert!(ask(&mut opened, call).is_ok(), "{what}: {error:?}");
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -562,7 +606,7 @@ fn continuing_returns_every_item_once() {
     let schema = Schema::new();
     with_store(&place, schema.as_ref(), |opened| {
         for (name, ask) in COMMANDS {
-            let call = Call { format: Format::Json, max_chars: None, max_bytes: None, after: None };
+            let call = Call::whole(Format::Json);
             let whole = items(&serde_json::from_str(&ask(opened, call).unwrap()).unwrap());
             for budget in [700, 1200, 2500, 6000] {
                 let mut given: Vec<String> = Vec::new();

@@ -97,7 +97,7 @@ fn commands_print_the_same_in_every_format() {
     for (name, command) in COMMANDS {
         for format in FORMATS {
             for max_chars in [None, Some(700)] {
-                let call = Call { format, max_chars, max_bytes: None, after: None };
+                let call = Call { max_chars, ..Call::whole(format) };
                 let printed = |session: &Session<'_>| {
                     let session = Session::new(session.reader);
                     // A format that a command does not have is the same error.

@@ -134,6 +134,7 @@ fn an_option_that_would_do_nothing_is_refused_and_not_listed() {
         (&["mcp"][..], &["--refresh"][..], "run `mdsel ingest --watch`"),
         (&["mcp"], &["--pretty"], "leave out --pretty"),
         (&["mcp"], &["--max-bytes", "5"], "limit them with --max-chars"),
+        (&["mcp"], &["--max-tokens", "5"], "limit them with --max-chars"),
         (&["verify"], &["--refresh"], "run `mdsel ingest` first"),
         (&["ingest"], &["--refresh"], "leave out --refresh"),
         (&["load", "x.pack"], &["--refresh"], "leave out --refresh"),

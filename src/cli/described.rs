@@ -48,8 +48,8 @@ pub(super) fn name_in(group: &str, name: &str) -> String {
 }
 
 /// The options that say how an answer is printed.
-pub(super) const OUTPUT: [&str; 6] =
-    ["format", "max_chars", "max_bytes", "pretty", "compact", "color"];
+pub(super) const OUTPUT: [&str; 7] =
+    ["format", "max_chars", "max_bytes", "max_tokens", "pretty", "compact", "color"];
 /// The options that say which store is read.
 pub(super) const STORE: [&str; 3] = ["db", "root", "refresh"];
 

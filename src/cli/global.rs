@@ -9,7 +9,7 @@ use clap::{Args, Command, ValueEnum};
 
 use super::described::Described;
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::output::{Format, RecordForm};
+use crate::output::{Format, OutputLength, RecordForm};
 
 /// Options that are accepted before and after the name of the command.
 #[derive(Clone, Debug, Args)]
@@ -38,6 +38,9 @@ pub(super) struct GlobalArgs {
     /// Limit the answer to N bytes, in the same way
     #[arg(long, global = true, value_name = "N")]
     pub(super) max_bytes: Option<usize>,
+    /// Limit the answer to N tokens of a model, estimated as 3 bytes each
+    #[arg(long, global = true, value_name = "N")]
+    pub(super) max_tokens: Option<usize>,
     /// Indent JSON
     #[arg(long, global = true)]
     pub(super) pretty: bool,
@@ -112,7 +115,7 @@ impl Global {
 
     /// Returns the number of Unicode scalars that the answer cannot exceed, if it is limited. Each takes a byte or more.
     pub(super) fn most_chars(&self) -> Option<usize> {
-        self.max_chars.into_iter().chain(self.max_bytes).min()
+        self.options("").limit().map(OutputLength::most_chars)
     }
 
     /// Returns the same run, which prints in `format`.

@@ -38,7 +38,7 @@ impl AnyCommand for McpArgs {
                 hint: "run `mdsel ingest --watch` at the same time",
             },
             RefusedOptions {
-                options: &["max_bytes"],
+                options: &["max_bytes", "max_tokens"],
                 reason: "the limits of its replies count characters",
                 hint: "limit them with --max-chars",
             },

@@ -69,13 +69,13 @@ fn group(name: &str, argument: &Arg) -> Option<&'static str> {
     }
     let group = match argument.get_id().as_str() {
         "db" | "root" | "refresh" | "wait" => STORE,
-        "format" | "max_chars" | "max_bytes" | "pretty" | "compact" | "color" | "limit"
-        | "after" | "limit_bytes" | "max_nodes" | "max_words" | "passage" | "keep_duplicates"
-        | "no_heading" | "_heading" | "line_number" | "count" | "files" | "only_matching"
-        | "quiet" | "explain" | "after_context" | "before_context" | "context" | "blocks"
-        | "depth" | "max_level" | "line_numbers" | "strip_markers" | "stubs" | "unique"
-        | "prefix_body" | "no_banner" | "strict" | "with_body" | "lang" | "skill" | "stale"
-        | "limits" => OUTPUT,
+        "format" | "max_chars" | "max_bytes" | "max_tokens" | "pretty" | "compact" | "color"
+        | "limit" | "after" | "limit_bytes" | "max_nodes" | "max_words" | "passage"
+        | "keep_duplicates" | "no_heading" | "_heading" | "line_number" | "count" | "files"
+        | "only_matching" | "quiet" | "explain" | "after_context" | "before_context"
+        | "context" | "blocks" | "depth" | "max_level" | "line_numbers" | "strip_markers"
+        | "stubs" | "unique" | "prefix_body" | "no_banner" | "strict" | "with_body" | "lang"
+        | "skill" | "stale" | "limits" => OUTPUT,
         "no_children" if name == "read" => OUTPUT,
         "collections" if name == "status" => OUTPUT,
         "globs" | "where" | "where_meta" | "types" | "level" | "tags" | "under" | "direction"

@@ -42,6 +42,7 @@ impl Global {
             },
             max_chars: self.max_chars,
             max_bytes: self.max_bytes,
+            max_tokens: self.max_tokens,
             record_form: self.record_form,
             caller: Caller::CommandLine,
         }
@@ -137,15 +138,18 @@ impl Global {
         let mut longest = Vec::new();
         write(
             &IngestReport::longest(),
-            OutputOptions { max_chars: None, max_bytes: None, ..self.options(&store) },
+            OutputOptions {
+                max_chars: None,
+                max_bytes: None,
+                max_tokens: None,
+                ..self.options(&store)
+            },
             &mut longest,
         )?;
-        let longest = OutputLength::of(&longest);
-        let enough = OutputLength {
-            chars: longest.chars.max(limits::REPORT_CHARS),
-            // A path in the report may have characters of four bytes.
-            bytes: longest.bytes.max(4 * limits::REPORT_CHARS),
-        };
+        let chars = OutputLength::of(&longest).chars.max(limits::REPORT_CHARS);
+        // A path in the report may have characters of four bytes.
+        let bytes = longest.len().max(4 * limits::REPORT_CHARS);
+        let enough = OutputLength { chars, ..OutputLength::of_ascii(bytes) };
         if enough.fits(most) { Ok(()) } else { Err(too_small(most, enough, Caller::CommandLine)) }
     }
 

@@ -74,6 +74,7 @@ impl ReplyOptions<'_> {
             has_color: false,
             max_chars: Some(most),
             max_bytes: None,
+            max_tokens: None,
             record_form: RecordForm::default(),
             store: self.store,
             caller: Caller::Mcp { frame: self.max_chars - most, store_option: self.store_option },

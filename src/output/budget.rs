@@ -1,4 +1,4 @@
-//! Applies `--max-chars` and `--max-bytes`: one mechanism for every answer and every format.
+//! Applies `--max-chars`, `--max-bytes` and `--max-tokens`: one mechanism for every answer and every format.
 //!
 //! Invariant: the output never exceeds the limit. The items printed are complete, and they are the first
 //! items of the answer without a limit. If the first item does not fit, a part of it is printed with the
@@ -8,6 +8,7 @@
 use std::io;
 
 use super::Rendered;
+use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::markdown::words::measure;
@@ -28,15 +29,29 @@ pub(crate) struct OutputLength {
     pub(crate) chars: usize,
     /// The number of bytes; the greatest number for no limit.
     pub(crate) bytes: usize,
+    /// The number of tokens of a model, estimated from the bytes; the greatest number for no limit.
+    pub(crate) tokens: usize,
 }
+
+/// The number of bytes that are counted as one token of a model.
+///
+/// Three tokenizers, with 65,000, 100,000 and 200,000 tokens, made one of 3.1 to 4.2 bytes of English documentation and
+/// of 2.6 to 3.6 bytes of Chinese and Japanese. The smallest one needed a token for 2.0 bytes of Arabic.
+const BYTES_PER_TOKEN: usize = 3;
 
 impl OutputLength {
     /// No limit.
-    pub(super) const UNLIMITED: Self = Self { chars: usize::MAX, bytes: usize::MAX };
+    pub(super) const UNLIMITED: Self =
+        Self { chars: usize::MAX, bytes: usize::MAX, tokens: usize::MAX };
 
     /// Returns the length of `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        Self { chars: measure(bytes).chars, bytes: bytes.len() }
+        Self { chars: measure(bytes).chars, ..Self::of_ascii(bytes.len()) }
+    }
+
+    /// Returns the length of an output of this many bytes, all of them ASCII.
+    pub(crate) fn of_ascii(bytes: usize) -> Self {
+        Self { chars: bytes, bytes, tokens: bytes.div_ceil(BYTES_PER_TOKEN) }
     }
 
     /// Returns a limit of `most` Unicode scalars.
@@ -45,9 +60,20 @@ impl OutputLength {
         Self { chars: most, ..Self::UNLIMITED }
     }
 
+    /// Returns the greatest number of Unicode scalars that this limit allows. Each takes a byte or more.
+    pub(crate) fn most_chars(self) -> usize {
+        self.chars.min(self.most_bytes())
+    }
+
+    /// Returns the greatest number of bytes that this limit allows. A scalar has at most four in UTF-8.
+    fn most_bytes(self) -> usize {
+        let of_tokens = self.tokens.saturating_mul(BYTES_PER_TOKEN);
+        self.chars.saturating_mul(4).min(self.bytes).min(of_tokens)
+    }
+
     /// Returns whether an output of this length respects the limit `most`.
     pub(crate) fn fits(self, most: Self) -> bool {
-        self.chars <= most.chars && self.bytes <= most.bytes
+        self.chars <= most.chars && self.bytes <= most.bytes && self.tokens <= most.tokens
     }
 
     /// Returns a limit that is larger by this many characters of ASCII.
@@ -55,14 +81,18 @@ impl OutputLength {
         self.with(self, |length, _| length.saturating_add(ascii))
     }
 
-    /// Returns what `combine` returns for the number of Unicode scalars of both, and for the number of bytes of both.
+    /// Returns what `combine` returns for the numbers of both, unit by unit.
     fn with(self, other: Self, combine: impl Fn(usize, usize) -> usize) -> Self {
-        Self { chars: combine(self.chars, other.chars), bytes: combine(self.bytes, other.bytes) }
+        Self {
+            chars: combine(self.chars, other.chars),
+            bytes: combine(self.bytes, other.bytes),
+            tokens: combine(self.tokens, other.tokens),
+        }
     }
 
     /// Returns the number by which outputs are compared under the limit `most`.
     fn decisive(self, most: Self) -> usize {
-        if most.bytes == usize::MAX { self.chars } else { self.bytes }
+        if most.bytes.min(most.tokens) == usize::MAX { self.chars } else { self.bytes }
     }
 }
 
@@ -77,13 +107,17 @@ pub(crate) fn too_small(
         super::Caller::Mcp { frame, .. } => ("max_chars", frame),
     };
     let (mut limits, mut options) = (Vec::new(), Vec::new());
-    if enough.chars > most.chars || most.bytes == usize::MAX {
-        limits.push(format!("{} characters", most.chars.saturating_add(frame)));
+    if enough.chars > most.chars || most.bytes.min(most.tokens) == usize::MAX {
+        limits.push(counted(most.chars.saturating_add(frame), "character"));
         options.push(format!("{option} {}", enough.chars.saturating_add(frame)));
     }
     if enough.bytes > most.bytes {
-        limits.push(format!("{} bytes", most.bytes));
+        limits.push(counted(most.bytes, "byte"));
         options.push(format!("--max-bytes {}", enough.bytes));
+    }
+    if enough.tokens > most.tokens {
+        limits.push(format!("{} of {BYTES_PER_TOKEN} bytes", counted(most.tokens, "token")));
+        options.push(format!("--max-tokens {}", enough.tokens));
     }
     let message = format!("the answer does not fit in {}", limits.join(" and "));
     Error::new(ErrorKind::BudgetTooSmall, message)
@@ -119,9 +153,7 @@ pub(super) fn within(
     most: OutputLength,
     write: impl FnOnce(&mut dyn io::Write) -> Result<Vec<String>>,
 ) -> Result<Option<Rendered>> {
-    // A scalar has at most four bytes in UTF-8.
-    let most_bytes = most.chars.saturating_mul(4).min(most.bytes);
-    let mut bounded = Bounded { bytes: Vec::new(), most_bytes, is_full: false };
+    let mut bounded = Bounded { bytes: Vec::new(), most_bytes: most.most_bytes(), is_full: false };
     match write(&mut bounded) {
         Err(_) if bounded.is_full => Ok(None),
         Err(error) => Err(error),
@@ -223,7 +255,8 @@ impl<Answer: List> Fitting<'_, Answer> {
             } else {
                 let room = self.most.with(best.length, usize::saturating_sub);
                 let more = room.with(each, |room, each| room / each);
-                low.saturating_add(more.chars.min(more.bytes)).clamp(low + 1, high - 1)
+                low.saturating_add(more.chars.min(more.bytes).min(more.tokens))
+                    .clamp(low + 1, high - 1)
             };
             match self.try_render(&self.answer.first(guess))? {
                 Some(rendered) => {

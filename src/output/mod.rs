@@ -110,6 +110,8 @@ pub struct OutputOptions<'a> {
     pub max_chars: Option<usize>,
     /// The maximum length of the output in bytes, if limited.
     pub max_bytes: Option<usize>,
+    /// The maximum length of the output in tokens of three bytes, if limited.
+    pub max_tokens: Option<usize>,
     /// The form of records.
     pub record_form: RecordForm,
     /// The path of the store, as printed in records.
@@ -130,9 +132,13 @@ pub struct RecordForm {
 impl OutputOptions<'_> {
     /// Returns the maximum length of the output, if limited.
     pub(crate) fn limit(&self) -> Option<OutputLength> {
-        self.max_chars.or(self.max_bytes)?;
+        self.max_chars.or(self.max_bytes).or(self.max_tokens)?;
         let or_all = |most: Option<usize>| most.unwrap_or(usize::MAX);
-        Some(OutputLength { chars: or_all(self.max_chars), bytes: or_all(self.max_bytes) })
+        Some(OutputLength {
+            chars: or_all(self.max_chars),
+            bytes: or_all(self.max_bytes),
+            tokens: or_all(self.max_tokens),
+        })
     }
 }
 

@@ -27,6 +27,7 @@ fn options(format: Format, max_chars: Option<usize>) -> OutputOptions<'static> {
         has_color: false,
         max_chars,
         max_bytes: None,
+        max_tokens: None,
         record_form: RecordForm::default(),
         store: ".mdsel.db",
         caller: Caller::CommandLine,
