@@ -12,7 +12,7 @@ use crate::position::{ByteSpan, next_line_start, trim_line_end};
 /// Length in Unicode scalars above which a text is cut at the ends of its sentences, and above which a line is long.
 const LONG_CHARS: usize = 180;
 /// Maximum length of a piece of several lines of code, in Unicode scalars.
-const CODE_CHARS: usize = 160;
+const CODE_CHARS: usize = 100;
 /// Minimum length of a piece of sentences, in Unicode scalars.
 const SENTENCE_CHARS: usize = 120;
 /// Length in Unicode scalars of the longest end of a text that belongs to the piece before it. It is often the sentence

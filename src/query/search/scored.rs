@@ -27,11 +27,11 @@ use crate::terms::{Fingerprint, is_similar};
 /// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 24;
 /// Score of a section with a piece that covers the whole question; the best score of the index counts 1.
-const COVERAGE: f32 = 2.0;
+const COVERAGE: f32 = 3.0;
 /// Factor on the score of a section in another language than the question.
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
-const LINKS: f32 = 0.6;
+const LINKS: f32 = 0.8;
 /// Share of the score of the best edition that a preferred one must have to be shown instead.
 const EDITION: f32 = 0.97;
 /// Maximum size in bytes of the cached documents.
