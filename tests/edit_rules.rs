@@ -254,6 +254,13 @@ fn selector_words_that_are_also_titles_are_ambiguous() {
                 }
             }
         }
+        // Without a document, a selector applies to all of them.
+        let answer = place.run(&["delete", word, "--dry-run"]).ends(1);
+        let titled = candidates(&answer).into_iter().filter(|address| {
+            let read = place.run(&["read", address, "--no-children"]).success().json();
+            read["content"].as_str().unwrap().to_lowercase().starts_with(&format!("# {word}\n"))
+        });
+        assert_eq!(titled.count(), 1, "{word}");
         assert_eq!(file(&place, "r.md"), titles);
     }
     // The address of the root has no other meaning, and a slash forces a title.

@@ -8,12 +8,13 @@
 use super::locate::{has_anchor, locate, locate_first};
 use super::located::unique;
 use super::section_path::SectionPath;
-use super::{Resolver, resolve_one, too_long};
+use super::{NodeRange, Resolver, resolve, resolve_one, too_long};
 use crate::address::{
     AddressError, AddressResult, Candidate, CellSteps, FaultCode, Interpretation, Locator, Params,
     ParsedPlace, cells, interpretations, parse_params, parse_places, split_known_params,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::message::{Message, message};
 use crate::query::document_name::{self, NameMatch};
 use crate::query::documents;
@@ -288,6 +289,8 @@ struct Meanings {
     places: Vec<ResolvedNode>,
     /// A node that is named in another way.
     other: Option<Answer>,
+    /// Whether the text is also a selector, which names several places or has no meaning without more of it.
+    is_selector: bool,
 }
 
 impl Meanings {
@@ -336,6 +339,7 @@ impl Meanings {
             {
                 self.other = Some(elsewhere(session, text, place)?);
             }
+            Interpretation::Malformed(_) => self.is_selector = true,
             _ => {}
         }
         Ok(())
@@ -356,15 +360,30 @@ impl Meanings {
                 Err(fault) => Err(fault),
             });
         }
-        if let Some(Ok(other)) = self.other {
-            let document = session.open(&other.stored)?;
-            let located = locate_first(&document, other.places.as_deref().unwrap_or_default());
-            self.places.extend(located.places);
+        match self.other {
+            Some(Ok(other)) => {
+                let document = session.open(&other.stored)?;
+                let located = locate_first(&document, other.places.as_deref().unwrap_or_default());
+                self.places.extend(located.places);
+            }
+            Some(Err(fault)) => match fault.code {
+                FaultCode::SelectorNotFound | FaultCode::IndexOutOfRange => {}
+                FaultCode::NamespaceRequired => {
+                    let titled = self.places.iter().map(ResolvedNode::address);
+                    return Ok(Err(fault.suggest_first(titled.collect::<Vec<_>>())));
+                }
+                _ => {
+                    self.is_selector = true;
+                    let most = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
+                    self.places.extend(resolve(session, text, most)?.places);
+                }
+            },
+            None => {}
         }
         unique(&mut self.places);
         match (self.wholes.as_slice(), self.places.as_slice()) {
             ([whole], []) if self.whole_count == 1 => Err(whole_document(text, &whole.selector)),
-            ([], [place]) => Ok(Ok(of_place(place, text))),
+            ([], [place]) if !self.is_selector => Ok(Ok(of_place(place, text))),
             _ => {
                 let total = self.whole_count + self.places.len();
                 let message = format!("{text} matches {total} places", text = quoted(&text));
