@@ -462,6 +462,43 @@ fn a_selector_that_is_a_title_and_a_name_says_both() {
 }
 
 #[test]
+fn a_folder_may_be_named_like_a_step() {
+    let text = "# Head\n\nsome words\n\n- [ ] task\n";
+    for folder in ["page", "root", "section", "item", "h2.1", "h2[1]"] {
+        let path = format!("{folder}/a.md");
+        let place = Place::ingested(&[(path.as_str(), text), ("b.md", "# B\n")]);
+        let hit =
+            place.run(&["search", "-e", "words", "-f", "text", "--no-heading"]).success().text();
+        assert_eq!(hit, format!("{path}:3:6:some words\n"));
+        for address in [hit.trim_end(), &format!("{path}:3"), &format!("{path}:3-3")] {
+            let read = place.run(&["select", address]).success().json();
+            assert_eq!(read["results"][0]["file"], path, "{read}");
+        }
+        assert_eq!(first(&place, &format!("{path}#head")), format!("{path}::heading:h1[0]"));
+        assert_eq!(first(&place, &format!("{folder}/a")), format!("{path}::*"));
+        let task = format!("{path}:5");
+        place.run(&["task", &task, "--done"]).success();
+        assert!(std::fs::read_to_string(place.join(&path)).unwrap().ends_with("- [x] task\n"));
+        let fault = place.run(&["select", &format!("{folder}/c.md:3")]).ends(1).json();
+        assert_eq!(fault["unresolved_selectors"][0]["code"], "INVALID_SYNTAX", "{fault}");
+    }
+}
+
+#[test]
+fn a_glob_does_not_name_the_document_of_an_address() {
+    let place = Place::ingested(&[("a.md", "# X\n"), ("d/b.md", "# X\n")]);
+    for address in ["*.md::X", "d/*::X"] {
+        let fault = place.run(&["select", address]).ends(1).json();
+        let fault = &fault["unresolved_selectors"][0];
+        let (glob, _) = address.split_once("::").unwrap();
+        let message = fault["message"].as_str().unwrap();
+        assert_eq!(fault["code"], "NAMESPACE_NOT_FOUND");
+        assert!(message.contains(&format!("`mdsel toc '{glob}' --depth 0`")), "{message}");
+        assert_ne!(place.run(&["toc", glob, "--depth", "0"]).success().json()["files"], json!([]));
+    }
+}
+
+#[test]
 fn all_commands_take_a_name_for_the_same_document() {
     let place = Place::ingested(&[
         ("A%41.md", "# Escaped\n"),

@@ -213,9 +213,15 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
         |text: &str, params| Interpretation::ExactPath { path: exact(text), place: whole(params) };
     let mut interpretations = vec![path(address, Params::default())];
     if selector::is_selector(address) {
-        let place = parse_places(address, 0).map(|mut places| places.swap_remove(0));
-        interpretations
-            .push(place.map_or_else(Interpretation::Malformed, Interpretation::Selector));
+        match parse_places(address, 0).map(|mut places| places.swap_remove(0)) {
+            Ok(place) => interpretations.push(Interpretation::Selector(place)),
+            Err(fault) => {
+                // The path of a document may begin like a selector, as `page/guide.md` does.
+                let (text, params) = split_params(address).unwrap_or((address, Params::default()));
+                interpretations.extend(of_document(text, params, None)?);
+                interpretations.push(Interpretation::Malformed(fault));
+            }
+        }
         return Ok(interpretations);
     }
     let (text, params) = match split_params(address) {
@@ -421,6 +427,7 @@ guide#install/block:table[0]
   the only document: the document, page 1
 section[x]
   exact path \"section[x]\": the document
+  document name \"section[x]\": the document
   INVALID_INDEX: \"x\" is not an index: write a number, as in [0], or a range, as in [0-2]
 ";
 
@@ -438,8 +445,9 @@ section[x]
             ("C#.md", "C#.md:3-4"),
             ("a::b.md", "a:%3Ab.md:3-4"),
             ("q?page=1.md", "q?page=1.md:3-4"),
-            ("h2[1].md", "%682%5B1%5D.md:3-4"),
-            ("block:code.md", "%62lock%3Acode.md:3-4"),
+            ("h2[1].md", "h2[1].md:3-4"),
+            ("page/root.md", "page/root.md:3-4"),
+            ("block:code.md", "block:code.md:3-4"),
             ("ldmd:x.md", "%6Cdmd%3Ax.md:3-4"),
             ("b.md:3:1:t.md", "%62.md%3A3%3A1%3At.md:3-4"),
         ] {
@@ -466,7 +474,8 @@ section[x]
             ("a::b.md", "a:%3Ab.md"),
             ("tab\t.md", "tab%09.md"),
             ("two  blanks.md", "two%20%20blanks.md"),
-            ("h2[1].md", "%682%5B1%5D.md"),
+            ("h2[1].md", "h2[1].md"),
+            ("page/root.md", "page/root.md"),
             ("a.md:3:1:t.md", "%61.md%3A3%3A1%3At.md"),
             ("x:2:y.md", "%78%3A2%3Ay.md"),
             ("a -> b.md", "a%20->%20b.md"),

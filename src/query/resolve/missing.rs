@@ -191,6 +191,15 @@ impl Resolver<'_> {
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the
     /// first of `places` in each.
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
+        if let Some(Ok(_)) = document_name::globs_of(name) {
+            let message = message!(
+                "no document is named {}, and a glob cannot name the document of an address; `mdsel toc {} --depth 0` \
+                 lists the documents that match it",
+                quoted(&name).to_string(),
+                name
+            );
+            return Ok(AddressError::new(FaultCode::NamespaceNotFound, message).at(0));
+        }
         let fault = missing_document::not_found(self.session, name)?.at(0);
         self.suggest_places(fault, places)
     }
