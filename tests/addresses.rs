@@ -113,6 +113,15 @@ fn titles_that_look_like_other_syntax_are_found() {
 }
 
 #[test]
+fn a_selector_without_a_meaning_names_the_section_of_its_path() {
+    let place = Place::ingested(&[("a.md", "# Section\n\n## Long Title\n\ntext\n")]);
+    let fault = place.run(&["select", "a.md::section/long-title"]).ends(1).json();
+    assert_eq!(fault["unresolved_selectors"][0]["code"], "INVALID_SYNTAX");
+    assert_eq!(fault["warnings"][0]["code"], "SHADOWED_TITLE", "{fault}");
+    assert_eq!(resolved(&place, "a.md::/section/long-title")["title"], "Long Title");
+}
+
+#[test]
 fn a_slash_forces_a_section_path() {
     let text = "# @48\n\n## x[0]\n\n## #foo\n\n## *\n\n## ldmd:id\n\n## block:code[0]\n";
     let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n")]);

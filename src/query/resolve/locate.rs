@@ -338,18 +338,24 @@ pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) 
     })
 }
 
-/// Returns the warning that a selector hides a section with the title `text`, if there is such a
+/// Returns the warning that a selector hides a section with the title or the slug path `text`, if there is such a
 /// section.
 pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
     let wanted = comparable(text);
     let is_title = |section: &Section| section.titles().any(|title| comparable(title) == wanted);
-    let is_shadowed = !text.is_empty() && document.tree.outline().sections.iter().any(is_title);
-    is_shadowed.then(|| shadows(text))
+    let has_title = || document.tree.outline().sections.iter().any(is_title);
+    // No slug has a colon, so the selectors that answers print are not looked up.
+    let has_path = || {
+        text.contains('/')
+            && !text.contains(':')
+            && !SectionPath::new(text).hits(&document.tree, Tier::SlugPath).is_empty()
+    };
+    (!text.is_empty() && (has_title() || has_path())).then(|| shadows(text))
 }
 
 /// Returns the warning that the selector `text` is also the title of a section.
 pub(super) fn shadows(text: &str) -> Warning {
-    let message = format!("{text} is read as a selector; the section of that title is `/{text}`");
+    let message = format!("{text} is read as a selector; the section of that name is `/{text}`");
     Warning::new("SHADOWED_TITLE", message)
 }
 
