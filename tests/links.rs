@@ -480,6 +480,87 @@ fn tree_and_path_agree_with_a_breadth_first_search() {
 }
 
 #[test]
+fn there_is_a_path_exactly_if_there_is_one_the_other_way() {
+    for seed in 1..3 {
+        let links = graph(seed, 12);
+        let place = Place::new();
+        // Each document has its name as its first heading, and two sections below it.
+        let name = |number: usize| match number % 3 {
+            0 => format!("n{}.md", number / 3),
+            part => format!("n{}.md#s{part}", number / 3),
+        };
+        for (file, parts) in links.chunks(3).enumerate() {
+            let part = |(part, targets): (usize, &BTreeSet<usize>)| {
+                let heading = if part == 0 { "# N".to_owned() } else { format!("## S{part}") };
+                let links: String = targets.iter().map(|t| format!("[x]({}) ", name(*t))).collect();
+                format!("{heading}\n\n{links}\n\n")
+            };
+            let text: String = parts.iter().enumerate().map(part).collect();
+            place.write(&format!("n{file}.md"), text);
+        }
+        place.run(&["ingest"]).success();
+        let hops = |from: usize, to: usize, direction: &str| {
+            let (from, to) = (name(from), name(to));
+            let answer = place.run(&["links", "path", &from, &to, "--direction", direction]);
+            let json = answer.json();
+            let nodes = json["nodes"].as_array().unwrap();
+            for edge in json["edges"].as_array().unwrap() {
+                for end in [&edge["from"], &edge["to"]] {
+                    assert!(nodes.iter().any(|node| node["selector"] == *end), "{edge}");
+                }
+            }
+            (answer.status == 0).then(|| nodes.len() - 1)
+        };
+        for (from, to) in (0..12).flat_map(|from| (0..12).map(move |to| (from, to))) {
+            let (out, both) = (hops(from, to, "out"), hops(from, to, "both"));
+            let case = format!("seed {seed}: {} to {}", name(from), name(to));
+            assert_eq!(out, hops(to, from, "in"), "{case}");
+            let back = hops(to, from, "both");
+            assert_eq!(both.is_some(), back.is_some(), "{case}");
+            // A part is in its document, but the document leads to the part over links.
+            assert!(both == back || from / 3 == to / 3, "{case}");
+            assert!(out.is_none_or(|out| both.is_some_and(|both| both <= out)), "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_path_over_links_backward_leads_to_the_section_that_holds_the_link() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n## S1\n\n[b](b.md)\n\n## S2\n\n## S3\n\n[c](c.md#c2)\n"),
+        ("b.md", "# B\n"),
+        ("c.md", "# C\n\n## C2\n\n[s](a.md#s1)\n"),
+        ("z.md", "# Z\n\n[s](a.md#s2)\n"),
+    ]);
+    let path = |from: &str, to: &str, direction: &str| {
+        let path = ["links", "path", from, to, "--direction", direction];
+        let json = place.run(&path).json();
+        let nodes = json["nodes"].as_array().unwrap().iter();
+        nodes.map(|node| node["selector"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (s1, s2, s3) = ("a.md::heading:h2[0]", "a.md::heading:h2[1]", "a.md::heading:h2[2]");
+    let (b, c2) = ("b.md::*", "c.md::heading:h2[0]");
+    for direction in ["in", "both"] {
+        assert_eq!(path(b, s1, direction), [b, s1], "{direction}");
+        assert_eq!(path(b, "c.md", direction).len(), 3, "{direction}");
+    }
+    assert_eq!(path(b, s3, "in"), [b, s1, c2, s3]);
+    assert_eq!(path(s3, b, "out"), [s3, c2, s1, b]);
+    assert_eq!(path(b, "c.md", "both"), [b, s1, c2]);
+    // Links into another section lead there only if the sections count as one document.
+    assert_eq!(path("z.md", b, "out"), [""; 0]);
+    assert_eq!(path(b, "z.md", "in"), [""; 0]);
+    assert_eq!(path("z.md", b, "both"), ["z.md::*", "a.md::*", b]);
+    assert_eq!(path(b, "z.md", "both").len(), 3);
+    assert_eq!(path(b, s2, "in"), [""; 0]);
+    let none = place.run(&["links", "path", "z.md", b, "--direction", "out"]).ends(1).json();
+    assert_eq!(none["no_path"]["farthest"], serde_json::json!([s2]), "{none}");
+    assert!(!none["no_path"]["reached_from"].to_string().contains("z.md"), "{none}");
+    let none = place.run(&["links", "path", b, "z.md", "--direction", "in"]).ends(1).json();
+    assert_eq!(none["no_path"]["reached_from"], serde_json::json!([s2]), "{none}");
+}
+
+#[test]
 fn the_limit_of_a_tree_and_a_path_of_links_is_that_of_its_places() {
     let place = Place::ingested(&[
         ("a.md", "# A\n\n[b](b.md)\n"),

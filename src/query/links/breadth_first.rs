@@ -2,6 +2,10 @@
 //!
 //! Invariant: nodes of one hop are sorted by the type of the first edge to them, then by address. An edge
 //! is kept once, at the first node that has it, and only if both of its ends were reached.
+//!
+//! A walk goes on from the target of a link, and backward from the document that contains the link. A walk to a node is
+//! stricter, so that there is a path exactly if there is one the other way: over links backward it is the path from the
+//! other end, reversed; in both directions it goes on from whole documents.
 
 use std::collections::{HashMap, HashSet};
 
@@ -83,8 +87,10 @@ pub(super) struct BreadthFirstWalk<'a> {
     pub(super) places: Vec<Visited>,
     /// The keys of the edges that were followed.
     edges: HashSet<EdgeKey>,
-    /// Whether the walk is to a node, which may be a part of one that was reached.
-    is_to_part: bool,
+    /// The node to reach, which may be a part of one that was reached.
+    to: Option<ResolvedNode>,
+    /// Whether the path is wanted from `to` to the root.
+    is_reversed: bool,
 }
 
 impl<'a> BreadthFirstWalk<'a> {
@@ -105,8 +111,23 @@ impl<'a> BreadthFirstWalk<'a> {
             seen,
             places,
             edges: HashSet::new(),
-            is_to_part: false,
+            to: None,
+            is_reversed: false,
         }
+    }
+
+    /// Returns the walk that finds the path between two nodes.
+    pub(super) fn between(
+        session: &'a Session<'a>,
+        filter: EdgeFilter,
+        direction: Direction,
+        from: ResolvedNode,
+        to: ResolvedNode,
+    ) -> Self {
+        let is_reversed = direction == Direction::In;
+        let (root, to, direction) =
+            if is_reversed { (to, from, Direction::Out) } else { (from, to, direction) };
+        Self { to: Some(to), is_reversed, ..Self::new(session, filter, direction, vec![root]) }
     }
 
     /// Returns the walk that neither shows nor goes through nodes that `ends` excludes.
@@ -114,30 +135,29 @@ impl<'a> BreadthFirstWalk<'a> {
         Self { ends, ..self }
     }
 
-    /// Returns the addresses of some of the nodes that are the most hops away. Returns none if only the
-    /// roots were reached.
-    pub(super) fn farthest(&self) -> Vec<String> {
-        let hops = self.places.last().map_or(0, |last| last.hop);
-        let far = self.places.iter().filter(|visited| visited.hop == hops && hops > 0);
+    /// Returns the addresses of some of the nodes that are the most hops away, without those in `end`, to which no path
+    /// leads. Returns none if only the roots were reached.
+    pub(super) fn farthest(&self, end: &ResolvedNode) -> Vec<String> {
+        let reached = self.places.iter().filter(|v| v.hop > 0 && !contains(end, &v.place));
+        let hops = reached.clone().next_back().map(|last| last.hop);
+        let far = reached.filter(|visited| Some(visited.hop) == hops);
         far.take(limits::MAX_ENDS_SHOWN).map(|visited| visited.place.address()).collect()
     }
 
-    /// Walks at most `max_hops` hops and `most` nodes, or until `to` is reached. Returns the index of
-    /// `to`, if it was reached, and whether nodes were left out.
-    pub(super) fn run(
-        &mut self,
-        max_hops: usize,
-        most: usize,
-        to: Option<&ResolvedNode>,
-    ) -> Result<(Option<usize>, bool)> {
-        let is_there = |place: &ResolvedNode| to.is_some_and(|to| contains(to, place));
+    /// Returns whether a node is, or is in, the node to reach.
+    fn is_there(&self, place: &ResolvedNode) -> bool {
+        self.to.as_ref().is_some_and(|to| contains(to, place))
+    }
+
+    /// Walks at most `max_hops` hops and `most` nodes, or until the node to reach is reached. Returns its index, if it was
+    /// reached, and whether nodes were left out.
+    pub(super) fn run(&mut self, max_hops: usize, most: usize) -> Result<(Option<usize>, bool)> {
         let mut is_cut = false;
-        self.is_to_part = to.is_some();
         let mut layer = 0..self.places.len();
         for hop in 0..=max_hops {
             if let Some(found) = layer
                 .clone()
-                .find(|&index| self.places.get(index).is_some_and(|v| is_there(&v.place)))
+                .find(|&index| self.places.get(index).is_some_and(|v| self.is_there(&v.place)))
             {
                 return Ok((Some(found), is_cut));
             }
@@ -147,6 +167,13 @@ impl<'a> BreadthFirstWalk<'a> {
             let (next, is_next_cut) = self.advance(layer, hop, most)?;
             is_cut |= is_next_cut;
             layer = next;
+        }
+        // Both ways, a place leads to the parts of it, as these are in it.
+        if self.direction == Direction::Both
+            && let (Some(to), Some(root)) = (&self.to, self.places.first())
+            && contains(&root.place, to)
+        {
+            return Ok((Some(0), is_cut));
         }
         // Drop the edges to nodes that were not reached.
         for visited in &mut self.places {
@@ -188,6 +215,7 @@ impl<'a> BreadthFirstWalk<'a> {
     ) -> Result<Vec<(ResolvedNode, (usize, WalkedEdge))>> {
         let mut found: HashMap<String, (String, ResolvedNode, (usize, WalkedEdge))> =
             HashMap::new();
+        let keeps_targets = self.to.is_none() || self.direction != Direction::Both;
         for index in layer {
             let Some(place) = self.places.get(index).map(|visited| visited.place.clone()) else {
                 continue;
@@ -196,13 +224,14 @@ impl<'a> BreadthFirstWalk<'a> {
             let mut walked = Vec::new();
             for (edge, is_forward) in self.edges_of(&place)? {
                 let Some(target) = edge.target() else { continue };
-                let next = if is_forward {
-                    target.clone()
+                let end = if is_forward { target } else { &edge.from };
+                let next = if is_forward && keeps_targets || self.is_there(end) {
+                    end.clone()
                 } else {
-                    ResolvedNode::whole(std::rc::Rc::clone(&edge.from.document))
+                    ResolvedNode::whole(std::rc::Rc::clone(&end.document))
                 };
                 let to = next.address();
-                let end = if is_forward { target } else { &edge.from };
+                let end = if self.is_reversed { &edge.from } else { end };
                 if !self.seen.contains_key(&to)
                     && !self.ends.map_or(Ok(true), |ends| ends.takes(end))?
                 {
@@ -211,7 +240,7 @@ impl<'a> BreadthFirstWalk<'a> {
                 // The other end of an edge that was followed before is in a node already. Only a path may end in that part.
                 let is_first = self.edges.insert(edge.key());
                 let is_new =
-                    to != here && !self.seen.contains_key(&to) && (is_first || self.is_to_part);
+                    to != here && !self.seen.contains_key(&to) && (is_first || self.to.is_some());
                 let relation = edge.link.kind.relation().to_owned();
                 let step = WalkedEdge { edge, here: here.clone(), there: to, index: 0, is_forward };
                 if is_new && found.get(&step.there).is_none_or(|(known, ..)| relation < *known) {
@@ -258,9 +287,37 @@ impl<'a> BreadthFirstWalk<'a> {
             });
             path.push(visited);
         }
-        path.reverse();
-        for (index, visited) in path.iter_mut().enumerate() {
-            visited.edges.iter_mut().for_each(|walked| walked.index = index + 1);
+        if self.is_reversed {
+            let edges = path.iter_mut().skip(1).map(|visited| std::mem::take(&mut visited.edges));
+            let edges: Vec<_> = edges.collect();
+            path.iter_mut().zip(edges).for_each(|(visited, edges)| visited.edges = edges);
+            path.iter_mut().zip(self.to.take()).for_each(|(visited, from)| visited.place = from);
+        } else {
+            path.reverse();
+        }
+        let mut entered: Option<ResolvedNode> = None;
+        for (hop, visited) in path.iter_mut().enumerate() {
+            visited.hop = hop;
+            let Some(step) = visited.edges.first_mut() else { continue };
+            step.is_forward ^= self.is_reversed;
+            let (source, target) = (Some(step.edge.from.clone()), step.edge.target().cloned());
+            let (left, end) = if step.is_forward { (source, target) } else { (target, source) };
+            // Of a document between two links, the smallest node that is at both is enough.
+            if let (Some(entered), Some(left)) = (entered, left) {
+                if contains(&entered, &left) {
+                    visited.place = entered;
+                } else if contains(&left, &entered) {
+                    visited.place = left;
+                }
+            }
+            entered = end;
+        }
+        let addresses: Vec<String> = path.iter().map(|visited| visited.place.address()).collect();
+        for ((index, visited), ends) in path.iter_mut().enumerate().zip(addresses.windows(2)) {
+            if let (Some(step), [here, there]) = (visited.edges.first_mut(), ends) {
+                step.index = index + 1;
+                (step.here, step.there) = (here.clone(), there.clone());
+            }
         }
         path
     }

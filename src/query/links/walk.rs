@@ -207,20 +207,22 @@ pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalk
     let to = if request.to.is_some() { ends.pop() } else { None };
     let Some(root) = ends.pop() else { return Ok(answer) };
     let start = answer.page.part.start();
-    let from = root.address();
     let ends = EndFilter::new(session, &request.documents)?;
-    let mut walk =
-        BreadthFirstWalk::new(session, request.filter.clone(), request.direction, vec![root])
-            .within(ends.as_ref());
+    let (filter, direction) = (request.filter.clone(), request.direction);
+    let walk = match &to {
+        Some(to) => BreadthFirstWalk::between(session, filter, direction, root.clone(), to.clone()),
+        None => BreadthFirstWalk::new(session, filter, direction, vec![root.clone()]),
+    };
+    let mut walk = walk.within(ends.as_ref());
     // A path may lead through any node, so the limit does not apply to the search for it.
     let count = if to.is_some() { usize::MAX } else { most(request.max_nodes) };
-    let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count), to.as_ref())?;
+    let (found, is_cut) = walk.run(request.max_hops, start.saturating_add(count))?;
     answer.page.warnings.extend(walk.graph.unknown_types());
     let is_found = found.is_some() || to.is_none() && walk.places.len() > 1;
     let mut visited = match (&to, found) {
         (None, _) => walk.places,
         (Some(to), None) => {
-            answer.no_path = Some(no_path(session, request, &walk, from, to)?);
+            answer.no_path = Some(no_path(session, request, &walk, &root, to)?);
             Vec::new()
         }
         (Some(_), Some(last)) => walk.path_to(last),
@@ -262,29 +264,32 @@ pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalk
     Ok(answer)
 }
 
-/// Explains why a walk did not reach `to`: how far it got, and which nodes lead to `to`.
+/// Explains why there is no path: how far a walk from each end gets. `walk` is the one that looked for the path, which is
+/// from `to` if links are followed backward.
 fn no_path(
     session: &Session<'_>,
     request: &LinkWalkRequest,
     walk: &BreadthFirstWalk<'_>,
-    from: String,
+    from: &ResolvedNode,
     to: &ResolvedNode,
 ) -> Result<NoPath> {
-    let direction = match request.direction {
-        Direction::Out => Direction::In,
-        Direction::In => Direction::Out,
-        Direction::Both => Direction::Both,
+    let (other_end, direction, most) = match request.direction {
+        Direction::Out => (to, Direction::In, limits::MAX_NODES_BACKWARD),
+        Direction::In => (from, Direction::In, usize::MAX),
+        Direction::Both => (to, Direction::Both, limits::MAX_NODES_BACKWARD),
     };
-    let mut back =
-        BreadthFirstWalk::new(session, request.filter.clone(), direction, vec![to.clone()])
+    let mut other =
+        BreadthFirstWalk::new(session, request.filter.clone(), direction, vec![other_end.clone()])
             .within(walk.ends);
-    back.run(request.max_hops, limits::MAX_NODES_BACKWARD, None)?;
+    other.run(request.max_hops, most)?;
+    let (forth, back) =
+        if request.direction == Direction::In { (&other, walk) } else { (walk, &other) };
     Ok(NoPath {
-        from,
+        from: from.address(),
         to: to.address(),
         hops: request.max_hops,
-        places: walk.places.len() - 1,
-        farthest: walk.farthest(),
-        reached_from: back.farthest(),
+        places: forth.places.len() - 1,
+        farthest: forth.farthest(to),
+        reached_from: back.farthest(from),
     })
 }
