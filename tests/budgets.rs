@@ -673,6 +673,36 @@ fn an_item_that_does_not_fit_is_split_into_pages() {
 }
 
 #[test]
+fn a_cursor_past_the_end_of_a_list_is_not_taken_for_an_empty_list() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n- [ ] [b](b.md)\n"),
+        ("b.md", "| x |\n| --- |\n| 1 |\n"),
+    ]);
+    for command in [
+        &["find", "*"][..],
+        &["search", "-e", "A"],
+        &["search", "A"],
+        &["select", "a.md::block:list"],
+        &["toc"],
+        &["index"],
+        &["tasks"],
+        &["tables"],
+        &["links", "list", "a.md"],
+        &["links", "tree", "a.md"],
+        &["links", "check"],
+        &["context", "a.md"],
+    ] {
+        let past = [command, &["--after", "1-50"]].concat();
+        let json = place.run(&past).json();
+        let codes: Vec<&Value> =
+            json["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]).collect();
+        assert_eq!(codes, ["LIST_PAST_END"], "{command:?}: {json}");
+        let text = place.run(&[&past[..], &["-f", "text"]].concat()).text();
+        assert!(!text.contains("No ") && text.contains("LIST_PAST_END"), "{command:?}: {text}");
+    }
+}
+
+#[test]
 fn a_line_number_does_not_count_as_a_word() {
     let place = Place::with_fixtures();
     let numbered = place.run(&["read", "guide.md", "Use", "-n", "-f", "raw"]).success().text();

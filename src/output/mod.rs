@@ -276,6 +276,11 @@ pub(crate) fn write_worded<Listed: Answer + List>(
     let reword = |answer: &mut Listed| {
         answer.messages_mut().into_iter().for_each(|message| *message = word(message));
     };
+    if answer.count() == 0
+        && let Some(page) = answer.page_mut()
+    {
+        page.warn_of_end();
+    }
     reword(answer);
     let Some(most) = options.limit() else { return written(answer, options, out) };
     let render = |answer: &Listed, most| budget::within(most, |out| written(answer, options, out));

@@ -75,6 +75,20 @@ impl Page {
         page
     }
 
+    /// Returns whether the page continues a list.
+    pub(crate) fn is_continued(&self) -> bool {
+        self.part.start() > 0
+    }
+
+    /// Adds the warning that a page without items begins after the end of the list, if it continues one.
+    pub(crate) fn warn_of_end(&mut self) {
+        if self.is_continued() {
+            let message =
+                "the list ends before this cursor; leave out {--after|after} to begin again";
+            self.warnings.push(Warning::new("LIST_PAST_END", message));
+        }
+    }
+
     /// Returns the messages of faults and warnings.
     pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         let faults = self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message);

@@ -57,9 +57,9 @@ fn write_csv(
     Ok(())
 }
 
-/// Writes that there is no item, if there is none, and no unresolved address is the reason.
+/// Writes that there is no item, if there is none, and neither an unresolved address nor the cursor is the reason.
 fn none(writer: &mut TextWriter, page: &Page, is_empty: bool, what: &str) {
-    if is_empty && page.unresolved_selectors.is_empty() {
+    if is_empty && page.unresolved_selectors.is_empty() && !page.is_continued() {
         let line = format!("No {what} matches. Try fewer filters.");
         writer.line(Style::Plain, &line);
     }

@@ -130,6 +130,7 @@ impl Answer for list::LinkListAnswer {
         if let [node] = self.nodes.as_slice()
             && self.edges.is_empty()
             && !self.page.truncated
+            && !self.page.is_continued()
         {
             let whole = node.selector.split("::").next().map(|name| format!("{name}::*"));
             let other = whole.filter(|whole| *whole != node.selector);
