@@ -1,6 +1,6 @@
 //! `select` and `index`: documented examples, pages, errors, formats, statuses.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Place, selectors};
 
@@ -792,4 +792,20 @@ fn no_address_and_a_document_that_is_gone_are_reported() {
         "{}",
         gone.stderr
     );
+}
+
+#[test]
+fn a_selector_of_more_nodes_than_the_limit_is_marked_as_cut() {
+    let text = format!("# A\n\n{}", "p\n\n".repeat(10_001));
+    let place = Place::ingested(&[("a.md", &text)]);
+    for (selector, is_cut) in [("[0-10000]", true), ("", true), ("[0-9999]", false)] {
+        let address = format!("a.md::block:paragraph{selector}?head=1");
+        let after = ["select", &address, "--after", "1-9990", "--limit", "0"];
+        let json = place.run(&after).success().json();
+        let codes: Vec<&Value> =
+            json["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]).collect();
+        assert_eq!(codes, if is_cut { vec!["EXPANSION_CUT"] } else { vec![] }, "{json}");
+        assert_eq!(json["truncated"], is_cut, "{address}");
+        assert_eq!(json["results"].as_array().unwrap().len(), 10);
+    }
 }

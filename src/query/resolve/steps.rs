@@ -70,7 +70,8 @@ pub(super) fn follow(
     let path = &document.stored.path;
     let written = joined(steps);
     let mut located = Located::default();
-    if nodes.len() > limits::MAX_EXPANSION {
+    let is_cut = nodes.len() > limits::MAX_EXPANSION;
+    if is_cut {
         nodes.truncate(limits::MAX_EXPANSION);
         located.warnings.push(expansion_cut(&format!("{path}: {written}")));
     }
@@ -80,6 +81,7 @@ pub(super) fn follow(
         let message = format!("{step} has no index, so every match of it was followed");
         located.warnings.push(Warning::new("UNINDEXED_STEP", message));
     } else if let Some(Step { kind, ordinal: Ordinal::Range(from, to), .. }) = steps.last()
+        && !is_cut
         && nodes.len() <= to - from
     {
         let count = from + nodes.len();
@@ -91,8 +93,11 @@ pub(super) fn follow(
     with_its_part(located)
 }
 
+/// The code of the warning that a selector names more nodes than are followed.
+pub(in crate::query) const EXPANSION_CUT: &str = "EXPANSION_CUT";
+
 /// Returns the warning that `what` names more nodes than are followed.
 pub(in crate::query) fn expansion_cut(what: &str) -> Warning {
     let message = format!("{what} matches more nodes than {} allows", limits::row::MAX_EXPANSION);
-    Warning::new("EXPANSION_CUT", message)
+    Warning::new(EXPANSION_CUT, message)
 }
