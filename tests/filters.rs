@@ -606,3 +606,74 @@ fn the_hint_of_an_empty_answer_names_a_document_that_the_filters_take() {
     assert!(!find("dir2/a.md").contains("but the document"));
     assert!(find("dir3").contains("but the document dir3/b.md does"));
 }
+
+#[test]
+fn a_bundle_has_the_places_that_the_filter_names() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\nintro\n\n## Setup\n\nsteps\n\n```sh\nmake\n```\n\n## Use\n\nrun it\n"),
+        ("d/b.md", "# B\n\n## Setup now\n\nother\n"),
+        ("d/plain.md", "text\n"),
+    ]);
+    let contents = |arguments: &[&str]| -> Vec<String> {
+        let call = ["context", "--with-body"];
+        let answer = place.run(&[&call[..], arguments].concat()).success().json();
+        assert_eq!(answer["unresolved_selectors"], serde_json::json!([]), "{answer}");
+        let items = answer["items"].as_array().unwrap();
+        items.iter().map(|item| item["content"].as_str().unwrap().to_owned()).collect()
+    };
+    let setup = "## Setup\n\nsteps\n\n```sh\nmake\n```\n\n";
+    for under in ["a.md::Setup", "Setup", "a.md#setup", "a.md::heading:h2[0]", "a.md:5"] {
+        assert_eq!(contents(&["--under", under]), [setup], "{under}");
+    }
+    assert_eq!(contents(&["--under", "a.md:7-9"]), ["steps\n\n```sh\n"]);
+    assert_eq!(contents(&["--under", "a.md::Setup?part=heading"]), ["## Setup\n"]);
+    assert_eq!(contents(&["--under", "block:code[0]"]), ["```sh\nmake\n```\n"]);
+    // A folder, a glob and a document are whole documents.
+    let folder = ["# B\n\n## Setup now\n\nother\n", "text\n"];
+    assert_eq!(contents(&["--under", "d"]), folder);
+    assert_eq!(contents(&["--under", "d/*", "--under", "d/b.md::Setup now"]), folder);
+    assert_eq!(contents(&["--under", "plain"]), ["text\n"]);
+    // The other filters apply to each place.
+    let some = ["--under", "a.md::Setup", "--under", "a.md::Use"];
+    assert_eq!(contents(&some), [setup, "## Use\n\nrun it\n"]);
+    assert_eq!(contents(&[&some[..], &["--type", "code"]].concat()), [setup]);
+    assert_eq!(contents(&[&some[..], &["-g", "a.md", "--level", "2"]].concat()).len(), 2);
+    place.run(&[&["context"], &some[..], &["-g", "!a.md"]].concat()).ends(1);
+    place.run(&[&["context"], &some[..], &["--level", "3"]].concat()).ends(1);
+    let records = place.run(&["context", "--under", "a.md::Use", "-f", "records"]).success().text();
+    assert!(records.contains("N a.md::heading:h2[1] Section "), "{records}");
+    // A question is answered in the same place.
+    let found = place.run(&["context", "--query", "steps", "--under", "a.md::Setup"]).success();
+    assert_eq!(found.json()["items"][0]["selector"], "a.md::heading:h2[0]");
+}
+
+#[test]
+fn a_glob_is_a_glob_before_a_part_of_a_title() {
+    let title = "Files *.md in d";
+    let text = format!("# {title}\n\nneedle\n\n- [ ] first\n");
+    let place = Place::ingested(&[
+        ("a.md", &*text),
+        ("b.md", "# B\n\nneedle\n\n- [ ] second\n"),
+        ("c[d].md", "# C\n\nneedle\n"),
+        ("cd.md", "# D\n\nneedle\n"),
+    ]);
+    let found = |command: &[&str]| files(&place.run(command).success().json());
+    let all = ["a.md", "b.md", "c[d].md", "cd.md"];
+    assert_eq!(found(&["tasks", "*.md"]), all[..2]);
+    assert_eq!(found(&["tasks", "--under", "[ab].md"]), all[..2]);
+    assert_eq!(found(&["search", "-e", "needle", "--under", "*.md"]), all);
+    assert_eq!(found(&["search", "-e", "needle", "--under", "./*.md"]), all);
+    assert_eq!(found(&["find", "*", "--under", "*.md"]), all);
+    assert_eq!(found(&["context", "--under", "?.md"]), all[..2]);
+    // A document of that name, a title that is no glob, and a title in a document are what they were.
+    assert_eq!(found(&["find", "*", "--under", "c[d].md"]), ["c[d].md"]);
+    assert_eq!(found(&["tasks", "--under", "s *.md in"]), ["a.md"]);
+    assert_eq!(found(&["tasks", "--under", "a.md::*.md in"]), ["a.md"]);
+    place.write("e.md", "# *.md\n\nneedle\n");
+    place.run(&["ingest"]).success();
+    let both = place.run(&["search", "-e", "needle", "--under", "*.md"]).success().json();
+    assert_eq!(files(&both).len(), 5);
+    assert_eq!(both["warnings"][0]["code"], "SHADOWED_TITLE", "{both}");
+    let title = place.run(&["search", "-e", "needle", "--under", "/*.md"]).success().json();
+    assert_eq!(files(&title), ["e.md"]);
+}

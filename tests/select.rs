@@ -716,7 +716,7 @@ fn a_tree_without_sections_says_so() {
         ("a.md", "---\nk: v\n---\n# A\n\n- one\n- two\n"),
         ("b.md", "# B\n\ntext\n"),
     ]);
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["toc", "a::block:list[0]"], "`mdsel select 'a::block:list[0]'`"),
         (&["toc", "a::@frontmatter"], "no section is in a::@frontmatter"),
         (&["index", "a.md:6-7"], "no section is in a.md:6-7"),
@@ -724,7 +724,6 @@ fn a_tree_without_sections_says_so() {
         (&["toc", "--level", "6"], "no section passes the filters"),
         (&["toc", "a.md", "--level", "6"], "no section passes the filters"),
         (&["toc", "--under", "a::block:list[0]"], "no section is in a::block:list[0]"),
-        (&["context", "--under", "a::block:list[0]"], "no section is in a::block:list[0]"),
     ];
     for (arguments, message) in cases {
         let json = place.run(arguments).ends(1).json();

@@ -550,15 +550,13 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Adds the documents that match the filters.
+    /// Adds the documents that match the filters, or the places in them that the filters name.
     fn add_documents(&mut self) -> Result<()> {
         if self.request.filter.is_empty() {
             return Ok(());
         }
-        // Documents are added whole, so `--under` must name folders or documents here.
-        let others = FilterRequest { under: Vec::new(), ..self.request.filter.clone() };
         let ListedDocuments { documents, faults, filter, .. } =
-            listed::listed(self.session, &self.request.filter.under, &others)?;
+            listed::listed(self.session, &[], &self.request.filter)?;
         self.faults.extend(faults);
         self.warnings.extend(filter.warnings.iter().cloned());
         let mut has_taken = false;
@@ -567,17 +565,13 @@ impl Bundle<'_> {
             if self.items.len() >= self.enough {
                 return Ok(());
             }
-            let document = self.session.open(&stored)?;
-            let sections = &document.tree.outline().sections;
-            if !filter.looks_inside()
-                || sections.iter().any(|section| filter.takes_section(&document, section))
-            {
-                self.add(ResolvedNode::whole(document), None);
+            for part in filter.parts(&self.session.open(&stored)?) {
+                self.add(part, None);
                 has_taken = true;
             }
         }
         if !has_taken && self.faults.is_empty() {
-            self.warnings.extend(filter.no_section(&self.request.filter.under, &others));
+            self.warnings.extend(filter.no_section(&[], &self.request.filter));
         }
         Ok(())
     }

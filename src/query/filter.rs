@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::batches::{Candidates, DocumentBatches};
 use super::containers::types_of;
@@ -12,6 +13,7 @@ use super::document_order::DocumentOrder;
 use super::node::{Extent, answer};
 use super::open_document::OpenDocument;
 use super::resolve::{NodeRange, resolve};
+use super::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use super::session::Session;
 use super::warning::{
     NO_DOCUMENT, NO_ITEMS, OTHER_VALUES, UNKNOWN_KEY, no_document, parsed_before, unreadable_within,
@@ -87,14 +89,23 @@ pub fn block_types() -> impl Iterator<Item = &'static str> {
     BlockType::ALL.into_iter().map(BlockType::name).chain(["item", "frontmatter"])
 }
 
+/// A place that hits must be in.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    target: Target,
+    params: Params,
+    resolved: Option<ResolvedAs>,
+    span: ByteSpan,
+}
+
 /// The filters of a request, resolved in a store.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     /// The conditions on documents.
     pub(super) documents: DocumentFilter,
-    /// The spans that hits in some of the documents of [`DocumentFilter::under`] must be in, by the id
+    /// The places that hits in some of the documents of [`DocumentFilter::under`] must be in, by the id
     /// of the document.
-    places: HashMap<i64, Vec<ByteSpan>>,
+    places: HashMap<i64, Vec<Place>>,
     /// The globs of [`DocumentFilter::globs`] as they are written.
     globs: Vec<String>,
     pub(super) types: Vec<String>,
@@ -150,14 +161,29 @@ fn known_collection(session: &Session<'_>, name: &str) -> Result<()> {
     ))
 }
 
-/// Returns the warning that `folder`, whose path ends with `name`, was taken, and not a section with that title.
-fn shadowed(session: &Session<'_>, name: &str, folder: &str) -> Result<Option<Warning>> {
+/// Returns the warning that `name` was read as `taken`, and not as the title of a section, if a section has it.
+fn shadowed(session: &Session<'_>, name: &str, taken: &str) -> Result<Option<Warning>> {
     let is_title = !session.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
     Ok(is_title.then(|| {
         let message = format!(
-            "{name} was read as the folder {folder}, and is also the title of a section; write /{name} for that", name = quoted(&name));
+            "{name} was read as {taken}, and is also the title of a section; write /{name} for that",
+            name = quoted(&name)
+        );
         Warning::new("SHADOWED_TITLE", message)
     }))
+}
+
+/// Returns the documents that `address` takes as a glob; none if it is the name of a document or has a place in one.
+fn globbed(session: &Session<'_>, address: &str) -> Result<Vec<StoredDocument>> {
+    let name = document_name::without_selector(address);
+    if !is_glob(name)
+        || name.contains("::")
+        || name.starts_with('/')
+        || !matches!(document_name::by_whole_name(session, name)?, NameMatch::None)
+    {
+        return Ok(Vec::new());
+    }
+    Ok(documents::meant(session, name, &[])?.unwrap_or_default())
 }
 
 /// Returns what to do instead of the glob `address`, which names no document and no section.
@@ -268,18 +294,24 @@ impl Filter {
         }
         let by_suffix = folders::by_suffix(session, address)?;
         if let Ok(Some(folder)) = &by_suffix {
-            self.warnings.extend(shadowed(session, address, folder)?);
+            self.warnings.extend(shadowed(session, address, &format!("the folder {folder}"))?);
         }
         Ok(by_suffix)
     }
 
-    /// Adds the nodes of `address`, or the documents if it is a glob, in documents whose path `takes` accepts.
+    /// Adds the documents that `address` takes as a glob, else its nodes, in documents whose path `takes` accepts.
     fn add_under(
         &mut self,
         session: &Session<'_>,
         address: &str,
         takes: &dyn Fn(&str) -> bool,
     ) -> Result<()> {
+        let globbed = globbed(session, address)?;
+        if !globbed.is_empty() {
+            self.warnings.extend(shadowed(session, address, "a glob")?);
+            self.add_documents(&globbed, takes);
+            return Ok(());
+        }
         let all = NodeRange { skip: 0, take: usize::MAX };
         let resolution = resolve(session, address, all)?;
         let Some(fault) = resolution.fault else {
@@ -297,7 +329,9 @@ impl Filter {
                             continue;
                         }
                     };
-                self.places.entry(place.document.stored.id).or_default().push(span);
+                let (target, params, resolved) = (place.target, place.params, place.resolved);
+                let places = self.places.entry(place.document.stored.id).or_default();
+                places.push(Place { target, params, resolved, span });
             }
             self.warnings.extend(resolution.warnings);
             return Ok(());
@@ -311,11 +345,18 @@ impl Filter {
             };
             self.faults.push(fault);
         }
-        for document in found.iter().filter(|document| takes(&document.path)) {
-            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
-            self.places.entry(document.id).or_default().push(ByteSpan::new(0, end));
-        }
+        self.add_documents(&found, takes);
         Ok(())
+    }
+
+    /// Adds those of `documents` whose path `takes` accepts.
+    fn add_documents(&mut self, documents: &[StoredDocument], takes: &dyn Fn(&str) -> bool) {
+        for document in documents.iter().filter(|document| takes(&document.path)) {
+            let end = usize::try_from(document.state.size).unwrap_or(usize::MAX);
+            let (target, span) = (Target::Document, ByteSpan::new(0, end));
+            let place = Place { target, params: Params::default(), resolved: None, span };
+            self.places.entry(document.id).or_default().push(place);
+        }
     }
 
     /// Returns the warning for an empty answer whose reason is that no document passes the filters, or that the
@@ -437,10 +478,42 @@ impl Filter {
     /// Returns whether `span` of a document is in one of the nodes that hits must be in.
     pub(super) fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
         self.documents.under.as_ref().is_none_or(|under| {
-            let spans = self.places.get(&document.id);
+            let places = self.places.get(&document.id);
             under.has_in_folder(&document.path)
-                || spans.is_some_and(|spans| spans.iter().any(|within| within.contains(span)))
+                || places.is_some_and(|places| places.iter().any(|place| place.span.contains(span)))
         })
+    }
+
+    /// Returns the parts of `document` that the request names and in which something passes the filter: the whole of it,
+    /// or places in it.
+    pub(super) fn parts(&self, document: &Rc<OpenDocument>) -> Vec<ResolvedNode> {
+        let places = self.places.get(&document.stored.id).map_or(&[][..], Vec::as_slice);
+        let is_in_folder = |under: &Under| under.has_in_folder(&document.stored.path);
+        let is_whole = self.documents.under.as_ref().is_none_or(is_in_folder)
+            || places.iter().any(|place| place.target == Target::Document);
+        if is_whole {
+            let passes = self.passes_in(document, document.span());
+            return passes.then(|| ResolvedNode::whole(Rc::clone(document))).into_iter().collect();
+        }
+        let passing = places.iter().filter(|place| self.passes_in(document, place.span));
+        let part = |place: &Place| {
+            let Place { target, params, resolved, .. } = *place;
+            ResolvedNode { document: Rc::clone(document), target, params, resolved }
+        };
+        passing.map(part).collect()
+    }
+
+    /// Returns whether `span`, or a section in it, has the types and the level.
+    fn passes_in(&self, document: &OpenDocument, span: ByteSpan) -> bool {
+        if self.types.is_empty() && self.level.is_none() {
+            return true;
+        }
+        let tree = &document.tree;
+        let is_within = |section: &&Section| {
+            tree.node(section.node).is_some_and(|node| span.contains(node.bytes))
+        };
+        let mut sections = tree.outline().sections.iter().filter(is_within);
+        sections.any(|section| self.takes_section(document, section)) || self.takes(document, span)
     }
 
     /// Returns whether a section matches: its level, its position, and the types of its own blocks.
