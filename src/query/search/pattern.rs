@@ -92,12 +92,13 @@ impl Pattern {
 
     /// Calls `visit` with the matches in `bytes`, in order, until it returns false. `bytes` is a whole
     /// document or the own text of a section. An empty match after its last line end is left out,
-    /// because no line begins there, or one that is not part of it.
+    /// because no line begins there, or one that is not part of it. So is one within a character.
     pub(super) fn matches(&self, bytes: &[u8], mut visit: impl FnMut(ByteSpan) -> bool) {
         for found in self.regex.find_iter(bytes) {
             let span = ByteSpan::new(found.start(), found.end());
             let may_be_between_cr_and_lf = self.is_multi_line && span.start < bytes.len();
-            if span.is_empty() && !may_be_between_cr_and_lf && !is_in_a_line(bytes, span.start) {
+            let is_in_a_line = || may_be_between_cr_and_lf || is_in_a_line(bytes, span.start);
+            if span.is_empty() && (is_in_a_character(bytes, span.start) || !is_in_a_line()) {
                 continue;
             }
             if !visit(span) {
@@ -115,6 +116,16 @@ fn is_in_a_line(bytes: &[u8], offset: usize) -> bool {
         (before, bytes.get(offset)),
         (Some(b'\r'), Some(b'\n')) | (None | Some(b'\n' | b'\r'), None)
     )
+}
+
+/// Returns whether `offset` is between the bytes of a character. A byte that is not UTF-8 is a character of its own.
+fn is_in_a_character(bytes: &[u8], offset: usize) -> bool {
+    let is_character = |start: usize, end: usize| {
+        let text = bytes.get(start..end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        text.is_some_and(|text| text.chars().count() == 1)
+    };
+    let mut starts = (1..4).filter_map(|before| offset.checked_sub(before));
+    starts.any(|start| (offset + 1..=start + 4).any(|end| is_character(start, end)))
 }
 
 fn parse(pattern: &str, options: PatternOptions) -> Result<Hir> {
@@ -218,7 +229,7 @@ mod tests {
         spans
     }
 
-    /// Returns the matches of the `regex` crate, line by line.
+    /// Returns the matches of the `regex` crate, line by line, without empty ones within a character.
     fn scanned(pattern: &str, text: &str) -> Vec<(usize, usize)> {
         let regex = regex::bytes::Regex::new(pattern).unwrap();
         let lines = LineIndex::new(text.as_bytes());
@@ -227,7 +238,10 @@ mod tests {
             let start = lines.start_of(line);
             let bytes = &text.as_bytes()[start..lines.end_of(line)];
             for found in regex.find_iter(trim_line_end(bytes)) {
-                spans.push((start + found.start(), start + found.end()));
+                let (start, end) = (start + found.start(), start + found.end());
+                if start < end || text.is_char_boundary(start) {
+                    spans.push((start, end));
+                }
             }
         }
         spans
@@ -243,7 +257,7 @@ mod tests {
             "a\n",
             "ab\r\ncd\r\n",
             "x\ry\n\nz",
-            "aé\n\n\r\r\nb",
+            "aé日\n\n\r\r\nb",
             "foo bar\n foo",
             "a\u{2028}b\u{85}c\n",
         ];
@@ -299,6 +313,21 @@ mod tests {
         assert_eq!(spans("k", insensitive, "kK\u{212A}"), [(0, 1), (1, 2), (2, 5)]);
         let multi = PatternOptions { is_multi_line: true, ..plain };
         assert_eq!(spans(r"a$\s+^b", multi, "a\r\nb"), [(0, 4)]);
+    }
+
+    #[test]
+    fn an_empty_match_is_not_within_a_character() {
+        assert_eq!(found("", "aé日\u{1F600}b\n").len(), 6);
+        assert_eq!(found("x*", "éx\n"), [(0, 0), (2, 3)]);
+        assert_eq!(found(r"\B", "é\n"), []);
+        let pattern = Pattern::new(&[String::new()], PatternOptions::default()).unwrap();
+        let mut starts = Vec::new();
+        // Neither a byte that only continues a character nor the start of one is a character.
+        pattern.matches(b"\x80\xe6\x97a\xe6\x97\xa5", |span| {
+            starts.push(span.start);
+            true
+        });
+        assert_eq!(starts, [0, 1, 2, 3, 4, 7]);
     }
 
     #[test]
