@@ -64,11 +64,11 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     let habit = habit(error, arguments);
     let is_certain = habit.is_some() || similar.is_some_and(|similar| !similar.is_empty());
     hints = habit.map_or(hints, |habit| vec![habit]);
-    if error.kind() == ClapErrorKind::ArgumentConflict && message.ends_with("'[QUERY]...'") {
-        let place = arguments.last().and_then(|last| last.to_str()).unwrap_or_default();
+    if error.kind() == ClapErrorKind::ArgumentConflict && message.contains("'[QUERY]...'") {
+        let place = last_word_of_query(arguments).unwrap_or_default();
         hints.push(format!(
             "a pattern takes no other words; to search in a folder or document, use --under {}",
-            shell_value(place)
+            shell_value(&place)
         ));
     }
     match as_text(error, arguments).filter(|_| !is_certain) {
@@ -81,6 +81,14 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
         message.replace("invalid digit found in string", "not a whole number of at least 0"),
     )
     .with_hint(hints.join("; "))
+}
+
+/// Returns the last word of the query in `arguments`, which clap refuses.
+fn last_word_of_query(arguments: &[OsString]) -> Option<String> {
+    let lenient = option_groups::command().ignore_errors(true);
+    let matches = lenient.try_get_matches_from(arguments).ok()?;
+    let (_, matches) = matches.subcommand()?;
+    matches.try_get_many::<String>("query").ok()??.next_back().cloned()
 }
 
 /// Returns whether the name of a command is missing.
@@ -357,6 +365,14 @@ mod tests {
         assert_eq!(message_and_hint(&["ldmd", "add"]).1, "run `mdsel ldmd --help`");
         let hint = message_and_hint(&["search", "-e", "x", "a b"]).1;
         assert!(hint.contains("use --under 'a b'; "), "{hint}");
+        for arguments in [
+            &["search", "-e", "x", "sub", "-f", "text"][..],
+            &["-f", "text", "search", "sub", "-ie", "x", "--limit", "3", "-w"],
+            &["search", "-e", "x", "--regexp=y", "-C2", "sub", "--pretty"],
+        ] {
+            let hint = message_and_hint(arguments).1;
+            assert!(hint.contains("use --under sub; "), "{arguments:?} {hint}");
+        }
         for command in [&["find", "x", "a b"][..], &["meta", "a b"]] {
             let hint = message_and_hint(command).1;
             assert!(hint.starts_with("to select documents, use --under 'a b'; "), "{hint}");
