@@ -468,7 +468,8 @@ impl Extent {
     }
 }
 
-fn key_of(value: Value) -> String {
+/// Returns the key of a mapping that is written as `value`.
+pub(crate) fn key_of(value: Value) -> String {
     match value {
         Value::String(text) => text,
         other => other.to_string(),

@@ -375,6 +375,31 @@ fn some_change() -> impl Strategy<Value = KeyChange> {
 }
 
 #[test]
+fn a_key_that_is_no_text_has_the_name_that_is_read() {
+    let text = "Null: 1\nTrue: 2\n7: 3\n\"Null \": 4\n";
+    let keys: Vec<String> =
+        parse(text.as_bytes(), Format::Yaml).unwrap().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["null", "true", "7", "Null "]);
+    for (number, key) in keys.iter().enumerate() {
+        let (old, new) = (format!(": {}\n", number + 1), ": x\n");
+        let expected = text.replace(&old, new);
+        assert_eq!(changed(Format::Yaml, text, &set(key, "x")).unwrap(), expected, "{key}");
+        let line = text.split_inclusive('\n').nth(number).unwrap();
+        assert_eq!(
+            changed(Format::Yaml, text, &unset(key)).unwrap(),
+            text.replace(line, ""),
+            "{key}"
+        );
+    }
+    for change in [set("Null", "x"), unset("Null")] {
+        let reason = changed(Format::Yaml, text, &change).unwrap_err();
+        assert_eq!(reason, "there is no key Null, but null");
+    }
+    let quoted = changed(Format::Yaml, "a: 1\n", &set("Null", "x")).unwrap();
+    assert_eq!(quoted, "a: 1\n\"Null\": x\n");
+}
+
+#[test]
 fn a_key_beside_one_in_another_case_and_a_null_in_toml_are_refused() {
     for change in [set("Status", "x"), unset("STATUS"), add("status.", "x")] {
         let result = changed(Format::Yaml, "status: a\n", &change);

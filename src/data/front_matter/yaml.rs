@@ -6,6 +6,7 @@
 use saphyr_parser::{Event, ScalarStyle};
 
 use super::layout::{KeyInsertionPoint, KeyLayout, Kind, Layout, ValueLayout};
+use crate::markdown::front_matter::{key_of, plain_scalar};
 use crate::markdown::yaml_source::YamlSource;
 use crate::position::{ByteSpan, next_line_start};
 
@@ -151,6 +152,10 @@ impl YamlReader<'_> {
         let mut index = 0;
         while !self.is_next_end() {
             let key = match self.events.get(self.position) {
+                // `Null` is the key `null`.
+                Some((Event::Scalar(key, ScalarStyle::Plain, _, None), _)) => {
+                    Some(key_of(plain_scalar(key)))
+                }
                 Some((Event::Scalar(key, ..), _)) => Some(key.to_string()),
                 _ => None,
             };
