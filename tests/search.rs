@@ -515,14 +515,19 @@ fn context_lines_counts_and_files_are_printed() {
     );
     let files = run(&["-l"]).success().json();
     assert_eq!(files, serde_json::json!({ "files": ["a.md", "b.md"], "truncated": false }));
-    // A limit is one of documents; the total has the hits of all.
+    // They ignore a limit of hits, and a budget has a continuation.
     for query in [&["-F", "hit"][..], &["hit"]] {
-        let first =
-            place.run(&[&["search", "-c", "--limit", "1"], query].concat()).success().json();
+        for form in ["-c", "-l"] {
+            let all = place.run(&[&["search", form], query].concat()).success().json();
+            let limited = ["search", form, "--limit", "1"];
+            assert_eq!(place.run(&[&limited[..], query].concat()).success().json(), all);
+        }
+        let first = ["search", "-c", "--max-chars", "84"];
+        let first = place.run(&[&first[..], query].concat()).success().json();
         assert_eq!(first["counts"].as_array().unwrap().len(), 1, "{first}");
         assert_eq!(first["total"], if query.len() == 2 { 3 } else { 2 });
         let next = first["next"].as_str().unwrap();
-        let rest = ["search", "-l", "--limit", "1", "--after", next];
+        let rest = ["search", "-l", "--after", next];
         let rest = place.run(&[&rest[..], query].concat()).success().json();
         let (one, other) = if query.len() == 2 { ("a.md", "b.md") } else { ("b.md", "a.md") };
         assert_eq!(first["counts"][0]["file"], one, "words: the best document comes first");
@@ -547,6 +552,35 @@ fn context_lines_counts_and_files_are_printed() {
     );
     let scanned = place.run(&["search", "-e", "h.t", "--explain"]).success().json();
     assert_eq!(scanned["explanation"]["method"], "scan");
+}
+
+#[test]
+fn a_count_of_words_has_each_section_that_duplicates_are_kept_of() {
+    let place = Place::ingested(&[
+        ("a.md", "---\nk: zebra\n---\n# A\n\nzebra here\n\n## B\n\nzebra there\n"),
+        ("b.md", "---\ntitle: zebra\n---\n# A\n\nzebra here\n"),
+    ]);
+    let counted = place.run(&["search", "-c", "zebra"]).success().json();
+    let all = ["search", "zebra", "--limit", "0", "--keep-duplicates"];
+    let all = place.run(&all).success().json();
+    let all = crate::harness::selectors(&all["hits"]);
+    assert_eq!(counted["total"], all.len(), "{all:?}");
+    assert!(all.contains(&"a.md::@frontmatter"), "{all:?}");
+    let few = place.run(&["search", "zebra", "--limit", "0"]).success().json();
+    assert!(!crate::harness::selectors(&few["hits"]).contains(&"a.md::@frontmatter"), "{few}");
+}
+
+#[test]
+fn an_empty_match_is_between_characters() {
+    let place = Place::ingested(&[("a.md", "aé日b\n")]);
+    let counted = place.run(&["search", "-e", "", "-c"]).success().json();
+    assert_eq!(counted["total"], 5);
+    for options in [&["-e", "x*"][..], &["-e", "x*", "-U"]] {
+        let found = place.run(&[&["search"], options].concat()).success().json();
+        let hits = found["hits"].as_array().unwrap();
+        let starts: Vec<_> = hits.iter().map(|hit| hit["byte_start"].as_u64().unwrap()).collect();
+        assert_eq!(starts, [0, 1, 3, 6, 7], "{options:?}");
+    }
 }
 
 #[test]

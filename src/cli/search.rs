@@ -74,7 +74,7 @@ pub(super) struct SearchArgs {
     /// Show N lines before and after each match
     #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
     pub(super) context: Option<usize>,
-    /// Print only the number of hits in each document
+    /// Print only the number of hits in each document, with those that --keep-duplicates adds
     #[arg(short, long, conflicts_with_all = ["files", "quiet"])]
     pub(super) count: bool,
     /// Print only the documents that have a hit
@@ -93,7 +93,7 @@ pub(super) struct SearchArgs {
     pub(super) explain: bool,
     #[command(flatten)]
     pub(super) records: RecordArgs,
-    /// Print at most N hits, or N documents with -c or -l; 0 for all [default: 20 hits, all documents]
+    /// Print at most N hits; 0 for all. -c and -l print all documents [default: 20]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
     #[command(flatten)]

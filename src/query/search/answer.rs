@@ -189,7 +189,7 @@ pub(super) struct Collector {
     form: OutputMode,
     /// Number of items to skip: hits, or documents if hits are counted.
     pub(super) skip: usize,
-    /// Maximum number of hits, or of documents if hits are counted.
+    /// Maximum number of hits.
     pub(super) most: usize,
     /// Number of Unicode scalars that are left for further hits; `None` without a budget.
     room: Option<usize>,
@@ -249,11 +249,6 @@ impl Collector {
     /// needed.
     pub(super) fn take_count(&mut self, file: &str, count: usize) -> bool {
         self.total += count;
-        if self.counts.len() >= self.skip.saturating_add(self.most) {
-            self.has_more = true;
-            // The total has the hits of all documents.
-            return self.form == OutputMode::Counts;
-        }
         self.counts.push(Count { file: file.to_owned(), count });
         self.form != OutputMode::Existence
     }

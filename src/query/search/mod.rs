@@ -84,8 +84,8 @@ pub struct SearchRequest {
     pub detail: HitDetail,
     /// Whether to report how the search was executed.
     pub explain: bool,
-    /// The maximum number of hits, or of documents if hits are counted; 0 for all. `None` for
-    /// [`limits::SEARCH_LIMIT`] hits, or all documents.
+    /// The maximum number of hits; 0 for all, and `None` for [`limits::SEARCH_LIMIT`]. Lists of documents and counts
+    /// ignore it.
     pub limit: Option<usize>,
     /// The maximum length of the answer in Unicode scalars, if limited. Hits that cannot fit are not looked
     /// for.
@@ -105,15 +105,13 @@ impl SearchRequest {
         }
     }
 
-    /// Returns the maximum number of hits, or of documents if hits are counted.
+    /// Returns the maximum number of hits; of documents, there is none.
     fn most(&self) -> usize {
         match self.form {
             OutputMode::Hits => {
                 most(self.limit.unwrap_or(limits::SEARCH_LIMIT)).min(limits::MAX_SEARCH_HITS)
             }
-            OutputMode::Counts | OutputMode::Files | OutputMode::Existence => {
-                self.limit.map_or(usize::MAX, most)
-            }
+            OutputMode::Counts | OutputMode::Files | OutputMode::Existence => usize::MAX,
         }
     }
 }
@@ -216,8 +214,8 @@ fn best_without_filters(session: &Session<'_>, request: &SearchRequest) -> Resul
     if request.filter.is_empty() {
         return Ok(None);
     }
-    let (filter, form, limit) = (FilterRequest::default(), OutputMode::Files, Some(1));
-    let unfiltered = SearchRequest { filter, form, limit, explain: false, ..request.clone() };
+    let (filter, form) = (FilterRequest::default(), OutputMode::Existence);
+    let unfiltered = SearchRequest { filter, form, explain: false, ..request.clone() };
     let Items::Files(files) = search(session, &unfiltered)?.items else { return Ok(None) };
     Ok(files.into_iter().next())
 }

@@ -139,6 +139,7 @@ impl Search<'_> {
             let by_parts = other.parts.sum().total_cmp(&one.parts.sum());
             by_parts.then_with(|| one.candidate.order(other.candidate))
         });
+        let folds = !self.request.keeps_duplicates;
         let mut result: Vec<ScoredSection<'a>> = Vec::with_capacity(all.len());
         for scored in all {
             let found = &scored.candidate.found;
@@ -146,10 +147,10 @@ impl Search<'_> {
             // section.
             let of_document = covered.get(&found.place.document);
             let is_covered = of_document.is_some_and(|covered| *covered >= scored.parts.coverage);
-            if found.place.is_front_matter() && is_covered && !self.filter.looks_inside() {
+            let adds_nothing = found.place.is_front_matter() && is_covered;
+            if adds_nothing && folds && !self.filter.looks_inside() {
                 continue;
             }
-            let folds = !self.request.keeps_duplicates;
             let others = result.iter().filter(|_| folds);
             let twin =
                 self.twin_among(others.clone().map(|other| other.candidate), scored.candidate)?;
