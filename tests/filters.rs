@@ -642,6 +642,13 @@ fn a_bundle_has_the_places_that_the_filter_names() {
     place.run(&[&["context"], &some[..], &["--level", "3"]].concat()).ends(1);
     let records = place.run(&["context", "--under", "a.md::Use", "-f", "records"]).success().text();
     assert!(records.contains("N a.md::heading:h2[1] Section "), "{records}");
+    // A folder comes before a document, and each filter is enough.
+    place.write("d/d.md", "# D\n");
+    place.write("d/f.md", "---\nk: 1\n---\n# F\n");
+    place.run(&["ingest"]).success();
+    assert_eq!(contents(&["--under", "d"]).len(), 4);
+    assert_eq!(contents(&["--where", "k = 1"]), ["---\nk: 1\n---\n# F\n"]);
+    assert_eq!(place.run(&["context", "--collection", "none"]).ends(2).code(), "USAGE");
     // A question is answered in the same place.
     let found = place.run(&["context", "--query", "steps", "--under", "a.md::Setup"]).success();
     assert_eq!(found.json()["items"][0]["selector"], "a.md::heading:h2[0]");

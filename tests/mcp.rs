@@ -381,6 +381,11 @@ fn tools_answer_like_the_commands() {
             json!({ "addresses": "guide.md#install", "format": "markdown" }),
             &["context", "guide.md#install", "-f", "markdown"],
         ),
+        (
+            "context",
+            json!({ "under": ["guide.md#install", "links.md:3-5"], "with_body": true }),
+            &["context", "--under", "guide.md#install", "--under", "links.md:3-5", "--with-body"],
+        ),
     ];
     for (tool, arguments, command) in cases {
         let expected = place.run(&[*command, &["--compact"]].concat()).success().text();

@@ -71,7 +71,8 @@ pub(super) struct ContextArgs {
 struct SourceArgs {
     /// Addresses to take; - reads them from standard input, one per line
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses),
-        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items"])]
+        required_unless_present_any = ["query", "tags", "under", "globs", "types", "level", "items",
+            "collections", "where"])]
     addresses: Vec<String>,
     /// Add text from outside: code, error, text, repl-history or file; repeatable
     #[arg(long = "item", value_name = "TYPE[:FILE[:START[-END]]]=TEXT|@FILE|-")]
