@@ -135,6 +135,23 @@ fn records_have_the_type_and_the_tags_of_the_document_and_the_kind_of_a_block() 
 }
 
 #[test]
+fn the_records_of_a_part_of_a_node_name_its_lines() {
+    let place = Place::ingested(&[("a.md", "# A\n\none\n\ntwo\n\n## B\n\nthree\n")]);
+    for (address, lines) in [
+        ("a.md:3-4", Some("3-4")),
+        ("a.md::A?part=own", Some("1-6")),
+        ("a.md::A?head=3", Some("1-3")),
+        ("a.md::A", None),
+        ("a.md::@3", None),
+    ] {
+        let context = ["context", address, "--with-body", "-f", "records"];
+        let text = place.run(&context).success().text();
+        let fact = text.lines().find(|line| line.starts_with("D lines "));
+        assert_eq!(fact, lines.map(|lines| format!("D lines {lines}")).as_deref(), "{text}");
+    }
+}
+
+#[test]
 fn a_part_of_the_records_of_toc_is_the_beginning_of_the_whole() {
     let place =
         Place::ingested(&[("a.md", "# A\n\n## B\n"), ("empty.md", "text\n"), ("z.md", "# Z\n")]);

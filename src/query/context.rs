@@ -16,10 +16,10 @@ use super::listed::ListedDocuments;
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::{longest, shorten};
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
-use super::resolved_node::{PlaceKey, ResolvedNode, Target};
+use super::resolved_node::{PlaceKey, ResolvedAs, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, listed};
-use crate::address::{AddressError, AddressResult, FaultCode};
+use crate::address::{AddressError, AddressResult, FaultCode, Params, SectionPart};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -150,6 +150,8 @@ pub struct PlaceItem {
     pub code: Option<FencedCode>,
     /// The hit that found it. Its passage is printed instead of the summary.
     pub found: Option<Hit>,
+    /// Whether the content is that of some lines of the node.
+    pub is_part: bool,
 }
 
 /// The code of a fenced code block.
@@ -456,7 +458,12 @@ fn item(
         Target::Node(node) => heading_path(&place.document, node),
         _ => Vec::new(),
     };
-    Ok(Ok(PlaceItem { answer, node, titles, word: place.word(), code, found: None }))
+    let Params { part, head, tail, .. } = place.params;
+    let is_part = place.resolved == Some(ResolvedAs::Lines)
+        || part.is_some_and(|part| part != SectionPart::All)
+        || head.or(tail).is_some();
+    let word = place.word();
+    Ok(Ok(PlaceItem { answer, node, titles, word, code, found: None, is_part }))
 }
 
 /// An item of a bundle that is being assembled.

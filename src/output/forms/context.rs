@@ -134,6 +134,10 @@ impl Answer for context::ContextAnswer {
                 ContextItem::Place(place) => {
                     records.node(&place.node)?;
                     if let Some(content) = place.shown() {
+                        if place.is_part {
+                            let NodeAnswer { line_start, line_end, .. } = place.answer;
+                            records.detail(&format!("lines {line_start}-{line_end}"))?;
+                        }
                         records.body(&place.node.selector, &content)?;
                     }
                     if let Some((_, rest)) = place.rest() {
