@@ -88,6 +88,7 @@ impl LinkComparison<'_> {
             && is_file_name(before, &one.document)
             && !is_file_name(after, &other.document)
             && !note_name(after).is_empty()
+            && !self.is_id(before, &one.document)?
         {
             return Ok(false);
         }
@@ -106,6 +107,12 @@ impl LinkComparison<'_> {
             }
             _ => Ok(true),
         }
+    }
+
+    /// Returns whether a link of front matter names `document` by its id, which stays whatever its file is called.
+    fn is_id(&self, link: &StoredLink, document: &OpenDocument) -> Result<bool> {
+        Ok(link.kind.is_typed()
+            && self.session.reader.links(&document.stored)?.id.as_deref() == Some(note_name(link)))
     }
 
     /// Returns whether the path of a link in the document at `source` leads into another collection by its name, and
@@ -358,11 +365,11 @@ fn note_name(link: &StoredLink) -> &str {
     link.target.split('#').next().unwrap_or_default().trim()
 }
 
-/// Returns whether a wikilink names `document` by its file name, which other readers of wikilinks follow. It stays a
-/// file name, even if the title or an alias of the document is the same text.
+/// Returns whether a wikilink or a link of front matter names `document` by its file name, which other readers of
+/// wikilinks follow. It stays a file name, even if the title or an alias of the document is the same text.
 fn is_file_name(link: &StoredLink, document: &OpenDocument) -> bool {
     let path = &document.stored.path;
-    matches!(link.kind, Kind::Wikilink | Kind::Embed)
+    matches!(link.kind, Kind::Wikilink | Kind::Embed | Kind::Typed(_))
         && [note_name(link), link.target.trim()].into_iter().any(|name| is_name_of(path, name))
 }
 
