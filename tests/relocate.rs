@@ -424,6 +424,26 @@ fn a_heading_in_a_wikilink_never_becomes_an_anchor() {
 }
 
 #[test]
+fn a_reference_to_the_text_of_a_heading_never_becomes_an_anchor() {
+    let links = "[a](b.md#Sec%20Two) [b](b.md#Part#Sec%20Two) [c](<b.md#Part#Sec Two>) [d](b.md#sec-two) [e](b.md#Part)\n";
+    let place = Place::ingested(&[("a.md", links), ("b.md", "## Part\n\n### Sec Two\n\nt ^x\n")]);
+    place.run(&["rename", "b.md", "Sec Two", "--title", "New: (one) & so"]).success();
+    let renamed = links
+        .replace("Sec%20Two", "New:%20(one)%20%26%20so")
+        .replace("Sec Two", "New: (one) %26 so")
+        .replace("sec-two", "new-one--so");
+    assert_eq!(text(&place, "a.md"), renamed);
+    place.run(&["rename", "b.md", "Part", "--title", "All parts"]).success();
+    let renamed = renamed
+        .replace("b.md#Part#New:%20", "b.md#All%20parts#New:%20")
+        .replace("Part#New: ", "All parts#New: ")
+        .replace("#Part", "#all-parts");
+    assert_eq!(text(&place, "a.md"), renamed);
+    assert!(findings(&place).is_empty());
+    place.assert_in_step();
+}
+
+#[test]
 fn a_rename_keeps_what_is_no_text_of_the_heading() {
     let links = "[a](#id) [b](#in-html) [c](#old) [[a#Old]]";
     for (heading, old, new, written) in [

@@ -7,7 +7,7 @@ use super::path::{folder_of, is_markdown, normalized, split_extension, without_o
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
-use crate::markdown::slug::{fold, slug};
+use crate::markdown::slug::{comparable, fold, slug};
 use crate::percent::percent_decode;
 use crate::percent::percent_encode;
 
@@ -157,10 +157,18 @@ fn fragments(old: Option<&str>, kind: &Kind, to: &NewTarget<'_>) -> Vec<Option<S
     let headings_above = (2..=texts.len()).map(heading);
     let own = (!texts.is_empty()).then(|| heading(1));
     // A reader of wikilinks finds headings by their text, not by an anchor.
-    let is_anchor = !headings.contains(' ')
-        && (headings.contains('-') || matches!(kind, Kind::Typed(_)) && slug(headings) == headings);
-    let names: Vec<String> = if is_reference {
+    let is_anchor = if is_reference {
+        let decoded = percent_decode(headings);
+        comparable(&slug(&decoded)) == comparable(&decoded)
+    } else {
+        !headings.contains(' ')
+            && (headings.contains('-')
+                || matches!(kind, Kind::Typed(_)) && slug(headings) == headings)
+    };
+    let names: Vec<String> = if is_reference && is_anchor {
         anchor.into_iter().chain(own).collect()
+    } else if is_reference {
+        own.into_iter().chain(headings_above).chain(anchor).collect()
     } else if is_anchor {
         anchor.into_iter().chain(own).chain(headings_above).collect()
     } else {
@@ -170,7 +178,12 @@ fn fragments(old: Option<&str>, kind: &Kind, to: &NewTarget<'_>) -> Vec<Option<S
     let count = headings.split('#').filter(|part| !part.trim().is_empty()).count();
     let mut chain = (2..=texts.len()).contains(&count).then(|| heading(count));
     for name in names {
-        let styled = |name: String| if is_reference { encoded(&name, headings) } else { name };
+        let styled = |name: String| match is_reference {
+            true => {
+                name.split('#').map(|part| encoded(part, headings)).collect::<Vec<_>>().join("#")
+            }
+            false => name,
+        };
         let name = styled(name);
         all.push(Some(format!("{above}{name}")));
         all.extend(chain.take().map(styled).map(Some));
@@ -417,6 +430,10 @@ mod tests {
         for (kind, old, expected) in [
             (Kind::Markdown, "#old", "#new-title"),
             (Kind::Markdown, "b.md#old", "b.md#new-title"),
+            (Kind::Markdown, "b.md#Old", "b.md#new-title"),
+            (Kind::Markdown, "b.md#Old%20title", "b.md#New%20title"),
+            (Kind::Markdown, "b.md#A#Old%20title", "b.md#A#New%20title"),
+            (Kind::Markdown, "b.md#A#Old%20title", "b.md#Above#New%20title"),
             (Kind::Wikilink, "#Old", "#New title"),
             (Kind::Wikilink, "b#A#Old", "b#A#New title"),
             (Kind::Wikilink, "#Old", "#Above#New title"),
@@ -425,11 +442,11 @@ mod tests {
         ] {
             let is_heading = kind == Kind::Wikilink && !old.contains('-');
             let all = candidates(&link(kind, old), "", &to, &[]);
-            assert!(all.contains(&expected.to_owned()), "{old}: {all:?}");
-            assert!(
-                !is_heading || all.iter().all(|target| !target.contains("new-title")),
-                "{all:?}"
-            );
+            let of = |target: &str| all.iter().position(|other| other == target);
+            let anchor = all.iter().position(|target| target.ends_with("new-title"));
+            assert!(of(expected).is_some(), "{old}: {all:?}");
+            assert!(anchor.is_none_or(|anchor| of(expected) <= Some(anchor)), "{old}: {all:?}");
+            assert!(!is_heading || anchor.is_none(), "{all:?}");
         }
     }
 
