@@ -573,7 +573,11 @@ fn what_a_dead_worker_wrote_is_deleted_by_the_next_ingest_in_parts() {
     };
     part("dead", "1/2");
     assert!(incomplete(&schema) > 0);
-    part("next", "1/2");
+    let dropped = &part("next", "1/2")["warnings"][0];
+    assert_eq!(dropped["code"], "INGEST_DROPPED", "{dropped}");
+    let message = dropped["message"].as_str().unwrap();
+    assert!(message.starts_with("the ingest \"dead\" was not complete"), "{message}");
+    assert!(message.contains("1 of 2 parts"), "{message}");
     let report = part("next", "2/2");
     assert_eq!(report["generation"], 1, "{report}");
     assert_eq!(incomplete(&schema), 0);

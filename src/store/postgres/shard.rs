@@ -68,7 +68,7 @@ impl ShardWriter {
                 );
                 warnings.push(Warning::new("INGEST_COMPLETED", message));
             }
-            let ingest = begun(&mut connection, shard)?;
+            let ingest = begun(&mut connection, shard, &mut warnings)?;
             // A worker of the same part may complete the ingest before it ends, so the lock of the store is
             // released for it, and the ingest is looked up again if it was.
             let of_shard = lock_name(ingest, i64::from(shard.index));

@@ -16,7 +16,7 @@ use super::removal::{delete_where, sweep};
 use super::rows::column;
 use super::store_row::StoreRow;
 use crate::corpus::IngestOptions;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::store::Shard;
 use crate::visible::quoted;
 
@@ -42,8 +42,12 @@ pub(super) fn other_ingest(message: String) -> Error {
 }
 
 /// Returns the number of the ingest of a part, which begins if it has not begun yet. Deletes what abandoned ingests
-/// wrote. The caller holds the lock of the store.
-pub(super) fn begun(connection: &mut Connection, shard: &Shard) -> Result<i64> {
+/// wrote, and warns of each. The caller holds the lock of the store.
+pub(super) fn begun(
+    connection: &mut Connection,
+    shard: &Shard,
+    warnings: &mut Vec<Warning>,
+) -> Result<i64> {
     let count = i64::from(shard.count);
     let statement =
         "INSERT INTO ingest (name, shards) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
@@ -53,7 +57,15 @@ pub(super) fn begun(connection: &mut Connection, shard: &Shard) -> Result<i64> {
         let (id, name, shards): (i64, String, i64) =
             (column(row, 0)?, column(row, 1)?, column(row, 2)?);
         if name != shard.ingest {
-            drop_abandoned(connection, id, shards)?;
+            let done = shards_in(connection, id)?;
+            if drop_abandoned(connection, id, shards)? {
+                let message = format!(
+                    "the ingest {} was not complete and is deleted, with {done} of {shards} parts; it begins again \
+                     if a part of it is ingested",
+                    quoted(&name)
+                );
+                warnings.push(Warning::new("INGEST_DROPPED", message));
+            }
         } else if shards == count {
             ingest = id;
         } else {
@@ -66,8 +78,8 @@ pub(super) fn begun(connection: &mut Connection, shard: &Shard) -> Result<i64> {
     Ok(ingest)
 }
 
-/// Deletes what an ingest wrote if none of its workers is connected.
-fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Result<()> {
+/// Deletes what an ingest wrote if none of its workers is connected. Returns whether it did.
+fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Result<bool> {
     let mut locked = Vec::new();
     for shard in 0..shards {
         let name = lock_name(ingest, shard);
@@ -75,13 +87,15 @@ fn drop_abandoned(connection: &mut Connection, ingest: i64, shards: i64) -> Resu
             locked.push(name);
         }
     }
-    if locked.len() as u64 == shards.unsigned_abs() {
+    let is_abandoned = locked.len() as u64 == shards.unsigned_abs();
+    if is_abandoned {
         for shard in 0..shards {
             drop_shard(connection, ingest, shard)?;
         }
         connection.execute("DELETE FROM ingest WHERE id = $1", &[(&ingest, Type::INT8)])?;
     }
-    locked.iter().try_for_each(|name| unlock(connection, name))
+    locked.iter().try_for_each(|name| unlock(connection, name))?;
+    Ok(is_abandoned)
 }
 
 /// Deletes what a worker wrote of a part. The caller holds the locks of the store and of the part.
