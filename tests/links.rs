@@ -378,6 +378,49 @@ fn check_reports_each_broken_link_once_with_a_suggestion() {
     assert_eq!(hint["findings"][0]["hint"], "did you mean moved/gone.md?");
 }
 
+#[test]
+fn a_suggestion_can_be_put_into_the_link() {
+    let place = Place::ingested(&[
+        ("guide/g.md", "[r](ref.md) [s](./ref#p) [[no/Ref#P|x]] [h](/no/ref.html) <a@b.c>\n"),
+        (
+            "x/y/a.md",
+            "---\nlinks: [no/ref]\n---\n[m](b%20c.md?q=1#s) [n](<b c.md>) ![[up/b c.md]]\n",
+        ),
+        ("api/Ref.md", "# Reference\n"),
+        ("b c.md", "# B\n"),
+    ]);
+    let hints = |file: &str| {
+        let check = place.run(&["links", "check", file]).ends(1).json();
+        let findings = check["findings"].as_array().unwrap().iter();
+        let hint = |finding: &Value| finding["hint"].as_str().unwrap_or_default().to_owned();
+        findings.map(hint).collect::<Vec<_>>()
+    };
+    let mean = |targets: &[&str]| {
+        targets.iter().map(|target| format!("did you mean {target}?")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        hints("guide/g.md"),
+        mean(&["../api/Ref.md", "../api/Ref#p", "api/Ref#P", "/api/Ref.html"])
+    );
+    assert_eq!(
+        hints("x/y/a.md"),
+        mean(&["api/Ref", "../../b%20c.md?q=1#s", "../../b c.md", "b c.md"])
+    );
+}
+
+#[test]
+fn a_command_in_a_finding_names_the_store() {
+    let place = Place::with(&[("a.md", "[i](i.md)\n\n[i](i.md)\n"), (".gitignore", "i.md\n")]);
+    place.write("i.md", "# I\n");
+    place.run(&["--db", "s.db", "ingest"]).success();
+    let command = "`mdsel ingest --db s.db --no-ignore`";
+    for options in [&["-f", "json"][..], &["-f", "text"], &["-f", "json", "--limit", "1"]] {
+        let text =
+            place.run(&[&["--db", "s.db", "links", "check"], options].concat()).ends(1).text();
+        assert!(text.contains(command) && !text.contains("mdsel ingest --no"), "{text}");
+    }
+}
+
 /// A small graph: the links of each document, by number.
 fn graph(seed: u64, count: usize) -> Vec<BTreeSet<usize>> {
     let mut state = seed;

@@ -343,7 +343,7 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &Me
         };
         Finding {
             code,
-            message: format!("{} {what}", change.file),
+            message: format!("{} {what}", change.file).into(),
             file: Some(change.file.clone()),
             line: None,
             hint: Some(command.clone()),
@@ -351,14 +351,14 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &Me
     });
     let missing = report.missing.iter().map(|name| Finding {
         code: "MISSING_FOLDER",
-        message: format!("the folder of the collection {name} does not exist"),
+        message: format!("the folder of the collection {name} does not exist").into(),
         file: None,
         line: None,
         hint: Some(message!("mdsel ingest --forget {}", name)),
     });
     let unreadable = report.unreadable.iter().map(|unreadable| Finding {
         code: "UNREADABLE",
-        message: format!("{} could not be checked: {}", unreadable.file, unreadable.reason),
+        message: message!("{} could not be checked: {}", unreadable.file, unreadable.reason),
         file: Some(unreadable.file.clone()),
         line: None,
         hint: None,
@@ -369,7 +369,7 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &Me
     };
     let left_out = report.skipped.iter().filter(is_left_out).map(|skipped| Finding {
         code: "LEFT_OUT",
-        message: format!("{} is not ingested: {}", skipped.file, skipped.reason),
+        message: message!("{} is not ingested: {}", skipped.file, skipped.reason),
         file: Some(skipped.file.clone()),
         line: None,
         hint: None,

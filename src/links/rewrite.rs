@@ -12,7 +12,7 @@ use crate::percent::percent_decode;
 use crate::percent::percent_encode;
 
 /// The target of a link after an edit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewTarget<'a> {
     /// The path of the document, relative to the root.
     pub path: &'a str,

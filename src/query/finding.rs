@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cursor::{Cursor, most};
-use super::page::{self, shorten, shorten_message};
+use super::page::{self, shorten_message};
 use super::warning::NO_DOCUMENT;
 use super::{List, Page};
 use crate::address::{AddressError, lines_address};
@@ -20,7 +20,7 @@ pub struct Finding {
     /// A stable code in capitals.
     pub code: &'static str,
     /// A description of the problem.
-    pub message: String,
+    pub message: Message,
     /// The document, if the problem is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -92,7 +92,7 @@ impl Findings {
     /// Keeps at most `limit` problems, like [`Self::at_most`]. Adds those that the most places have.
     #[must_use]
     pub fn summarized(self, limit: usize) -> Self {
-        let mut places: HashMap<(&str, &str), (usize, usize)> = HashMap::new();
+        let mut places: HashMap<(&str, &Message), (usize, usize)> = HashMap::new();
         for (index, finding) in self.findings.iter().enumerate() {
             let (_, count) = places.entry((finding.code, &finding.message)).or_insert((index, 0));
             *count += 1;
@@ -117,8 +117,10 @@ impl List for Findings {
     }
 
     fn messages_mut(&mut self) -> Vec<&mut Message> {
-        let hints = self.findings.iter_mut().filter_map(|finding| finding.hint.as_mut());
-        hints.chain(self.page.messages_mut()).collect()
+        let repeated = self.repeated.iter_mut().map(|repeated| &mut repeated.first);
+        let findings = self.findings.iter_mut().chain(repeated);
+        let messages = findings.flat_map(|it| [&mut it.message].into_iter().chain(&mut it.hint));
+        messages.chain(self.page.messages_mut()).collect()
     }
 
     fn count(&self) -> usize {
@@ -140,15 +142,15 @@ impl List for Findings {
 
     fn sizes_of_first(&self) -> usize {
         self.findings.first().map_or(0, |first| {
-            let hint = first.hint.as_ref().map(Message::to_string);
-            page::longest([first.message.as_str()].into_iter().chain(hint.as_deref()))
+            let texts = [&first.message].into_iter().chain(&first.hint).map(Message::to_string);
+            texts.map(|text| page::longest([text.as_str()])).max().unwrap_or_default()
         })
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
         let Some(first) = self.findings.first_mut() else { return false };
         self.repeated.clear();
-        shorten(&mut first.message, size);
+        shorten_message(&mut first.message, size);
         if let Some(hint) = &mut first.hint {
             shorten_message(hint, size);
         }

@@ -170,7 +170,7 @@ fn finding(fault: StoreProblem, is_file: bool) -> Finding {
     };
     Finding {
         code: fault.kind.code(),
-        message: fault.message,
+        message: fault.message.into(),
         file: fault.file,
         line: None,
         hint: hint.map(Message::from),

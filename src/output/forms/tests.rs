@@ -302,7 +302,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
 fn problems(text: &str) -> Findings {
     let finding = Finding {
         code: "BROKEN_LINK",
-        message: text.to_owned(),
+        message: text.to_owned().into(),
         file: Some(text.to_owned()),
         line: Some(3),
         hint: Some(text.to_owned().into()),

@@ -24,7 +24,8 @@ pub fn check(
             continue;
         }
         let markup = session.reader.markup(stored)?;
-        let finding = |code, line, message| {
+        let finding = |code, line, message: String| {
+            let message = message.into();
             let (file, line) = (Some(stored.path.clone()), Some(line));
             Finding { code, message, file, line, hint: None }
         };

@@ -9,7 +9,8 @@ use super::{EdgeFilter, Session};
 use crate::address::suggest::most_similar;
 use crate::error::Result;
 use crate::limits;
-use crate::links::{Kind, OnDisk, Reason, StoredLink};
+use crate::links::rewrite::{NewTarget, candidates};
+use crate::links::{Kind, OnDisk, Reason, StoredLink, folder_of};
 use crate::markdown::outline::Section;
 use crate::message::{Message, message};
 use crate::percent::percent_decode;
@@ -19,7 +20,7 @@ use crate::query::listed::ListedDocuments;
 use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
 use crate::query::{Cursor, FilterRequest, listed};
-use crate::store::Lookup;
+use crate::store::{Lookup, StoredDocument};
 use crate::visible::quoted;
 
 /// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
@@ -74,7 +75,11 @@ pub fn check(
                 if let Some((code, message)) = problem(session, link, &to)? {
                     findings.push(Finding {
                         code,
-                        message: format!("{}: {message}", quoted(&link.shown_target())),
+                        message: message!(
+                            "{}: {}",
+                            quoted(&link.shown_target()).to_string(),
+                            message
+                        ),
                         file: Some(document.stored.path.clone()),
                         line: Some(link.line),
                         hint: hints.of(document, link, &to)?,
@@ -96,7 +101,7 @@ fn problem(
     session: &Session<'_>,
     link: &StoredLink,
     to: &Destination,
-) -> Result<Option<(&'static str, String)>> {
+) -> Result<Option<(&'static str, Message)>> {
     let reason = match to {
         Destination::Place(_) | Destination::Attachment { is_checked: true, .. } => {
             return Ok(None);
@@ -107,12 +112,12 @@ fn problem(
                 OnDisk::Folder => "its path has a symbolic link or cannot be read",
                 _ => "the root of the store is not on this disk",
             };
-            return Ok(Some(("UNCHECKED", format!("{path} was not checked: {why}"))));
+            return Ok(Some(("UNCHECKED", message!("{} was not checked: {}", path, why))));
         }
         Destination::NotInStore(path) => {
             let why = why_left_out(session, path);
             let why = why.unwrap_or_else(|| "it has not been ingested yet".into());
-            return Ok(Some(("NOT_IN_STORE", format!("{path} is not in the store: {why}"))));
+            return Ok(Some(("NOT_IN_STORE", message!("{} is not in the store: {}", path, why))));
         }
         // Several generators replace this by a table of contents.
         Destination::Broken(Reason::File)
@@ -137,7 +142,7 @@ fn problem(
             ("UNCHECKED", "it is not below the root, and the store has no site root for it")
         }
     };
-    Ok(Some((code, what.to_owned())))
+    Ok(Some((code, what.into())))
 }
 
 /// Returns why an ingest excludes the Markdown file at `path`, or `None` if it does not.
@@ -149,8 +154,8 @@ fn why_left_out(session: &Session<'_>, path: &str) -> Option<Message> {
 struct Hints<'a> {
     session: &'a Session<'a>,
     graph: &'a Graph<'a>,
-    /// Hints by collection and file name without extension, so a target that many links get wrong is looked up once.
-    files: HashMap<(String, String), Option<String>>,
+    /// Documents by collection and file name without extension, so a target that many links get wrong is looked up once.
+    files: HashMap<(String, String), Option<StoredDocument>>,
     /// Hints by document and missing anchor, with the syntax of the link.
     anchors: HashMap<(i64, Kind, String), Option<String>>,
     /// The number of names compared with missing anchors, up to [`limits::MAX_ANCHORS_COMPARED`].
@@ -165,12 +170,10 @@ impl Hints<'_> {
         to: &Destination,
     ) -> Result<Option<Message>> {
         Ok(match to {
-            Destination::Broken(Reason::File) => {
-                self.file(document, &link.target)?.map(Message::from)
-            }
+            Destination::Broken(Reason::File) => self.file(document, link)?.map(Message::from),
             Destination::Broken(Reason::Anchor) => self.anchor(document, link)?.map(Message::from),
             Destination::Broken(Reason::Site) => {
-                let hint = self.file(document, &link.target)?.map(Message::from);
+                let hint = self.file(document, link)?.map(Message::from);
                 Some(hint.unwrap_or_else(|| {
                     let collection = match self.collection_of(document) {
                         "" => "".into(),
@@ -194,10 +197,31 @@ impl Hints<'_> {
         &self.session.roots.of(&document.stored.path).0.name
     }
 
+    /// Returns the target in the style of the link that leads to the document that may have been meant, if any.
+    fn file(&mut self, document: &OpenDocument, link: &StoredLink) -> Result<Option<String>> {
+        let Some(meant) = self.named_like(document, &link.target)? else { return Ok(None) };
+        let (stored, sites) = (&document.stored, &self.session.link_roots);
+        let to = NewTarget { path: &meant.path, ..NewTarget::default() };
+        let (name, part) = link.target.split_at(link.target.find('#').unwrap_or(link.target.len()));
+        let link = StoredLink { target: name.to_owned(), ..link.clone() };
+        for target in candidates(&link, folder_of(&stored.path), &to, sites) {
+            let link = StoredLink { target, ..link.clone() };
+            if self.graph.linked_document(stored, &link)? == Some(meant.id) {
+                return Ok(Some(format!("did you mean {}{part}?", link.shown_target())));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the only document of the same collection that has the file name of the target, if there is exactly
     /// one.
-    fn file(&mut self, document: &OpenDocument, target: &str) -> Result<Option<String>> {
-        let path = target.split(['#', '?']).next().unwrap_or(target).trim_end_matches('/');
+    fn named_like(
+        &mut self,
+        document: &OpenDocument,
+        target: &str,
+    ) -> Result<Option<StoredDocument>> {
+        let path = percent_decode(target.split(['#', '?']).next().unwrap_or(target));
+        let path = path.trim_end_matches('/');
         let name = path.rsplit('/').next().unwrap_or(path);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let key = (self.collection_of(document).to_owned(), stem.to_owned());
@@ -206,12 +230,9 @@ impl Hints<'_> {
         }
         let mut named = self.session.reader.all(&Lookup::Names(&[stem]))?;
         named.retain(|found| self.session.roots.of(&found.path).0.name == key.0);
-        let hint = match named.as_slice() {
-            [only] if !stem.is_empty() => Some(format!("did you mean {}?", only.path)),
-            _ => None,
-        };
-        self.files.insert(key, hint.clone());
-        Ok(hint)
+        let only = (named.len() == 1 && !stem.is_empty()).then(|| named.pop()).flatten();
+        self.files.insert(key, only.clone());
+        Ok(only)
     }
 
     /// Returns the anchor that is most similar to the missing one, in the document to which the link leads.
