@@ -62,6 +62,13 @@ pub struct LineSpan {
     pub end: usize,
 }
 
+impl LineSpan {
+    /// Returns whether the line with this number is in the range.
+    pub fn contains(self, line: usize) -> bool {
+        (self.start..=self.end).contains(&line)
+    }
+}
+
 /// The offsets at which the lines of a text begin.
 #[derive(Clone, Debug)]
 pub struct LineIndex {

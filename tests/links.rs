@@ -421,6 +421,60 @@ fn a_command_in_a_finding_names_the_store() {
     }
 }
 
+#[test]
+fn every_place_has_the_links_in_it() {
+    let text = "---\nlinks: [{type: s, id: b}]\n---\n# A\n\n- i0 [c](c.md)\n- i1\n\n  p [b](b.md)\n\n<!--LDMD:BEGIN id=\"x\"-->\n[d](d.md)\n<!--LDMD:END id=\"x\"-->\n\n## S\n\n| t |\n| - |\n| [b](b.md) |\n| [c](c.md#c) |\n";
+    let place = Place::ingested(&[
+        ("a.md", text),
+        ("b.md", "# B\n\n[a](a.md) [s](a.md#s) [x](a.md#a)\n"),
+        ("c.md", "# C\n"),
+        ("d.md", "# D\n"),
+    ]);
+    let ends = |address: &str, direction: &str| {
+        let list = ["links", "list", address, "--direction", direction];
+        let json = place.run(&list).success().json();
+        let key = if direction == "out" { "target" } else { "to" };
+        let edges = json["edges"].as_array().unwrap().iter();
+        edges.map(|edge| edge[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for (address, expected) in [
+        ("a.md::heading:h1[0]/block:list[0]", &["b.md", "c.md"][..]),
+        ("a.md::heading:h1[0]/block:list[0]/item[1]", &["b.md"]),
+        ("a.md::heading:h1[0]/block:list[0]/item[1]/block:paragraph[1]", &["b.md"]),
+        ("a.md::@frontmatter", &["b"]),
+        ("a.md::ldmd:x", &["d.md"]),
+        ("a.md::S/block:table[0]/row[1]", &["c.md#c"]),
+        ("a.md::S/block:table[0]/row[0]/cell[0]", &["b.md"]),
+        ("a.md:6-7", &["c.md"]),
+        ("a.md::heading:h1[0]?part=own", &["b.md", "c.md", "d.md"]),
+        ("a.md::heading:h1[0]?head=3", &["c.md"]),
+        ("a.md::heading:h1[0]?part=heading", &[]),
+        ("a.md::S", &["b.md", "c.md#c"]),
+    ] {
+        assert_eq!(ends(address, "out"), expected, "{address}");
+        let hops = |from: &str, to: &str, direction: &str| {
+            let path = ["links", "path", from, to, "--max-hops", "1", "--direction", direction];
+            place.run(&path).status == 0
+        };
+        for end in ["b.md", "c.md", "d.md"] {
+            let is_there = expected.iter().any(|target| target.starts_with(&end[..1]));
+            assert_eq!(hops(address, end, "out"), is_there, "{address} to {end}");
+            assert_eq!(hops(end, address, "in"), is_there, "{end} to {address}");
+            assert!(hops(end, address, "both") >= is_there, "{end} to {address}");
+        }
+    }
+    let (h1, h2) = ("a.md::heading:h1[0]", "a.md::heading:h2[0]");
+    assert_eq!(ends(h1, "in"), [h1, h2]);
+    assert_eq!(ends("a.md::heading:h1[0]?part=own", "in"), [h1]);
+    assert_eq!(ends("a.md:15-16", "in"), [h2]);
+    assert_eq!(ends("a.md::@frontmatter", "in"), [""; 0]);
+    let tree = ["links", "tree", "a.md::@frontmatter", "--direction", "out", "-f", "records"];
+    assert!(place.run(&tree).success().text().contains("E a.md::@frontmatter s b.md::* typed"));
+    let item = "a.md::heading:h1[0]/block:list[0]/item[0]";
+    let context = place.run(&["context", item, "--links", "1", "-f", "records"]).success().text();
+    assert!(context.contains("c.md") && !context.contains("d.md"), "{context}");
+}
+
 /// A small graph: the links of each document, by number.
 fn graph(seed: u64, count: usize) -> Vec<BTreeSet<usize>> {
     let mut state = seed;

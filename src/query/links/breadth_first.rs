@@ -10,9 +10,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::graph::{EdgeKey, Graph};
-use super::{Direction, Edge, EdgeFilter, EndFilter, contains};
+use super::{Direction, Edge, EdgeFilter, EndFilter, contains, is_within, lines_of};
 use crate::error::Result;
 use crate::limits;
+use crate::position::LineSpan;
 use crate::query::Session;
 use crate::query::resolved_node::ResolvedNode;
 
@@ -89,6 +90,8 @@ pub(super) struct BreadthFirstWalk<'a> {
     edges: HashSet<EdgeKey>,
     /// The node to reach, which may be a part of one that was reached.
     to: Option<ResolvedNode>,
+    /// The lines of the node to reach; see [`lines_of`].
+    lines: Option<LineSpan>,
     /// Whether the path is wanted from `to` to the root.
     is_reversed: bool,
 }
@@ -112,6 +115,7 @@ impl<'a> BreadthFirstWalk<'a> {
             places,
             edges: HashSet::new(),
             to: None,
+            lines: None,
             is_reversed: false,
         }
     }
@@ -123,11 +127,13 @@ impl<'a> BreadthFirstWalk<'a> {
         direction: Direction,
         from: ResolvedNode,
         to: ResolvedNode,
-    ) -> Self {
+    ) -> Result<Self> {
         let is_reversed = direction == Direction::In;
         let (root, to, direction) =
             if is_reversed { (to, from, Direction::Out) } else { (from, to, direction) };
-        Self { to: Some(to), is_reversed, ..Self::new(session, filter, direction, vec![root]) }
+        let lines = lines_of(session, &to)?;
+        let walk = Self::new(session, filter, direction, vec![root]);
+        Ok(Self { to: Some(to), lines, is_reversed, ..walk })
     }
 
     /// Returns the walk that neither shows nor goes through nodes that `ends` excludes.
@@ -146,7 +152,21 @@ impl<'a> BreadthFirstWalk<'a> {
 
     /// Returns whether a node is, or is in, the node to reach.
     fn is_there(&self, place: &ResolvedNode) -> bool {
-        self.to.as_ref().is_some_and(|to| contains(to, place))
+        let is_it = |to: &ResolvedNode| to.key() == place.key() || is_within(to, self.lines, place);
+        self.to.as_ref().is_some_and(is_it)
+    }
+
+    /// Returns the node at an end of `edge` if it is in the node to reach: that node itself if it only has the link.
+    fn end_there(&self, edge: &Edge, is_forward: bool) -> Option<ResolvedNode> {
+        let end = if is_forward { edge.target()? } else { &edge.from };
+        match (&self.to, self.lines) {
+            (Some(to), Some(lines)) if !is_forward => {
+                let is_in = to.document.stored.id == end.document.stored.id
+                    && lines.contains(edge.link.line);
+                is_in.then(|| to.clone())
+            }
+            _ => self.is_there(end).then(|| end.clone()),
+        }
     }
 
     /// Walks at most `max_hops` hops and `most` nodes, or until the node to reach is reached. Returns its index, if it was
@@ -225,10 +245,10 @@ impl<'a> BreadthFirstWalk<'a> {
             for (edge, is_forward) in self.edges_of(&place)? {
                 let Some(target) = edge.target() else { continue };
                 let end = if is_forward { target } else { &edge.from };
-                let next = if is_forward && keeps_targets || self.is_there(end) {
-                    end.clone()
-                } else {
-                    ResolvedNode::whole(std::rc::Rc::clone(&end.document))
+                let next = match self.end_there(&edge, is_forward) {
+                    Some(there) => there,
+                    None if is_forward && keeps_targets => end.clone(),
+                    None => ResolvedNode::whole(std::rc::Rc::clone(&end.document)),
                 };
                 let to = next.address();
                 let end = if self.is_reversed { &edge.from } else { end };

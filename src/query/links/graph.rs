@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::all_documents::AllDocuments;
-use super::contains;
 use super::targets::{Changed, Targets};
+use super::{contains, is_within, lines_of};
 use crate::address::Params;
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -292,7 +292,12 @@ impl<'a> Graph<'a> {
             let links = self.session.reader.links(&document.stored)?.links.into_iter();
             Ok(links.map(|link| (from(document, &link), link)).collect())
         };
-        self.links.within(place, all)
+        let Some(lines) = lines_of(self.session, place)? else {
+            return self.links.within(place, all);
+        };
+        let mut within = self.links.within(&ResolvedNode::whole(Rc::clone(document)), all)?;
+        within.retain(|(_, link)| lines.contains(link.line));
+        Ok(within)
     }
 
     /// Opens the documents to which links of the document `place` lead together, so that the store is not asked for each
@@ -331,7 +336,9 @@ impl<'a> Graph<'a> {
     pub fn leading_to(&self, place: &ResolvedNode) -> Result<Vec<Edge>> {
         let all = || self.links_to(&place.document.stored);
         let edge = |(to, (from, link))| Edge { from, to: Destination::Place(to), link };
-        Ok(self.leading.within(place, all)?.into_iter().map(edge).collect())
+        let lines = lines_of(self.session, place)?;
+        let leading = self.leading.within(place, all)?.into_iter();
+        Ok(leading.filter(|(to, _)| is_within(place, lines, to)).map(edge).collect())
     }
 
     /// Returns the targets of the links to a document and to nodes in it, with the links and the nodes that contain

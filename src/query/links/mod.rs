@@ -27,11 +27,15 @@ use serde::Serialize;
 use super::filter::{Filter, FilterRequest};
 use super::freshness::Freshness;
 use super::labels::Labels;
+use super::node::{Extent, answer};
 use super::page::{Page, shorten};
 use super::resolved_node::{ResolvedNode, Target};
 use super::session::Session;
+use crate::address::Params;
 use crate::error::Result;
 use crate::links::split_extension;
+use crate::markdown::outline::NodeKind;
+use crate::position::LineSpan;
 
 /// A node that links lead from or to.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -150,6 +154,37 @@ impl<'a> EndFilter<'a> {
 /// Returns the name of a file without its folders and its extension.
 fn file_stem(path: &str) -> &str {
     split_extension(path.rsplit('/').next().unwrap_or(path)).0
+}
+
+/// Returns the lines of a place whose links are found by their lines; `None` for a whole document and for a whole section,
+/// which has its links. The links of a cell are those of its row.
+fn lines_of(session: &Session<'_>, place: &ResolvedNode) -> Result<Option<LineSpan>> {
+    let is_section = match place.target {
+        Target::Document => true,
+        Target::Node(node) => {
+            let kind = place.document.tree.node(node).map(|node| node.kind);
+            matches!(kind, Some(NodeKind::Root | NodeKind::Section(_)))
+        }
+        Target::FrontMatter | Target::Ldmd(_) | Target::Cells(_) => false,
+    };
+    if is_section && place.params == Params::default() {
+        return Ok(None);
+    }
+    let node = answer(session, place, Extent::Words(0))?;
+    // A page that does not exist has no lines.
+    Ok(Some(node.map_or(LineSpan { start: 1, end: 0 }, |node| LineSpan {
+        start: node.line_start,
+        end: node.line_end,
+    })))
+}
+
+/// Returns whether `inner` is in `outer`, which has these `lines` if it is not whole; see [`lines_of`]. A section is in
+/// lines that have its heading.
+fn is_within(outer: &ResolvedNode, lines: Option<LineSpan>, inner: &ResolvedNode) -> bool {
+    let is_part = outer.params != Params::default();
+    let is_in_lines =
+        |lines: LineSpan| inner.target != Target::Document && lines.contains(inner.first_line());
+    contains(outer, inner) && (!is_part || lines.is_none_or(is_in_lines))
 }
 
 /// Returns whether `outer` contains `inner`. A document contains all of its nodes.

@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::breadth_first::{BreadthFirstWalk, Visited, WalkedEdge};
 use super::{Direction, EdgeFilter, EndFilter, LinkNode};
-use crate::address::Params;
 use crate::error::Result;
 use crate::limits;
 use crate::query::cursor::most;
@@ -196,7 +195,7 @@ pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalk
         match resolve_one(session, address)? {
             Ok((place, warnings)) => {
                 answer.page.warnings.extend(warnings);
-                ends.push(ResolvedNode::new(place.document, place.target, Params::default()));
+                ends.push(place);
             }
             Err(fault) => answer.page.unresolved_selectors.push(fault),
         }
@@ -210,7 +209,9 @@ pub fn walk(session: &Session<'_>, request: &LinkWalkRequest) -> Result<LinkWalk
     let ends = EndFilter::new(session, &request.documents)?;
     let (filter, direction) = (request.filter.clone(), request.direction);
     let walk = match &to {
-        Some(to) => BreadthFirstWalk::between(session, filter, direction, root.clone(), to.clone()),
+        Some(to) => {
+            BreadthFirstWalk::between(session, filter, direction, root.clone(), to.clone())?
+        }
         None => BreadthFirstWalk::new(session, filter, direction, vec![root.clone()]),
     };
     let mut walk = walk.within(ends.as_ref());
