@@ -178,12 +178,9 @@ fn fragments(old: Option<&str>, kind: &Kind, to: &NewTarget<'_>) -> Vec<Option<S
     let count = headings.split('#').filter(|part| !part.trim().is_empty()).count();
     let mut chain = (2..=texts.len()).contains(&count).then(|| heading(count));
     for name in names {
-        let styled = |name: String| match is_reference {
-            true => {
-                name.split('#').map(|part| encoded(part, headings)).collect::<Vec<_>>().join("#")
-            }
-            false => name,
-        };
+        let parts =
+            |name: &str| name.split('#').map(|it| encoded(it, headings)).collect::<Vec<_>>();
+        let styled = |name: String| if is_reference { parts(&name).join("#") } else { name };
         let name = styled(name);
         all.push(Some(format!("{above}{name}")));
         all.extend(chain.take().map(styled).map(Some));
