@@ -700,6 +700,12 @@ fn a_cursor_past_the_end_of_a_list_is_not_taken_for_an_empty_list() {
         let text = place.run(&[&past[..], &["-f", "text"]].concat()).text();
         assert!(!text.contains("No ") && text.contains("LIST_PAST_END"), "{command:?}: {text}");
     }
+    for command in
+        [&["tasks", "nope"][..], &["links", "path", "b.md", "a.md", "--direction", "out"]]
+    {
+        let text = place.run(&[command, &["--after", "1-2"]].concat()).ends(1).text();
+        assert!(!text.contains("LIST_PAST_END"), "{command:?}: {text}");
+    }
 }
 
 #[test]

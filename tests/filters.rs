@@ -628,6 +628,8 @@ fn a_bundle_has_the_places_that_the_filter_names() {
     assert_eq!(contents(&["--under", "a.md:7-9"]), ["steps\n\n```sh\n"]);
     assert_eq!(contents(&["--under", "a.md::Setup?part=heading"]), ["## Setup\n"]);
     assert_eq!(contents(&["--under", "block:code[0]"]), ["```sh\nmake\n```\n"]);
+    assert_eq!(contents(&["--under", "d/plain.md?head=1"]), ["text\n"]);
+    assert_eq!(contents(&["--under", "a.md?head=3"]), ["# A\n\nintro\n"]);
     // A folder, a glob and a document are whole documents.
     let folder = ["# B\n\n## Setup now\n\nother\n", "text\n"];
     assert_eq!(contents(&["--under", "d"]), folder);

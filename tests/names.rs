@@ -476,6 +476,8 @@ fn a_folder_may_be_named_like_a_step() {
         }
         assert_eq!(first(&place, &format!("{path}#head")), format!("{path}::heading:h1[0]"));
         assert_eq!(first(&place, &format!("{folder}/a")), format!("{path}::*"));
+        let item = format!("{path}#head/block:list[0]/item[0]");
+        assert_eq!(first(&place, &item), format!("{path}::heading:h1[0]/block:list[0]/item[0]"));
         let task = format!("{path}:5");
         place.run(&["task", &task, "--done"]).success();
         assert!(std::fs::read_to_string(place.join(&path)).unwrap().ends_with("- [x] task\n"));
@@ -496,6 +498,8 @@ fn a_glob_does_not_name_the_document_of_an_address() {
         assert!(message.contains(&format!("`mdsel toc '{glob}' --depth 0`")), "{message}");
         assert_ne!(place.run(&["toc", glob, "--depth", "0"]).success().json()["files"], json!([]));
     }
+    let fault = place.run(&["select", "zz*::X"]).ends(1).text();
+    assert!(fault.contains("no document matches") && !fault.contains("zz*' --depth"), "{fault}");
 }
 
 #[test]

@@ -53,13 +53,24 @@ impl Sought {
     /// The matches that a plain scan of a file finds.
     fn scan(&self, regex: &Regex, file: &[u8]) -> Vec<ByteSpan> {
         let mut spans = Vec::new();
+        // An empty match is not between the bytes of a character.
+        let mut boundaries = vec![true; file.len() + 1];
+        let mut at = 0;
+        for chunk in file.utf8_chunks() {
+            let valid = chunk.valid();
+            for offset in (0..valid.len()).filter(|offset| !valid.is_char_boundary(*offset)) {
+                boundaries[at + offset] = false;
+            }
+            at += valid.len() + chunk.invalid().len();
+        }
         let mut within = |start: usize, text: &[u8]| {
             // No line begins after the last line end of a text.
             let is_ended = text.is_empty() || trim_line_end(text).len() < text.len();
             let ends = self.options.is_multi_line && is_ended;
             let found = regex
                 .find_iter(text)
-                .filter(|found| !(ends && found.is_empty() && found.end() == text.len()));
+                .filter(|found| !(ends && found.is_empty() && found.end() == text.len()))
+                .filter(|found| !found.is_empty() || boundaries[start + found.start()]);
             spans.extend(
                 found.map(|found| ByteSpan::new(start + found.start(), start + found.end())),
             );

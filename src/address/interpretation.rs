@@ -204,11 +204,6 @@ fn with_namespace(address: &str, name: &str, place: &str) -> Vec<Interpretation>
 }
 
 fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError> {
-    // A path from the root is printed percent-encoded, and its `#` may look like that of an anchor.
-    let exact = |text: &str| match text.strip_prefix("./") {
-        Some(path) => namespace::decode(path),
-        None => text.to_owned(),
-    };
     let path =
         |text: &str, params| Interpretation::ExactPath { path: exact(text), place: whole(params) };
     let mut interpretations = vec![path(address, Params::default())];
@@ -219,6 +214,7 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
                 // The path of a document may begin like a selector, as `page/guide.md` does.
                 let (text, params) = split_params(address).unwrap_or((address, Params::default()));
                 interpretations.extend(of_document(text, params, None)?);
+                interpretations.extend(with_steps(text, params)?);
                 interpretations.push(Interpretation::Malformed(fault));
             }
         }
@@ -236,7 +232,6 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
     if text != address {
         interpretations.push(path(text, params));
     }
-    let tail = selector::split_tail(text, 0);
     if address.starts_with("ldmd:") {
         let places = parse_places(address, 0)?;
         interpretations.extend(places.into_iter().map(Interpretation::LdmdSection));
@@ -246,12 +241,7 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
         interpretations.extend(of_document(address, Params::default(), None)?);
     }
     interpretations.extend(of_document(text, params, None)?);
-    let mut names = Vec::new();
-    if let Some((base, tail)) = &tail {
-        let (path, place) = (exact(base), whole(params).continued(Some(tail))?);
-        names.push(Interpretation::ExactPath { path, place });
-        names.extend(of_document(base, params, Some(tail))?);
-    }
+    let names = with_steps(text, params)?;
     if is_path_from_root(address) {
         interpretations.extend(names);
         return Ok(interpretations);
@@ -263,6 +253,24 @@ fn without_namespace(address: &str) -> Result<Vec<Interpretation>, AddressError>
     interpretations.extend(names);
     interpretations.extend(sections);
     Ok(interpretations)
+}
+
+/// Returns the path that a text is. One from the root is printed percent-encoded, and its `#` may look like that of an
+/// anchor.
+fn exact(text: &str) -> String {
+    match text.strip_prefix("./") {
+        Some(path) => namespace::decode(path),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the interpretations of a text as the name of a document, with or without a place in it, and steps.
+fn with_steps(text: &str, params: Params) -> Result<Vec<Interpretation>, AddressError> {
+    let Some((base, tail)) = selector::split_tail(text, 0) else { return Ok(Vec::new()) };
+    let place = whole(params).continued(Some(&tail))?;
+    let mut names = vec![Interpretation::ExactPath { path: exact(base), place }];
+    names.extend(of_document(base, params, Some(&tail))?);
+    Ok(names)
 }
 
 /// Returns the interpretations of a text as the name of a document, with or without a place in it.

@@ -276,7 +276,7 @@ pub(crate) fn write_worded<Listed: Answer + List>(
     let reword = |answer: &mut Listed| {
         answer.messages_mut().into_iter().for_each(|message| *message = word(message));
     };
-    if answer.count() == 0
+    if answer.begins_after_end()
         && let Some(page) = answer.page_mut()
     {
         page.warn_of_end();

@@ -98,6 +98,14 @@ struct Place {
     span: ByteSpan,
 }
 
+impl Place {
+    /// Returns whether the place is its whole document, and not lines of it.
+    fn is_whole(&self) -> bool {
+        let Self { target, params, resolved, .. } = self;
+        *target == Target::Document && *params == Params::default() && resolved.is_none()
+    }
+}
+
 /// The filters of a request, resolved in a store.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
@@ -490,7 +498,7 @@ impl Filter {
         let places = self.places.get(&document.stored.id).map_or(&[][..], Vec::as_slice);
         let is_in_folder = |under: &Under| under.has_in_folder(&document.stored.path);
         let is_whole = self.documents.under.as_ref().is_none_or(is_in_folder)
-            || places.iter().any(|place| place.target == Target::Document);
+            || places.iter().any(Place::is_whole);
         if is_whole {
             let passes = self.passes_in(document, document.span());
             return passes.then(|| ResolvedNode::whole(Rc::clone(document))).into_iter().collect();

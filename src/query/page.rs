@@ -82,7 +82,7 @@ impl Page {
 
     /// Adds the warning that a page without items begins after the end of the list, if it continues one.
     pub(crate) fn warn_of_end(&mut self) {
-        if self.is_continued() {
+        if self.is_continued() && self.unresolved_selectors.is_empty() {
             let message =
                 "the list ends before this cursor; leave out {--after|after} to begin again";
             self.warnings.push(Warning::new("LIST_PAST_END", message));
@@ -206,6 +206,11 @@ pub trait List: Clone {
 
     /// Returns the number of items.
     fn count(&self) -> usize;
+
+    /// Returns whether the answer is the part of a list after its last item, if it has a cursor.
+    fn begins_after_end(&self) -> bool {
+        self.count() == 0
+    }
 
     /// Returns the smallest number of items with which the list makes progress. Returns 0 if the answer
     /// is useful without items.

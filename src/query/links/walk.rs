@@ -134,6 +134,10 @@ impl List for LinkWalkAnswer {
         self.page.outcome_of_list(!self.steps.is_empty())
     }
 
+    fn begins_after_end(&self) -> bool {
+        self.count() == 0 && self.no_path.is_none()
+    }
+
     fn count(&self) -> usize {
         let start = self.page.part.start();
         self.steps.iter().filter(|step| step.index >= start).count()

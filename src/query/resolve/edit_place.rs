@@ -386,7 +386,11 @@ impl Meanings {
             ([], [place]) if !self.is_selector => Ok(Ok(of_place(place, text))),
             _ => {
                 let total = self.whole_count + self.places.len();
-                let message = format!("{text} matches {total} places", text = quoted(&text));
+                let what = match self.is_selector {
+                    true => "is both a selector and the title of a section".to_owned(),
+                    false => format!("matches {total} places"),
+                };
+                let message = format!("{text} {what}", text = quoted(&text));
                 let places = self.places.iter().map(ResolvedNode::candidate);
                 let candidates = self.wholes.into_iter().chain(places);
                 Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))

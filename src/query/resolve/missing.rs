@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::limits;
 use crate::message::{Message, message};
 use crate::query::document_name::{self, NameMatch};
+use crate::query::documents;
 use crate::query::missing_document;
 use crate::store::{Lookup, StoredDocument};
 use crate::visible::quoted;
@@ -191,7 +192,8 @@ impl Resolver<'_> {
     /// Returns the fault that no document is called `name`. It suggests similar documents, with the
     /// first of `places` in each.
     fn no_document(&self, name: &str, places: &[ParsedPlace]) -> Result<AddressError> {
-        if let Some(Ok(_)) = document_name::globs_of(name) {
+        let is_glob = document_name::globs_of(name).is_some();
+        if is_glob && documents::meant(self.session, name, &[])?.is_ok_and(|it| !it.is_empty()) {
             let message = message!(
                 "no document is named {}, and a glob cannot name the document of an address; `mdsel toc {} --depth 0` \
                  lists the documents that match it",
