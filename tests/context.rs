@@ -141,6 +141,7 @@ fn the_records_of_a_part_of_a_node_name_its_lines() {
         ("a.md:3-4", Some("3-4")),
         ("a.md::A?part=own", Some("1-6")),
         ("a.md::A?head=3", Some("1-3")),
+        ("a.md::A?from=3", Some("5-9")),
         ("a.md::A", None),
         ("a.md::@3", None),
     ] {

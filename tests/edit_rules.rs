@@ -273,6 +273,14 @@ fn selector_words_that_are_also_titles_are_ambiguous() {
 }
 
 #[test]
+fn a_title_that_is_a_selector_is_ambiguous_although_no_document_has_such_a_place() {
+    let titled = "# A\n\n## block:table\n";
+    let place = Place::ingested(&[("r.md", titled), ("other.md", "# Else\n")]);
+    let answer = place.run(&["delete", "block:table"]).ends(1);
+    assert_eq!(candidates(&answer), ["r.md::heading:h2[0]"]);
+}
+
+#[test]
 fn a_whole_document_needs_an_explicit_address() {
     let place = Place::ingested(&[
         ("guide.md", "# Top\n\n## Setup\n\ntext\n"),

@@ -807,4 +807,6 @@ fn a_selector_of_more_nodes_than_the_limit_is_marked_as_cut() {
         assert_eq!(json["truncated"], is_cut, "{address}");
         assert_eq!(json["results"].as_array().unwrap().len(), 10);
     }
+    let context = ["context", "a.md::block:paragraph", "--limit", "0"];
+    assert_eq!(place.run(&context).success().json()["truncated"], true);
 }

@@ -276,10 +276,12 @@ pub(crate) fn write_worded<Listed: Answer + List>(
     let reword = |answer: &mut Listed| {
         answer.messages_mut().into_iter().for_each(|message| *message = word(message));
     };
-    if answer.begins_after_end()
-        && let Some(page) = answer.page_mut()
-    {
-        page.warn_of_end();
+    let begins_after_end = answer.begins_after_end();
+    if let Some(page) = answer.page_mut() {
+        page.mark_expansion_cut();
+        if begins_after_end {
+            page.warn_of_end();
+        }
     }
     reword(answer);
     let Some(most) = options.limit() else { return written(answer, options, out) };

@@ -458,10 +458,10 @@ fn item(
         Target::Node(node) => heading_path(&place.document, node),
         _ => Vec::new(),
     };
-    let Params { part, head, tail, .. } = place.params;
+    let Params { part, head, tail, page, from, .. } = place.params;
     let is_part = place.resolved == Some(ResolvedAs::Lines)
         || part.is_some_and(|part| part != SectionPart::All)
-        || head.or(tail).is_some();
+        || head.or(tail).or(page).or(from).is_some();
     let word = place.word();
     Ok(Ok(PlaceItem { answer, node, titles, word, code, found: None, is_part }))
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::Outcome;
 use super::cursor::{Cursor, ListPart};
 use super::labels::DocumentLabels;
+use super::resolve::EXPANSION_CUT;
 use crate::address::AddressError;
 use crate::count::counted;
 use crate::error::Warning;
@@ -78,6 +79,11 @@ impl Page {
     /// Returns whether the page continues a list.
     pub(crate) fn is_continued(&self) -> bool {
         self.part.start() > 0
+    }
+
+    /// Marks the page as truncated if an address names more nodes than are followed.
+    pub(crate) fn mark_expansion_cut(&mut self) {
+        self.truncated |= self.warnings.iter().any(|warning| warning.code == EXPANSION_CUT);
     }
 
     /// Adds the warning that a page without items begins after the end of the list, if it continues one.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::cursor::most;
 use super::node::{Extent, NodeAnswer, answer};
-use super::resolve::{EXPANSION_CUT, NodeRange, resolve_one, resolve_rest};
+use super::resolve::{NodeRange, resolve_one, resolve_rest};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::{Cursor, List, Outcome, Page, Session};
 use crate::address::{AddressError, Params, Suggestion, namespace};
@@ -150,8 +150,7 @@ pub fn select(session: &Session<'_>, request: &SelectRequest) -> Result<SelectAn
     if !is_done {
         result.page.end(end);
     }
-    let is_expansion_cut = result.page.warnings.iter().any(|warning| warning.code == EXPANSION_CUT);
-    result.page.truncated |= is_expansion_cut || result.results.iter().any(|node| node.truncated);
+    result.page.truncated |= result.results.iter().any(|node| node.truncated);
     Ok(result)
 }
 

@@ -367,7 +367,6 @@ impl Meanings {
                 self.places.extend(located.places);
             }
             Some(Err(fault)) => match fault.code {
-                FaultCode::SelectorNotFound | FaultCode::IndexOutOfRange => {}
                 FaultCode::NamespaceRequired => {
                     let titled = self.places.iter().map(ResolvedNode::address);
                     return Ok(Err(fault.suggest_first(titled.collect::<Vec<_>>())));

@@ -139,7 +139,7 @@ impl PassageChars {
             return Self::all(asked);
         }
         let (least, greatest) = (limits::LEAST_PASSAGE_CHARS, limits::PASSAGE_CHARS);
-        let share = |most: usize| (210 + most * 3 / 25).clamp(least, greatest);
+        let share = |most: usize| (210 + most.saturating_mul(3) / 25).clamp(least, greatest);
         let other = max_chars.map_or(greatest, share);
         let leading = (other * 12 / 5).min(limits::LEADING_PASSAGE_CHARS);
         Self { leading, other, grows: other < greatest }
