@@ -278,6 +278,10 @@ fn a_title_that_is_a_selector_is_ambiguous_although_no_document_has_such_a_place
     let place = Place::ingested(&[("r.md", titled), ("other.md", "# Else\n")]);
     let answer = place.run(&["delete", "block:table"]).ends(1);
     assert_eq!(candidates(&answer), ["r.md::heading:h2[0]"]);
+    let answer = place.run(&["delete", "A?head=x"]).ends(1).json();
+    let fault = &answer["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "MALFORMED_QUERY", "{answer}");
+    assert_eq!(fault["suggestions"], serde_json::json!(["r.md::heading:h1[0]"]));
 }
 
 #[test]

@@ -339,6 +339,9 @@ impl Meanings {
             {
                 self.other = Some(elsewhere(session, text, place)?);
             }
+            Interpretation::Malformed(fault) if fault.code == FaultCode::MalformedQuery => {
+                self.other = Some(Err(fault.clone()));
+            }
             Interpretation::Malformed(_) => self.is_selector = true,
             _ => {}
         }
@@ -367,7 +370,7 @@ impl Meanings {
                 self.places.extend(located.places);
             }
             Some(Err(fault)) => match fault.code {
-                FaultCode::NamespaceRequired => {
+                FaultCode::NamespaceRequired | FaultCode::MalformedQuery => {
                     let titled = self.places.iter().map(ResolvedNode::address);
                     return Ok(Err(fault.suggest_first(titled.collect::<Vec<_>>())));
                 }
