@@ -256,11 +256,11 @@ fn selector_words_that_are_also_titles_are_ambiguous() {
         }
         // Without a document, a selector applies to all of them.
         let answer = place.run(&["delete", word, "--dry-run"]).ends(1);
-        let titled = candidates(&answer).into_iter().filter(|address| {
+        let sections = candidates(&answer).into_iter().filter(|address| {
             let read = place.run(&["read", address, "--no-children"]).success().json();
             read["content"].as_str().unwrap().to_lowercase().starts_with(&format!("# {word}\n"))
         });
-        assert_eq!(titled.count(), 1, "{word}");
+        assert_eq!(sections.count(), 1, "{word}");
         let is_one = answer.text().contains("is both a selector and the title of a section");
         assert!(is_one || word == "h1.1", "{}", answer.text());
         assert_eq!(file(&place, "r.md"), titles);

@@ -388,9 +388,10 @@ impl Meanings {
             ([], [place]) if !self.is_selector => Ok(Ok(of_place(place, text))),
             _ => {
                 let total = self.whole_count + self.places.len();
-                let what = match self.is_selector {
-                    true => "is both a selector and the title of a section".to_owned(),
-                    false => format!("matches {total} places"),
+                let what = if self.is_selector {
+                    "is both a selector and the title of a section".to_owned()
+                } else {
+                    format!("matches {total} places")
                 };
                 let message = format!("{text} {what}", text = quoted(&text));
                 let places = self.places.iter().map(ResolvedNode::candidate);
