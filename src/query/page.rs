@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::Outcome;
 use super::cursor::{Cursor, ListPart};
 use super::labels::DocumentLabels;
-use super::resolve::EXPANSION_CUT;
+use super::warning::EXPANSION_CUT;
 use crate::address::AddressError;
 use crate::count::counted;
 use crate::error::Warning;

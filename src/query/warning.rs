@@ -12,6 +12,9 @@ pub(super) fn parsed_before(session: &Session<'_>) -> Option<Warning> {
     (!session.reader.facts().has_current_parser).then(store::parsed_before)
 }
 
+/// The code of the warning that an address names more nodes than are followed.
+pub(super) const EXPANSION_CUT: &str = "EXPANSION_CUT";
+
 /// The code of the diagnostic and of the warning about front matter that could not be parsed.
 pub(super) const UNREADABLE: &str = "FRONT_MATTER_UNREADABLE";
 

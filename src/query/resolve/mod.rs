@@ -23,7 +23,7 @@ pub(crate) use edit_node::{locate_for_edit, locate_section_for_edit, locate_text
 pub(crate) use edit_place::{NamedNode, named, names_document};
 pub(super) use locate::{ldmd_section, missing_ldmd_section};
 pub(super) use located::{Located, with_its_part};
-pub(super) use steps::{EXPANSION_CUT, expansion_cut};
+pub(super) use steps::expansion_cut;
 pub(super) use suggestion::similar_documents;
 
 use std::collections::HashSet;

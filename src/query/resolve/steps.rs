@@ -10,6 +10,7 @@ use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope, join
 use crate::error::Warning;
 use crate::limits;
 use crate::query::resolved_node::{ResolvedNode, Target};
+use crate::query::warning::EXPANSION_CUT;
 
 /// Returns the nodes that steps name from a place.
 pub(super) fn continued(base: &ResolvedNode, steps: &[Step], params: Params) -> Located {
@@ -92,9 +93,6 @@ pub(super) fn follow(
     located.places = nodes.into_iter().map(place).collect();
     with_its_part(located)
 }
-
-/// The code of the warning that a selector names more nodes than are followed.
-pub(in crate::query) const EXPANSION_CUT: &str = "EXPANSION_CUT";
 
 /// Returns the warning that `what` names more nodes than are followed.
 pub(in crate::query) fn expansion_cut(what: &str) -> Warning {
