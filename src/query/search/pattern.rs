@@ -120,7 +120,7 @@ fn is_in_a_line(bytes: &[u8], offset: usize) -> bool {
 
 /// Returns whether `offset` is between the bytes of a character. A byte that is not UTF-8 is a character of its own.
 fn is_in_a_character(bytes: &[u8], offset: usize) -> bool {
-    // Only the first byte of a character is none of these.
+    // All bytes of a character but the first are continuation bytes.
     if bytes.get(offset).is_none_or(|byte| byte & 0xc0 != 0x80) {
         return false;
     }
