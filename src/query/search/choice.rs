@@ -9,9 +9,9 @@ use super::question::{ASIDE, Pieces, WeightedTerms};
 use crate::position::ByteSpan;
 
 /// Factor on the weight of a term for each piece that already has it.
-const REPEATED: f32 = 0.45;
+const REPEATED: f32 = 0.3;
 /// Bonus for a piece after a chosen one, as a share of the mean weight of a term.
-const FOLLOWING: f32 = 0.2;
+const FOLLOWING: f32 = 0.3;
 /// The same if the last line of the chosen one has the beginning of it, which would be shown without its end.
 const BEGUN: f32 = 0.6;
 /// The same for a piece before or after a chosen one if a sentence would be shown without its beginning or its end.
