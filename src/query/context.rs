@@ -16,7 +16,7 @@ use super::listed::ListedDocuments;
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::{longest, shorten};
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
-use super::resolved_node::{PlaceKey, ResolvedAs, ResolvedNode, Target};
+use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, listed};
 use crate::address::{AddressError, AddressResult, FaultCode, Params, SectionPart};
@@ -458,9 +458,9 @@ fn item(
         Target::Node(node) => heading_path(&place.document, node),
         _ => Vec::new(),
     };
+    // A range of lines has a `tail`, too.
     let Params { part, head, tail, page, from, .. } = place.params;
-    let is_part = place.resolved == Some(ResolvedAs::Lines)
-        || part.is_some_and(|part| part != SectionPart::All)
+    let is_part = part.is_some_and(|part| part != SectionPart::All)
         || head.or(tail).or(page).or(from).is_some();
     let word = place.word();
     Ok(Ok(PlaceItem { answer, node, titles, word, code, found: None, is_part }))
