@@ -279,6 +279,27 @@ fn inflected_words_are_found_below_exact_matches() {
 }
 
 #[test]
+fn other_forms_of_words_of_other_languages_are_found() {
+    let place = Place::ingested(&[
+        (
+            "de.md",
+            "# Rechte\n\nVor dem Start wird ein Einwilligungsbanner angezeigt, auch in Notizen.\n",
+        ),
+        ("ru.md", "# Работа\n\nПереименование заметками не предусмотрено.\n"),
+        ("es.md", "# Ajustes\n\nGuarda las configuraciones antes de salir.\n"),
+        ("en.md", "# Other\n\nThe config is notional.\n"),
+    ]);
+    let found = |query: &str| files(&place.run(&["search", query]));
+    assert_eq!(found("Wie kann ich hier eine Einwilligung bekommen?"), ["de.md"]);
+    assert_eq!(found("Größe Notiz"), ["de.md"]);
+    assert_eq!(found("заметка"), ["ru.md"]);
+    assert_eq!(found("¿Cómo puedo cambiar la configuración de mi cuenta?"), ["es.md"]);
+    assert_eq!(found("\"заметка\""), [""; 0], "a quoted word is looked up as it is written");
+    let hit = &place.run(&["search", "заметка"]).json()["hits"][0];
+    assert_eq!(hit["line"], 3, "the line with the other form");
+}
+
+#[test]
 fn stop_words_count_only_without_other_words() {
     let place = Place::ingested(&[
         ("a.md", "# How do I\n\nWhat can I do, and how do I do it? When, where and why?\n"),

@@ -58,9 +58,12 @@ impl WordQuery {
     fn parse_as_written(text: &str) -> Self {
         let asks_for_number = asks_for_number(text);
         let languages = LanguageSet::of_question(text);
-        let without_stop_words = |clause: Clause| {
+        let is_english = languages == LanguageSet::ENGLISH && !has_only_other_words(text);
+        let in_its_language = |clause: Clause| {
             let without = clause.without_stop_words(languages);
-            without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH)).unwrap_or(clause)
+            let without = without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH));
+            let clause = without.unwrap_or(clause);
+            if is_english { clause } else { clause.in_other_language() }
         };
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {
@@ -68,12 +71,12 @@ impl WordQuery {
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
                 let excluded = excluded.into_iter().map(|term| term.text.clone()).collect();
-                let clause = Some(without_stop_words(clause));
+                let clause = Some(in_its_language(clause));
                 Self { clause, notice: None, excluded, hyphenated, asks_for_number }
             }
             Err(notice) => {
                 let (clause, is_cut) = plain_words(&text);
-                let clause = clause.map(without_stop_words);
+                let clause = clause.map(in_its_language);
                 let cut = is_cut.then(|| {
                     format!("only its first {} words are searched", limits::MAX_QUERY_WORDS)
                 });
@@ -328,6 +331,22 @@ fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
     (Cow::Owned(result), hyphenated)
 }
 
+/// Returns whether `text` has a word with other letters than ASCII and no stop word of English.
+fn has_only_other_words(text: &str) -> bool {
+    let mut has_other_letters = false;
+    let mut tokens = Tokens::new(text);
+    while tokens.advance() {
+        if tokens.kind == TokenKind::Word {
+            let word = text.get(tokens.span.start..tokens.span.end).unwrap_or_default();
+            has_other_letters |= !word.is_ascii();
+            if is_stop_word(&tokens.token) {
+                return false;
+            }
+        }
+    }
+    has_other_letters
+}
+
 /// Returns a clause that matches any word of `text`, and whether words were left out.
 fn plain_words(text: &str) -> (Option<Clause>, bool) {
     let mut clauses: Vec<(Occur, Clause)> = Vec::new();
@@ -412,6 +431,24 @@ mod tests {
         ] {
             assert_eq!(parsed(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn words_have_the_forms_of_the_language_of_the_query() {
+        let has = |text: &str, word: &str| {
+            let query = WordQuery::parse(text);
+            query.terms().iter().filter_map(|term| term.stems.as_ref()).any(|class| class.has(word))
+        };
+        assert!(has("Wie kann ich eine Notiz mit der anderen verlinken?", "notizen"));
+        assert!(has("größe notiz", "notizen"), "letters beyond ASCII, and no English stop word");
+        assert!(has("размер заметки", "заметками"));
+        assert!(has("size of a заметка", "заметки"), "only its language has these letters");
+        for text in ["notiz", "the notiz of Günther", "\"größe\" \"notiz\"", "搜索 notiz"] {
+            assert!(!has(text, "notizen"), "{text}");
+        }
+        assert!(has("the settings of Günther", "set"));
+        assert!(!has("größe NOT notiz", "notizen"));
+        assert!(has("größe 2.14", "2.14.1"));
     }
 
     #[test]

@@ -1,15 +1,23 @@
-//! Classes of English words with the same stem, and of versions with the same beginning.
+//! Classes of words that are forms of each other, and of versions with the same beginning.
 //!
-//! The index contains words as they are written and no stems. A query looks up all words in the
-//! index that have the same stem as its own word, so stemming takes no space in the index.
+//! English words of a class have the same stem. In other languages they begin alike: folded words have lost the accents
+//! that stemmers need, and the first letters tell forms apart from other words as well as stemmers of these languages do.
+//! The index contains words as they are written and no stems. A query looks up all words in the index that are in the
+//! class of its own word, so classes take no space in the index.
 //! Invariants: only words of ASCII letters have a stem. All words of a class begin with its prefix.
 
 use std::borrow::Cow;
 
 use frostem::{Algorithm, Stemmer};
 
-/// The maximum number of letters of a word after the prefix of its class.
+/// The maximum number of letters of an English word after the prefix of its class.
 const MOST_ENDING: usize = 9;
+/// The minimum number of letters of a word of another language that has other forms, and of their prefix.
+const LEAST_LETTERS: usize = 4;
+/// The maximum number of letters of a form in another language after this prefix, which has more.
+const MOST_OTHER_ENDING: usize = 4;
+/// The minimum number of letters of a word that also stands for all compounds that begin with it, as in German.
+const COMPOUND_LETTERS: usize = 5;
 /// The endings after `is` or `iz` in a verb with two spellings, such as `galvanise`, and after `ys` or `yz`.
 const AFTER_IZ: [&str; 9] = ["e", "ed", "es", "er", "ers", "ing", "ation", "ations", "able"];
 /// The endings after `our` or `or` in a word with two spellings, such as `flavour`.
@@ -18,15 +26,24 @@ const AFTER_OR: [&str; 13] =
 /// The minimum number of letters before these: `rise` and `four` have one spelling.
 const BEFORE_SPELLINGS: usize = 3;
 
-/// The class of words with the same stem, or of versions that begin with the same numbers.
+/// The class of the forms of a word, or of versions that begin with the same numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StemClass {
     prefix: String,
-    /// `None` for versions.
-    stem: Option<Stem>,
+    members: Members,
 }
 
-/// What the words of a class have in common.
+/// Which words with the prefix of a class are in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Members {
+    Versions,
+    /// English words with this stem.
+    English(Stem),
+    /// Words of other languages that are not much longer than the prefix, or that begin with this word.
+    Other(String),
+}
+
+/// What English words of a class have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stem {
     text: String,
@@ -38,9 +55,12 @@ struct Stem {
 }
 
 impl StemClass {
-    /// Returns the class of `word`, which must be folded; `None` if it has other characters than
-    /// ASCII letters or is too short.
+    /// Returns the class of `word`, which must be folded: that of an English word if it has only ASCII letters. Returns
+    /// `None` if it has other characters than letters or is too short.
     pub(crate) fn of(word: &str) -> Option<Self> {
+        if !word.is_ascii() {
+            return Self::of_other_language(word);
+        }
         if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return None;
         }
@@ -57,7 +77,19 @@ impl StemClass {
             prefix = prefix.get(..prefix.len() - 1).unwrap_or_default();
         }
         let prefix = prefix.to_owned();
-        (prefix.len() > 1).then_some(Self { stem: Some(stem), prefix })
+        (prefix.len() > 1).then_some(Self { members: Members::English(stem), prefix })
+    }
+
+    /// Returns the class of `word`, which must be folded, in another language than English. Returns `None` if it has other
+    /// characters than letters or is too short.
+    pub(crate) fn of_other_language(word: &str) -> Option<Self> {
+        let letters = word.chars().count();
+        if letters < LEAST_LETTERS || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let shared = (letters * 2).div_ceil(3).max(LEAST_LETTERS);
+        let prefix = word.chars().take(shared).collect();
+        Some(Self { prefix, members: Members::Other(word.to_owned()) })
     }
 
     /// Returns the class of the versions that begin with `version`, numbers with dots between them. The last of them may
@@ -66,7 +98,8 @@ impl StemClass {
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         let numbers = version.strip_suffix(".x").unwrap_or(version);
         let is_version = version.contains('.') && numbers.split('.').all(is_number);
-        is_version.then(|| Self { prefix: version.trim_end_matches('x').to_owned(), stem: None })
+        let prefix = version.trim_end_matches('x').to_owned();
+        is_version.then_some(Self { prefix, members: Members::Versions })
     }
 
     /// Returns the prefix of all words of the class.
@@ -77,12 +110,22 @@ impl StemClass {
     /// Returns whether `word`, which must be folded, is in the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         let Some(ending) = word.strip_prefix(&self.prefix) else { return false };
-        let Some(class) = &self.stem else {
-            return ending.is_empty() || ending.starts_with('.') || self.prefix.ends_with('.');
-        };
-        let is_word =
-            ending.len() <= MOST_ENDING && word.bytes().all(|byte| byte.is_ascii_lowercase());
-        is_word && class.has(word)
+        match &self.members {
+            Members::Versions => {
+                ending.is_empty() || ending.starts_with('.') || self.prefix.ends_with('.')
+            }
+            Members::English(stem) => {
+                let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase());
+                is_word && ending.len() <= MOST_ENDING && stem.has(word)
+            }
+            Members::Other(own) => {
+                let most = MOST_OTHER_ENDING.min(self.prefix.chars().count() - 1);
+                let is_compound =
+                    || own.chars().count() >= COMPOUND_LETTERS && word.starts_with(own);
+                ending.chars().all(char::is_alphabetic)
+                    && (ending.chars().count() <= most || is_compound())
+            }
+        }
     }
 }
 
@@ -179,9 +222,32 @@ mod tests {
 
     #[test]
     fn words_with_other_characters_have_no_class() {
-        for word in ["c99s", "über", "a", "搜索", "get_slice"] {
+        for word in ["c99s", "a", "搜索", "get_slice", "дом", "год_2024"] {
             assert_eq!(StemClass::of(word), None, "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_of_another_language_is_in_the_class_of_its_other_forms() {
+        for (word, others) in [
+            ("заметка", &["заметки", "заметками", "заметок"][..]),
+            ("hauser", &["hausern"]),
+            ("einwilligung", &["einwilligungen", "einwilligungsbanner"]),
+            ("configuracion", &["configuraciones", "configurar"]),
+            ("tiedosto", &["tiedostoja", "tiedostossa"]),
+        ] {
+            let class = StemClass::of_other_language(word).unwrap();
+            for other in others.iter().chain([&word]) {
+                assert!(class.has(other), "{word} {other}");
+            }
+        }
+        let has = |word: &str, other: &str| StemClass::of_other_language(word).unwrap().has(other);
+        assert!(!has("заметка", "замечательный"));
+        assert!(!has("notiz", "notional"));
+        assert!(!has("nota", "notablemente"), "a short word begins too many others");
+        assert!(!has("datei", "datei2"));
+        assert_eq!(StemClass::of("заметка"), StemClass::of_other_language("заметка"));
+        assert_eq!(StemClass::of_other_language("mit"), None);
     }
 
     #[test]

@@ -48,8 +48,8 @@ pub struct QueryTerm {
     pub words: Vec<(usize, String)>,
     /// The compound, if the words are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
-    /// The words with the same stem, if the term is a single English word: `shared` and `sharing`
-    /// for `share`. The versions that it begins, if it is a version: `2.14.0` for `2.14`.
+    /// The other forms of the term if it is a single word: `shared` and `sharing` for `share`. The versions that it
+    /// begins, if it is a version: `2.14.0` for `2.14`.
     pub stems: Option<StemClass>,
     /// Whether it is a word with inner capitals, which is not stemmed as long as it is found as it is written.
     pub(crate) is_name: bool,

@@ -320,7 +320,7 @@ fn each_word(
         }
         return Ok(());
     };
-    let (from, to) = (class.prefix(), format!("{}{{", class.prefix()));
+    let (from, to) = (class.prefix(), format!("{}{}", class.prefix(), char::MAX));
     let stream = index.terms().range().ge(from).lt(to).into_stream();
     let mut stream = stream?;
     while stream.advance() {
