@@ -301,6 +301,8 @@ fn the_newest_of_several_copies_is_shown_and_the_others_are_named() {
     place.run(&["ingest"]).success();
     assert_eq!(same(&place), "same: docs/1.0/net/timeout.md::heading:h1[0], 3 more");
     assert_eq!(files(&reply(&place, &["timeout seconds"])), ["docs/3.0/net/timeout"]);
+    let of_two = reply(&place, &["timeout seconds", "--also", "how long ten"]);
+    assert_eq!(files(&of_two), ["docs/3.0/net/timeout"], "each wording ranks them alike");
     // A query that names a version means it.
     let of_version = reply(&place, &["timeout seconds 1.1"]);
     assert_eq!(files(&of_version), ["docs/1.1/net/timeout"]);

@@ -18,7 +18,7 @@ use crate::terms::WordQuery;
 pub(super) const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
 /// Number of ranks of each query to fuse.
 const FUSED: usize = 200;
-/// Reciprocal rank fusion: a section at `rank` (0-based) scores `1 / (FUSION_RANK + rank)`.
+/// Reciprocal rank fusion: a section at `rank` (0-based) scores `1 / (FUSION_RANK + rank)` for each query.
 const FUSION_RANK: f32 = 10.0;
 
 /// A section that the index ranked.
@@ -87,10 +87,7 @@ impl Search<'_> {
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
-            let mut rank = FUSION_RANK;
-            for candidate in found {
-                let score = 1.0 / rank;
-                rank += 1.0;
+            for (candidate, score) in with_rank_scores(found) {
                 let at = *known.entry(candidate.found.place).or_insert(fused.len());
                 match fused.get_mut(at) {
                     Some(known) => {
@@ -159,4 +156,18 @@ impl Search<'_> {
             count = count.saturating_mul(4).min(MOST_RANKED);
         }
     }
+}
+
+/// Returns the candidates of one query, which are sorted by rank, each with its score in the fusion. Sections with nearly
+/// the same text have the score of the best of them, so that no edition is behind another.
+fn with_rank_scores(candidates: Vec<RankedCandidate>) -> Vec<(RankedCandidate, f32)> {
+    let mut scored: Vec<(RankedCandidate, f32)> = Vec::with_capacity(candidates.len());
+    let mut rank = FUSION_RANK;
+    for candidate in candidates {
+        let twin = scored.iter().find(|(one, _)| one.found.is_near_duplicate(&candidate.found));
+        let score = twin.map_or(1.0 / rank, |(_, score)| *score);
+        scored.push((candidate, score));
+        rank += 1.0;
+    }
+    scored
 }
