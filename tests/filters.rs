@@ -686,3 +686,39 @@ fn a_glob_is_a_glob_before_a_part_of_a_title() {
     let title = place.run(&["search", "-e", "needle", "--under", "/*.md"]).success().json();
     assert_eq!(files(&title), ["e.md"]);
 }
+
+#[test]
+fn toc_and_index_read_an_address_as_other_commands_do() {
+    let text = "---\ntitle: The Book\n---\n# A\n\n## Setup of it\n\n### C\n\n## D\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n\n## D\n"), ("x/c.md", "# X\n")]);
+    let printed = place.run(&["find", "Setup of it", "-f", "text"]).success().text();
+    let titles = |name: &str| {
+        let toc = place.run(&["toc", name, "-f", "text"]).success().text();
+        let title = |line: &str| line.trim_start().starts_with('#').then(|| line.trim().to_owned());
+        toc.lines().filter_map(title).collect::<Vec<_>>()
+    };
+    let setup = titles("a.md::heading:h2[0]");
+    assert_eq!(setup.len(), 2, "{setup:?}");
+    for name in ["Setup of it", "a.md#setup-of-it", "a.md:6", printed.trim_end()] {
+        assert_eq!(titles(name).first(), setup.first(), "{name}");
+        let index = place.run(&["index", name]).success().json();
+        assert_eq!(index["documents"].as_array().unwrap().len(), 1, "{name} {index}");
+        assert_eq!(index["documents"][0]["headings"][0]["text"], "Setup of it", "{name}");
+        let toc = place.run(&["toc", name]).success().json();
+        assert_eq!(toc["file"], "a.md", "{name} {toc}");
+    }
+    assert_eq!(titles("The Book").len(), 4);
+    assert_eq!(titles("heading:h2[0]").len(), 3);
+    let both = place.run(&["index", "x", "Setup of it"]).success().json();
+    let names: Vec<&Value> = both["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|document| &document["namespace"])
+        .collect();
+    assert_eq!(names, ["x/c.md", "a.md"], "{both}");
+    let several = place.run(&["toc", "D"]).ends(1).json();
+    assert_eq!(several["unresolved_selectors"][0]["code"], "AMBIGUOUS", "{several}");
+    let some = place.run(&["index", "Setup of it", "nothing of this name"]).ends(3).json();
+    assert_eq!(some["unresolved_selectors"].as_array().unwrap().len(), 1, "{some}");
+}

@@ -8,9 +8,10 @@ use super::batches::{Candidates, DocumentBatches};
 use super::document_name::{NameMatch, by_name, by_whole_name, globs_of, without_selector};
 use super::documents::named;
 use super::filter::Filter;
+use super::resolve::{NodeRange, resolve};
 use super::warning::no_document;
 use super::{FilterRequest, Session, folders};
-use crate::address::{AddressError, Interpretation, interpretations, namespace};
+use crate::address::{AddressError, FaultCode, Interpretation, interpretations, namespace};
 use crate::error::{Result, Warning};
 use crate::glob::Globs;
 use crate::links::split_extension;
@@ -21,7 +22,7 @@ use crate::visible::quoted;
 pub(super) struct ListedDocuments<'a> {
     /// In the order of the names, then by path, unless another order is requested; each document once.
     pub(super) documents: DocumentBatches<'a>,
-    /// The names that were looked up: instead of the address of a section, the name of its document.
+    /// The names that were looked up: instead of the address of a place, the name of its document.
     pub(super) names: Cow<'a, [String]>,
     /// The names that match no document, or are ambiguous.
     pub(super) faults: Vec<AddressError>,
@@ -31,14 +32,14 @@ pub(super) struct ListedDocuments<'a> {
 }
 
 /// Returns the documents with the given names that match the filter, or all that match it if `names` is empty.
-/// Those of the whole store or of one folder are read in batches. If all names are addresses of sections, the filter
-/// takes only what is in them.
+/// Those of the whole store or of one folder are read in batches. If a name is the address of a place, the filter takes
+/// only what is in the places and documents that are named.
 pub(super) fn listed<'a>(
     session: &'a Session<'a>,
     names: &'a [String],
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
-    let (names, request) = of_sections(session, names, request)?;
+    let (names, request) = of_places(session, names, request)?;
     let request = &*request;
     let mut filter = Filter::new(session, request)?;
     let order = request.order();
@@ -61,7 +62,9 @@ pub(super) fn listed<'a>(
             (DocumentBatches::of(session, found.documents), found.faults)
         }
     };
-    faults.extend(filter.faults.iter().cloned());
+    let is_new = |fault: &&AddressError| !faults.iter().any(|one| one.selector == fault.selector);
+    let of_filter: Vec<AddressError> = filter.faults.iter().filter(is_new).cloned().collect();
+    faults.extend(of_filter);
     if !request.is_empty() && faults.is_empty() && documents.is_empty()? {
         filter.warnings.extend(match &*names {
             [] => filter.empty(session)?,
@@ -76,33 +79,47 @@ pub(super) fn listed<'a>(
     Ok(ListedDocuments { documents, names, faults, is_single, filter })
 }
 
-/// Returns a request for sections as a request for their documents with a filter.
-fn of_sections<'a, 'b>(
+/// Returns a request for places as a request for their documents with a filter.
+fn of_places<'a, 'b>(
     session: &Session<'_>,
     names: &'a [String],
     request: &'b FilterRequest,
 ) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>)> {
-    let mut documents = Vec::new();
+    let (mut documents, mut has_place, mut is_named) = (Vec::new(), false, true);
     for name in names {
-        let Some(document) = document_of_section(session, name)? else {
-            return Ok((names.into(), Cow::Borrowed(request)));
-        };
-        documents.push(document);
+        match document_of_place(session, name)? {
+            NamedAs::Document => documents.push(name.clone()),
+            NamedAs::PlaceIn(document) => {
+                has_place = true;
+                documents.push(document);
+            }
+            NamedAs::Places => (has_place, is_named) = (true, false),
+        }
+    }
+    if !has_place {
+        return Ok((names.into(), Cow::Borrowed(request)));
     }
     let mut request = request.clone();
     request.under.extend_from_slice(names);
     documents.dedup();
+    // Without names, the filter alone decides.
+    documents.retain(|_| is_named);
     Ok((documents.into(), Cow::Owned(request)))
 }
 
-/// Returns the document that an address of a place in it names; `None` if `name` is no such address.
-fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<String>> {
-    let is_whole = |(_, place): (&str, &str)| ["", "*"].contains(&place);
-    if !name.contains([':', '#'])
-        || name.split_once("::").is_some_and(is_whole)
-        || !matches!(by_name(session, name)?, NameMatch::None)
-    {
-        return Ok(None);
+/// What the name of a document or a place means.
+enum NamedAs {
+    /// Documents, or nothing.
+    Document,
+    /// Places in the document with that name.
+    PlaceIn(String),
+    /// Places in several documents, or one of several.
+    Places,
+}
+
+fn document_of_place(session: &Session<'_>, name: &str) -> Result<NamedAs> {
+    if means_documents(session, name)? {
+        return Ok(NamedAs::Document);
     }
     for interpretation in interpretations(name) {
         if let Interpretation::Namespaced { name, .. }
@@ -110,10 +127,31 @@ fn document_of_section(session: &Session<'_>, name: &str) -> Result<Option<Strin
         | Interpretation::PathLine { name, .. } = interpretation
             && let NameMatch::One(_) = by_name(session, &name)?
         {
-            return Ok(Some(name));
+            return Ok(NamedAs::PlaceIn(name));
         }
     }
-    Ok(None)
+    let found = resolve(session, name, NodeRange { skip: 0, take: 1 })?;
+    Ok(match (found.fault, found.places.as_slice()) {
+        (Some(fault), _) if fault.code != FaultCode::Ambiguous => NamedAs::Document,
+        (None, [place]) if !found.has_more => NamedAs::PlaceIn(place.document.stored.path.clone()),
+        _ => NamedAs::Places,
+    })
+}
+
+/// Returns whether `name` is the name of documents, a folder, or a glob that takes some or cannot be read.
+fn means_documents(session: &Session<'_>, name: &str) -> Result<bool> {
+    let name = without_selector(name);
+    if !matches!(by_whole_name(session, name)?, NameMatch::None)
+        || folders::by_name(session, name)?.is_some()
+    {
+        return Ok(true);
+    }
+    let is_glob = match globs_of(name) {
+        Some(Ok(globs)) => takes_some(session, &globs)?,
+        Some(Err(_)) => !name.contains("::"),
+        None => false,
+    };
+    Ok(is_glob || !matches!(folders::by_suffix(session, name)?, Ok(None)))
 }
 
 /// Returns the warning that the only name was taken for `document`, whose path ends with it, and not for the folder
