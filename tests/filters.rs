@@ -722,3 +722,19 @@ fn toc_and_index_read_an_address_as_other_commands_do() {
     let some = place.run(&["index", "Setup of it", "nothing of this name"]).ends(3).json();
     assert_eq!(some["unresolved_selectors"].as_array().unwrap().len(), 1, "{some}");
 }
+
+#[test]
+fn parameters_that_leave_a_document_whole_make_no_part_of_it() {
+    let place = Place::ingested(&[("a.md", "# A\n\n[b](b.md)\n"), ("b.md", "# B\n")]);
+    let item = |address: &str| {
+        let context = ["context", "--under", address, "--with-body", "-f", "records"];
+        place.run(&context).success().text()
+    };
+    for whole in ["a.md::*?full=true", "a.md::*?part=all"] {
+        assert_eq!(item(whole), item("a.md"), "{whole}");
+        let links = place.run(&["links", "list", whole, "--direction", "out"]).success().json();
+        assert_eq!(links["edges"].as_array().unwrap().len(), 1, "{whole}");
+        let leading = ["links", "list", &whole.replace("a.md", "b.md"), "--direction", "in"];
+        assert_eq!(place.run(&leading).success().json()["edges"].as_array().unwrap().len(), 1);
+    }
+}

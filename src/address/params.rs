@@ -36,6 +36,20 @@ pub struct Params {
     pub tail: Option<usize>,
 }
 
+impl Params {
+    /// Returns whether a node with these parameters is a part of it. A whole node has pages, too, which are no parts if
+    /// they are not named.
+    pub fn is_part(self) -> bool {
+        self.part.is_some_and(|part| part != SectionPart::All) || self.needs_text()
+    }
+
+    /// Returns whether only the text of a node tells where the part is.
+    pub fn needs_text(self) -> bool {
+        let Self { full, page, words, from, head, tail, part: _ } = self;
+        page.or(from).or(head).or(tail).is_some() || !full && words.is_some_and(|words| words > 0)
+    }
+}
+
 /// Splits `text` at the last `?`, if only known keys follow it.
 pub fn split_known_params(text: &str) -> Option<(&str, &str)> {
     let (locator, query) = text.rsplit_once('?')?;

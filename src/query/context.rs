@@ -19,7 +19,7 @@ use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, listed};
-use crate::address::{AddressError, AddressResult, FaultCode, Params, SectionPart};
+use crate::address::{AddressError, AddressResult, FaultCode};
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -458,10 +458,7 @@ fn item(
         Target::Node(node) => heading_path(&place.document, node),
         _ => Vec::new(),
     };
-    // A range of lines has a `tail`, too.
-    let Params { part, head, tail, page, from, .. } = place.params;
-    let is_part = part.is_some_and(|part| part != SectionPart::All)
-        || head.or(tail).or(page).or(from).is_some();
+    let is_part = place.params.is_part();
     let word = place.word();
     Ok(Ok(PlaceItem { answer, node, titles, word, code, found: None, is_part }))
 }

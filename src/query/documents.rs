@@ -137,7 +137,7 @@ pub(crate) fn one_to_edit(
 }
 
 /// Returns the documents in the folder `name`, or else those whose paths match the glob `name`.
-fn below_or_like(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocument>> {
+pub(super) fn below_or_like(session: &Session<'_>, name: &str) -> Result<Vec<StoredDocument>> {
     let below = folders::below(session, name)?;
     if !below.is_empty() {
         return Ok(below);

@@ -99,10 +99,9 @@ struct Place {
 }
 
 impl Place {
-    /// Returns whether the place is its whole document, and not lines of it.
+    /// Returns whether the place is its whole document.
     fn is_whole(&self) -> bool {
-        let Self { target, params, resolved, .. } = self;
-        *target == Target::Document && *params == Params::default() && resolved.is_none()
+        self.target == Target::Document && !self.params.is_part()
     }
 }
 
@@ -191,7 +190,7 @@ fn globbed(session: &Session<'_>, address: &str) -> Result<Vec<StoredDocument>> 
     {
         return Ok(Vec::new());
     }
-    Ok(documents::meant(session, name, &[])?.unwrap_or_default())
+    documents::below_or_like(session, name)
 }
 
 /// Returns what to do instead of the glob `address`, which names no document and no section.
@@ -325,18 +324,16 @@ impl Filter {
         let Some(fault) = resolution.fault else {
             let places = resolution.places.iter();
             for place in places.filter(|place| takes(&place.document.stored.path)) {
-                // Lines and pages are known only from the bytes.
-                let is_part =
-                    place.params != Params { part: place.params.part, ..Params::default() };
-                let span =
-                    match is_part.then(|| answer(session, place, Extent::Words(0))).transpose()? {
-                        None => place.part_span(),
-                        Some(Ok(node)) => ByteSpan::new(node.byte_start, node.byte_end),
-                        Some(Err(fault)) => {
-                            self.faults.push(fault.of(address));
-                            continue;
-                        }
-                    };
+                let needs_text = place.params.needs_text();
+                let answer = || answer(session, place, Extent::Words(0));
+                let span = match needs_text.then(answer).transpose()? {
+                    None => place.part_span(),
+                    Some(Ok(node)) => ByteSpan::new(node.byte_start, node.byte_end),
+                    Some(Err(fault)) => {
+                        self.faults.push(fault.of(address));
+                        continue;
+                    }
+                };
                 let (target, params, resolved) = (place.target, place.params, place.resolved);
                 let places = self.places.entry(place.document.stored.id).or_default();
                 places.push(Place { target, params, resolved, span });
@@ -344,7 +341,12 @@ impl Filter {
             self.warnings.extend(resolution.warnings);
             return Ok(());
         };
-        let found = documents::meant(session, address, &[])?.unwrap_or_default();
+        // Other names of folders and other globs were looked up before.
+        let found = if address.contains("::") || address.starts_with('/') {
+            documents::meant(session, address, &[])?.unwrap_or_default()
+        } else {
+            Vec::new()
+        };
         if found.is_empty() {
             let fault = if is_glob(address) {
                 AddressError { message: instead_of_glob(session, address)?, ..fault }

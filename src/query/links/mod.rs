@@ -31,7 +31,6 @@ use super::node::{Extent, answer};
 use super::page::{Page, shorten};
 use super::resolved_node::{ResolvedNode, Target};
 use super::session::Session;
-use crate::address::Params;
 use crate::error::Result;
 use crate::links::split_extension;
 use crate::markdown::outline::NodeKind;
@@ -167,7 +166,7 @@ fn lines_of(session: &Session<'_>, place: &ResolvedNode) -> Result<Option<LineSp
         }
         Target::FrontMatter | Target::Ldmd(_) | Target::Cells(_) => false,
     };
-    if is_section && place.params == Params::default() {
+    if is_section && !place.params.is_part() {
         return Ok(None);
     }
     let node = answer(session, place, Extent::Words(0))?;
@@ -181,7 +180,7 @@ fn lines_of(session: &Session<'_>, place: &ResolvedNode) -> Result<Option<LineSp
 /// Returns whether `inner` is in `outer`, which has these `lines` if it is not whole; see [`lines_of`]. A section is in
 /// lines that have its heading.
 fn is_within(outer: &ResolvedNode, lines: Option<LineSpan>, inner: &ResolvedNode) -> bool {
-    let is_part = outer.params != Params::default();
+    let is_part = outer.params.is_part();
     let is_in_lines =
         |lines: LineSpan| inner.target != Target::Document && lines.contains(inner.first_line());
     contains(outer, inner) && (!is_part || lines.is_none_or(is_in_lines))
