@@ -727,3 +727,20 @@ fn a_limit_takes_the_first_items_of_a_bundle_with_links() {
         }
     }
 }
+
+#[test]
+fn a_place_is_printed_in_markdown_as_it_is_pasted() {
+    let files = ["g h(1).md", "page/a.md", "a.md:3.md"].map(|path| (path, "# A\n\ntext\n"));
+    let place = Place::ingested(&files);
+    let bundle = ["context", "--under", ".", "-f", "markdown"];
+    let text = place.run(&bundle).success().text();
+    let places: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("### Document (from ")?.strip_suffix(')'))
+        .collect();
+    assert_eq!(places.len(), 3, "{text}");
+    assert!(places.contains(&"g h(1).md:1-3"), "{text}");
+    for printed in places {
+        place.run(&["select", printed]).success();
+    }
+}

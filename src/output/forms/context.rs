@@ -12,7 +12,7 @@ use super::super::{Answer, Footer, Format, Records, Rows, sanitize};
 use super::content::changed;
 use super::page::WholePageJson;
 use super::{TITLE_SEPARATOR, nearest_titles, value};
-use crate::address::lines_address;
+use crate::address::path_before_line;
 use crate::position::LineSpan;
 use crate::query::context::{self, ContextItem, Outside, PlaceItem};
 use crate::query::node::NodeAnswer;
@@ -236,7 +236,9 @@ impl<'a> ContextBlock<'a> {
         };
         // An empty place has no lines.
         let origin = match origin.end.checked_sub(origin.start) {
-            Some(_) => lines_address(&answer.file, origin.start, origin.end),
+            Some(_) => {
+                format!("{}:{}-{}", path_before_line(&answer.file), origin.start, origin.end)
+            }
             None => answer.file.clone(),
         };
         let heading = heading(place.word, &origin);
