@@ -744,3 +744,34 @@ fn a_place_is_printed_in_markdown_as_it_is_pasted() {
         place.run(&["select", printed]).success();
     }
 }
+
+#[test]
+fn a_glob_that_excludes_documents_keeps_them_from_being_added() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n[b](b.md) [c](c.md)\n"),
+        ("b.md", "# B\n\n[d](d.md)\n"),
+        ("c.md", "# C\n"),
+        ("d.md", "# D\n"),
+        ("e.md", "# E\n"),
+    ]);
+    for (call, expected) in [
+        (&["a.md", "--links", "2"][..], &["a.md", "b.md", "c.md", "d.md"][..]),
+        (&["a.md", "--links", "2", "-g", "!b.md"], &["a.md", "c.md"]),
+        (&["a.md", "--links", "2", "-g", "!?.md", "-g", "c.md"], &["a.md", "c.md"]),
+        (&["a.md", "-g", "!b.md"], &["a.md"]),
+        (&["-g", "a.md", "-g", "!d.md", "--links", "2"], &["a.md", "b.md", "c.md"]),
+        (&["-g", "!?.md", "-g", "e.md"], &["e.md"]),
+        (&["a.md", "-g", "e.md"], &["a.md", "e.md"]),
+        (&["--query", "A", "-g", "!c.md", "--links", "1"], &["a.md", "b.md"]),
+    ] {
+        let json = place.run(&[&["context"], call].concat()).success().json();
+        let mut files: Vec<&str> = json["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["file"].as_str().unwrap())
+            .collect();
+        files.sort_unstable();
+        assert_eq!(files, expected, "{call:?} {json}");
+    }
+}

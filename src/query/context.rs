@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::cursor::most;
 use super::data::heading_path;
-use super::links::{self, Direction, EdgeFilter, LinkNode};
+use super::links::{self, LinkNode};
 use super::listed::ListedDocuments;
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::{longest, shorten};
@@ -556,7 +556,9 @@ impl Bundle<'_> {
 
     /// Adds the documents that match the filters, or the places in them that the filters name.
     fn add_documents(&mut self) -> Result<()> {
-        if self.request.filter.is_empty() {
+        let ContextRequest { filter, sources, .. } = self.request;
+        // What only excludes documents takes none.
+        if filter.is_empty() || !sources.is_empty() && filter.only_excludes() {
             return Ok(());
         }
         let ListedDocuments { documents, faults, filter, .. } =
@@ -592,9 +594,8 @@ impl Bundle<'_> {
             BundleItem::Outside(_) => None,
         });
         let roots: Vec<ResolvedNode> = places.collect();
-        let filter = EdgeFilter::default();
-        let hops = self.request.hops;
-        let linked = links::reachable(self.session, roots, Direction::Both, filter, hops, room)?;
+        let (globs, hops) = (&self.request.filter.globs, self.request.hops);
+        let linked = links::reachable(self.session, roots, globs, hops, room)?;
         for (place, hop) in linked {
             self.add(place, Some(hop));
         }

@@ -66,6 +66,12 @@ impl FilterRequest {
         self.condition.is_some() || !self.tags.is_empty()
     }
 
+    /// Returns whether the filters exclude documents and name none.
+    pub(super) fn only_excludes(&self) -> bool {
+        let others = Self { globs: Vec::new(), ..self.clone() };
+        others.is_empty() && self.globs.iter().all(|glob| glob.starts_with('!'))
+    }
+
     /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
         let filters = [&self.globs, &self.tags, &self.collections, &self.under, &self.types];
