@@ -806,6 +806,13 @@ fn a_selector_of_more_nodes_than_the_limit_is_marked_as_cut() {
         assert_eq!(codes, if is_cut { vec!["EXPANSION_CUT"] } else { vec![] }, "{json}");
         assert_eq!(json["truncated"], is_cut, "{address}");
         assert_eq!(json["results"].as_array().unwrap().len(), 10);
+        if is_cut {
+            let message = json["warnings"][0]["message"].as_str().unwrap();
+            let next = message.split_once("select '").unwrap().1.split_once('\'').unwrap().0;
+            let rest = place.run(&["select", next]).success().json();
+            let last = &rest["results"][0]["selector"];
+            assert_eq!(last, "a.md::heading:h1[0]/block:paragraph[10000]", "{message}");
+        }
     }
     let context = ["context", "a.md::block:paragraph", "--limit", "0"];
     assert_eq!(place.run(&context).success().json()["truncated"], true);

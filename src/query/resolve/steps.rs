@@ -9,6 +9,7 @@ use super::suggestion;
 use crate::address::{FaultCode, Ordinal, Params, Step, StepKind, StepScope, joined};
 use crate::error::Warning;
 use crate::limits;
+use crate::message::message;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::warning::EXPANSION_CUT;
 
@@ -72,12 +73,24 @@ pub(super) fn follow(
     let written = joined(steps);
     let mut located = Located::default();
     let is_cut = nodes.len() > limits::MAX_EXPANSION;
-    if is_cut {
-        nodes.truncate(limits::MAX_EXPANSION);
-        located.warnings.push(expansion_cut(&format!("{path}: {written}")));
-    }
     let before_last = steps.get(..steps.len().saturating_sub(1)).unwrap_or_default();
     let is_unindexed = |step: &&Step| step.ordinal == Ordinal::All && step.kind != StepKind::Root;
+    if is_cut {
+        nodes.truncate(limits::MAX_EXPANSION);
+        let mut cut = expansion_cut(&format!("{path}: {written}"));
+        // Each of several scopes has indexes of its own.
+        if !before_last.iter().any(|step| is_unindexed(&step))
+            && let Some(last) = steps.last()
+        {
+            let rest = joined(&[before_last, &[after_cut(*last)]].concat());
+            let rest = match base.target {
+                Target::Document => document.address(&rest),
+                _ => format!("{}/{rest}", base.address()),
+            };
+            cut.message = message!("{}; `mdsel select {path}` goes on", cut.message, rest);
+        }
+        located.warnings.push(cut);
+    }
     if let Some(step) = before_last.iter().find(is_unindexed) {
         let message = format!("{step} has no index, so every match of it was followed");
         located.warnings.push(Warning::new("UNINDEXED_STEP", message));
@@ -92,6 +105,18 @@ pub(super) fn follow(
     }
     located.places = nodes.into_iter().map(place).collect();
     with_its_part(located)
+}
+
+/// Returns the step for what `step` matches after the limit.
+fn after_cut(step: Step) -> Step {
+    let (from, to) = match step.ordinal {
+        Ordinal::Range(from, to) => (from, to),
+        Ordinal::One(index) => (index, index),
+        Ordinal::All => (0, usize::MAX),
+    };
+    let from = from.saturating_add(limits::MAX_EXPANSION);
+    let to = to.min(from.saturating_add(limits::MAX_EXPANSION - 1));
+    Step { ordinal: Ordinal::Range(from, to), ..step }
 }
 
 /// Returns the warning that `what` names more nodes than are followed.
