@@ -1030,6 +1030,29 @@ fn a_link_that_is_cut_to_a_limit_is_marked_with_its_place() {
 }
 
 #[test]
+fn a_node_of_a_tree_that_is_cut_to_a_limit_is_marked_with_its_place() {
+    let text = |title: &str, link: &str| format!("# {title}\n\n{link}{}\n", "words ".repeat(300));
+    let (a, b) = (text("A", "[b](b.md) "), text("B", ""));
+    let place = Place::ingested(&[("a.md", &a), ("b.md", &b), ("lone.md", &text("L", ""))]);
+    for (start, after, cut) in [
+        ("lone.md", None, "lone.md::*"),
+        ("a.md", None, "a.md::*"),
+        ("a.md", Some("1-1"), "b.md::*"),
+    ] {
+        let mut tree = vec!["links", "tree", start, "--max-chars", "900"];
+        tree.extend(after.iter().flat_map(|after| ["--after", after]));
+        let json = place.run(&tree).success().json();
+        assert_eq!(
+            (&json["truncated"], &json["warnings"][0]["code"]),
+            (&json!(true), &json!("ITEM_CUT"))
+        );
+        let message = json["warnings"][0]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("`mdsel select '{cut}'`")), "{message}");
+        assert_eq!(json["next"].is_string(), start == "a.md" && after.is_none(), "{json}");
+    }
+}
+
+#[test]
 fn a_tree_with_many_links_between_two_places_goes_on_under_any_budget() {
     let links = |name: &str| (1..=40).map(|n| format!("[x]({name}?v={n})\n")).collect::<String>();
     let place = Place::ingested(&[

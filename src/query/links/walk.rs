@@ -14,6 +14,7 @@ use super::breadth_first::{BreadthFirstWalk, Visited, WalkedEdge};
 use super::{Direction, EdgeFilter, EndFilter, LinkNode};
 use crate::error::Result;
 use crate::limits;
+use crate::message::message;
 use crate::query::cursor::most;
 use crate::query::page::longest;
 use crate::query::resolve::resolve_one;
@@ -174,6 +175,12 @@ impl List for LinkWalkAnswer {
                 on_page(&mut self.steps, |step| (step.index, &mut step.edges), start, start + 1);
             self.steps.retain(|step| step.index >= start || needed.contains(&step.index));
             self.page.end_within(kept);
+        } else if let Some(shown) = self.steps.last() {
+            // The next page has the other nodes, and not the rest of this one.
+            let place = shown.node.selector.clone();
+            let message =
+                message!("this item is cut; `mdsel select {path}` prints its text", place);
+            self.page.cut_item(message);
         }
         self.steps.iter_mut().for_each(|step| step.node.shorten(size));
         if let Some(none) = &mut self.no_path {
