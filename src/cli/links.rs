@@ -38,11 +38,8 @@ pub(super) struct LinkFilterArgs {
     pub(super) direction: DirectionName,
     /// Follow only links of this type: related, embeds, references, or a type of front matter;
     /// repeatable
-    #[arg(long = "link-type", value_name = "TYPE")]
+    #[arg(long = "link-type", alias = "type", value_name = "TYPE")]
     pub(super) link_types: Vec<String>,
-    /// Rejected with a hint: in other commands this is the type of a block
-    #[arg(long = "type", value_name = "TYPE", hide = true, value_parser = not_a_link_type)]
-    _types: Vec<String>,
     /// Follow only links of front matter
     #[arg(long, conflicts_with = "inline_only")]
     pub(super) typed_only: bool,
@@ -75,11 +72,6 @@ impl EndFilterArgs {
             ..self.documents.request()
         }
     }
-}
-
-/// Rejects `--type` for links, and names `--link-type`.
-fn not_a_link_type(name: &str) -> std::result::Result<String, String> {
-    Err(format!("--type is the type of a block; for a type of link use --link-type {name}"))
 }
 
 /// The direction of a link, seen from a place.

@@ -61,7 +61,7 @@ pub struct NoPath {
     pub from: String,
     /// The address of the node that was not reached.
     pub to: String,
-    /// The number of hops that were tried.
+    /// The number of hops that were tried. The last one reached nothing new if it is below the maximum.
     pub hops: usize,
     /// The number of nodes that were reached, without the start node.
     pub places: usize,
@@ -299,7 +299,7 @@ fn no_path(
     Ok(NoPath {
         from: from.address(),
         to: to.address(),
-        hops: request.max_hops,
+        hops: forth.places.last().map_or(1, |last| last.hop + 1).min(request.max_hops),
         places: forth.places.len() - 1,
         farthest: forth.farthest(to),
         reached_from: back.farthest(from),
