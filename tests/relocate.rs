@@ -1156,6 +1156,23 @@ fn a_section_with_one_of_two_markers_is_refused_at_its_own_place() {
     assert!(hint.contains("`mdsel ldmd index report.md`"), "{hint}");
 }
 
+#[test]
+fn a_second_section_with_an_id_is_the_reason_of_a_refusal() {
+    let marked = |text| format!("<!--LDMD:BEGIN id=\"x\"-->\n{text}\n<!--LDMD:END id=\"x\"-->\n");
+    let (a, b) = (format!("# A\n\n## P\n\n{}", marked("p")), format!("# B\n\n{}", marked("b")));
+    let place = Place::ingested(&[("a.md", &a), ("b.md", &b)]);
+    let to = ["move", "a.md::p", "--to", "b.md::b", "--position", "last_child"];
+    let refused = place.run(&to).ends(2).json();
+    assert_eq!(refused["error"]["reason"], "BREAKS_MARKUP", "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("line 8 of the new file: section \"x\" begins on line 3, too"),
+        "{message}"
+    );
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("another id"), "{refused}");
+    place.run(&[&to[..], &["--allow-change"]].concat()).success();
+}
+
 /// A section moves to the end of another file, whose footnotes and definitions have the same labels.
 #[test]
 fn labels_keep_their_meaning_or_the_section_stays() {

@@ -9,6 +9,7 @@ use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusa
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::front_matter::KeyChange;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ldmd::FaultKind;
 use crate::markdown::Dialect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::text_start;
@@ -199,6 +200,10 @@ impl RefusedEdit<'_> {
             Refusal::Duplicate { .. } => "pass --allow-duplicate to insert it again".into(),
             Refusal::FrontMatter(problem) => self.front_matter_hint(*problem),
             Refusal::BreaksMarkup { .. } => self.markers(),
+            Refusal::FaultyMarker(fault) if fault.kind == FaultKind::DuplicateId => {
+                "give one of the two another id, or pass --allow-change".into()
+            }
+            Refusal::FaultyMarker(_) => "correct the marker, or pass --allow-change".into(),
             Refusal::IntoItself => "name a place outside the section with --to".into(),
             Refusal::ChangesSection => {
                 "close what is open before the new place, or choose another place".into()

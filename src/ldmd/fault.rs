@@ -50,6 +50,11 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// Returns whether a marker is without the one that belongs to it.
+    pub fn is_unmatched(self) -> bool {
+        matches!(self, Self::MismatchedEnd | Self::UnclosedSection | Self::UnexpectedEnd)
+    }
+
     /// Returns the code as it is printed, which never changes.
     pub fn code(self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ use super::refusal::{FrontMatterProblem, OutsideChange, Refusal};
 use super::text::{first_line, lines};
 use super::version::{Landmark, List, Version, is_in};
 use super::{Renumbered, Splice};
-use crate::ldmd::is_marker_line;
+use crate::ldmd::{MarkerProblem, is_marker_line};
 use crate::markdown::links::LinkKind;
 use crate::markdown::outline::{NodeKind, Section};
 use crate::position::{ByteSpan, LineIndex, trim_line_end};
@@ -383,11 +383,19 @@ impl EffectComparison<'_> {
         let shift = self.shift;
         let before = self.old.markers().filter(|&marker| !is_in(shift.at, marker));
         let now = self.new.markers().filter(|&marker| !is_in(shift.after, marker)).map(Some);
-        if !before.map(|marker| shift.start(marker)).eq(now)
-            || self.new.markup().faults.len() > self.old.markup().faults.len()
-        {
-            let line = self.line();
-            self.effect.refusals.push(Refusal::BreaksMarkup { line });
+        let is_moved = !before.map(|marker| shift.start(marker)).eq(now);
+        let [old, new] = [&self.old, &self.new].map(|version| &version.markup().faults);
+        if is_moved || new.len() > old.len() {
+            let is_new = |fault: &&MarkerProblem| {
+                !old.iter().any(|one| (one.kind, &one.message) == (fault.kind, &fault.message))
+            };
+            let fault =
+                new.iter().find(is_new).filter(|fault| !is_moved && !fault.kind.is_unmatched());
+            let refusal = match fault {
+                Some(fault) => Refusal::FaultyMarker(fault.clone()),
+                None => Refusal::BreaksMarkup { line: self.line() },
+            };
+            self.effect.refusals.push(refusal);
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::Allow;
 use crate::count::counted;
+use crate::ldmd::MarkerProblem;
 use crate::limits::{self, Limit};
 use crate::visible::quoted;
 
@@ -259,6 +260,9 @@ pub enum Refusal {
         /// The line at which the splice begins.
         line: usize,
     },
+    /// LDMD markers that match would have another fault.
+    #[error("line {} of the new file: {}", .0.line, .0.message)]
+    FaultyMarker(MarkerProblem),
     /// The new place of a section is in the section.
     #[error("a section cannot be moved into itself")]
     IntoItself,
@@ -302,7 +306,7 @@ impl Refusal {
             Self::NoSuchLevel { .. } => "NO_SUCH_LEVEL",
             Self::Duplicate { .. } => "DUPLICATE",
             Self::FrontMatter(_) => "FRONT_MATTER",
-            Self::BreaksMarkup { .. } => "BREAKS_MARKUP",
+            Self::BreaksMarkup { .. } | Self::FaultyMarker(_) => "BREAKS_MARKUP",
             Self::IntoItself => "INTO_ITSELF",
             Self::ChangesSection => "CHANGES_SECTION",
             Self::ChangesOutside { .. } => "CHANGES_OUTSIDE",
@@ -324,6 +328,7 @@ impl Refusal {
             Self::Duplicate { .. } => allow.duplicate,
             Self::ChangesOutside { .. }
             | Self::BreaksMarkup { .. }
+            | Self::FaultyMarker(_)
             | Self::NotCode
             | Self::NotATable { .. } => allow.change,
             _ => false,
