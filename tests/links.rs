@@ -386,8 +386,12 @@ fn a_suggestion_can_be_put_into_the_link() {
             "x/y/a.md",
             "---\nlinks: [no/ref]\n---\n[m](b%20c.md?q=1#s) [n](<b c.md>) ![[up/b c.md]]\n",
         ),
-        ("api/Ref.md", "# Reference\n"),
-        ("b c.md", "# B\n"),
+        ("api/Ref.md", "# Reference\n\n## P\n\n## Set up\n"),
+        ("b c.md", "# B\n\n## S\n"),
+        (
+            "anchors.md",
+            "[t](./no/ref.md#set-ups) [u](no/ref.md#zzz) [[no/Ref#Set ups]] [[no/Ref#^id]]\n",
+        ),
     ]);
     let hints = |file: &str| {
         let check = place.run(&["links", "check", file]).ends(1).json();
@@ -405,6 +409,11 @@ fn a_suggestion_can_be_put_into_the_link() {
     assert_eq!(
         hints("x/y/a.md"),
         mean(&["api/Ref", "../../b%20c.md?q=1#s", "../../b c.md", "b c.md"])
+    );
+    // A section that the document lacks is not suggested again.
+    assert_eq!(
+        hints("anchors.md"),
+        mean(&["./api/Ref.md#set-up", "api/Ref.md", "api/Ref#Set up", "api/Ref"])
     );
 }
 

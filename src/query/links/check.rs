@@ -156,7 +156,7 @@ struct Hints<'a> {
     graph: &'a Graph<'a>,
     /// Documents by collection and file name without extension, so a target that many links get wrong is looked up once.
     files: HashMap<(String, String), Option<StoredDocument>>,
-    /// Hints by document and missing anchor, with the syntax of the link.
+    /// Similar anchors by document and missing anchor, with the syntax of the link.
     anchors: HashMap<(i64, Kind, String), Option<String>>,
     /// The number of names compared with missing anchors, up to [`limits::MAX_ANCHORS_COMPARED`].
     compared: usize,
@@ -171,7 +171,11 @@ impl Hints<'_> {
     ) -> Result<Option<Message>> {
         Ok(match to {
             Destination::Broken(Reason::File) => self.file(document, link)?.map(Message::from),
-            Destination::Broken(Reason::Anchor) => self.anchor(document, link)?.map(Message::from),
+            Destination::Broken(Reason::Anchor) => {
+                let mark = if link.kind.ldmd_section().is_some() { "" } else { "#" };
+                let similar = self.anchor(document, link)?;
+                similar.map(|name| format!("did you mean {mark}{name}?").into())
+            }
             Destination::Broken(Reason::Site) => {
                 let hint = self.file(document, link)?.map(Message::from);
                 Some(hint.unwrap_or_else(|| {
@@ -198,7 +202,7 @@ impl Hints<'_> {
     }
 
     /// Returns the target in the style of the link that leads to the document that may have been meant, if any.
-    fn file(&mut self, document: &OpenDocument, link: &StoredLink) -> Result<Option<String>> {
+    fn file(&mut self, document: &Rc<OpenDocument>, link: &StoredLink) -> Result<Option<String>> {
         let Some(meant) = self.named_like(document, &link.target)? else { return Ok(None) };
         let (stored, sites) = (&document.stored, &self.session.link_roots);
         let to = NewTarget { path: &meant.path, ..NewTarget::default() };
@@ -207,6 +211,14 @@ impl Hints<'_> {
         for target in candidates(&link, folder_of(&stored.path), &to, sites) {
             let link = StoredLink { target, ..link.clone() };
             if self.graph.linked_document(stored, &link)? == Some(meant.id) {
+                let whole = StoredLink { target: format!("{}{part}", link.target), ..link.clone() };
+                let part = if part.is_empty() || self.leads_to_place(document, &whole)? {
+                    part.to_owned()
+                } else {
+                    // That document may lack it.
+                    let similar = self.anchor(document, &whole)?;
+                    similar.map_or_else(String::new, |name| format!("#{name}"))
+                };
                 return Ok(Some(format!("did you mean {}{part}?", link.shown_target())));
             }
         }
@@ -235,6 +247,10 @@ impl Hints<'_> {
         Ok(only)
     }
 
+    fn leads_to_place(&self, document: &Rc<OpenDocument>, link: &StoredLink) -> Result<bool> {
+        Ok(matches!(self.graph.follow_into(document, link)?, Some(Destination::Place(_))))
+    }
+
     /// Returns the anchor that is most similar to the missing one, in the document to which the link leads.
     fn anchor(&mut self, document: &Rc<OpenDocument>, link: &StoredLink) -> Result<Option<String>> {
         let fragment = || link.target.rsplit_once('#').map(|(_, fragment)| fragment);
@@ -250,10 +266,18 @@ impl Hints<'_> {
         let names = names_of_places(&target, &link.kind);
         self.compared += names.len();
         let similar = most_similar(&percent_decode(wanted), names);
-        let mark = if link.kind.ldmd_section().is_some() { "" } else { "#" };
-        let hint = similar.first().map(|name| format!("did you mean {mark}{name}?"));
-        self.anchors.insert(key, hint.clone());
-        Ok(hint)
+        let mut found = None;
+        for name in similar {
+            // A title may have characters that end a target.
+            let target = link.target.strip_suffix(wanted).unwrap_or_default();
+            let there = StoredLink { target: format!("{target}{name}"), ..link.clone() };
+            if link.kind.ldmd_section().is_some() || self.leads_to_place(document, &there)? {
+                found = Some(name.to_owned());
+                break;
+            }
+        }
+        self.anchors.insert(key, found.clone());
+        Ok(found)
     }
 }
 
