@@ -159,7 +159,9 @@ fn fragments(old: Option<&str>, kind: &Kind, to: &NewTarget<'_>) -> Vec<Option<S
     // A reader of wikilinks finds headings by their text, not by an anchor.
     let is_anchor = if is_reference {
         let decoded = percent_decode(headings);
-        comparable(&slug(&decoded)) == comparable(&decoded)
+        let slug = slug(&decoded);
+        // A word with capitals is the text of a heading.
+        slug == decoded || decoded.contains('-') && comparable(&slug) == comparable(&decoded)
     } else {
         !headings.contains(' ')
             && (headings.contains('-')
