@@ -150,8 +150,12 @@ fn an_exceeded_limit_is_named_with_its_value() {
     let address = "x".repeat(5000);
     let answer = place.run(&["select", &address]).ends(1).json();
     let fault = &answer["unresolved_selectors"][0];
-    assert_eq!(fault["code"], "INVALID_SYNTAX");
+    assert_eq!(fault["code"], "LIMIT");
     assert_eq!(fault["message"], "the address is longer than the limit address-bytes (4096)");
+    let steps = format!("a.md::{}", vec!["section[0]"; 300].join("/"));
+    let answer = place.run(&["select", &steps]).ends(1).json();
+    let fault = &answer["unresolved_selectors"][0];
+    assert_eq!(fault["code"], "LIMIT", "{fault}");
     let refused = place.run(&["ingest", "--max-file-size", "2G"]).ends(2);
     let named = "exceeds the limit largest-max-file-size (1073741824)";
     assert!(refused.stderr.contains(named), "{}", refused.stderr);

@@ -43,6 +43,8 @@ pub enum FaultCode {
     IndexOutOfRange,
     /// Several places match.
     Ambiguous,
+    /// The address exceeds a limit of the program.
+    Limit,
 }
 
 impl FaultCode {
@@ -63,6 +65,7 @@ impl FaultCode {
             Self::SelectorNotFound => "SELECTOR_NOT_FOUND",
             Self::IndexOutOfRange => "INDEX_OUT_OF_RANGE",
             Self::Ambiguous => "AMBIGUOUS",
+            Self::Limit => "LIMIT",
         }
     }
 }

@@ -171,8 +171,9 @@ impl Selector {
         let mut position = position;
         for part in text.split('/') {
             if steps.len() == limits::MAX_SELECTOR_STEPS {
-                let message = "more steps than the limit selector-steps";
-                return Err(AddressError::new(FaultCode::InvalidSyntax, message).at(position));
+                let most = limits::row::MAX_SELECTOR_STEPS;
+                let message = format!("the address has more steps than {most} allows");
+                return Err(AddressError::new(FaultCode::Limit, message).at(position));
             }
             if page.is_some() {
                 let message = "page can only be the last step";

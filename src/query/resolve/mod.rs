@@ -109,7 +109,7 @@ impl Resolution {
 pub(super) fn too_long(address: &str) -> Option<AddressError> {
     (address.len() > limits::MAX_ADDRESS_BYTES).then(|| {
         let message = format!("the address is longer than {}", limits::row::MAX_ADDRESS_BYTES);
-        AddressError::new(FaultCode::InvalidSyntax, message).of(address)
+        AddressError::new(FaultCode::Limit, message).of(address)
     })
 }
 
