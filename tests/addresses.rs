@@ -119,6 +119,9 @@ fn a_selector_without_a_meaning_names_the_section_of_its_path() {
     assert_eq!(fault["unresolved_selectors"][0]["code"], "INVALID_SYNTAX");
     assert_eq!(fault["warnings"][0]["code"], "SHADOWED_TITLE", "{fault}");
     assert_eq!(resolved(&place, "a.md::/section/long-title")["title"], "Long Title");
+    let fault = place.run(&["select", "section/long-title"]).ends(1).json();
+    assert_eq!(fault["warnings"][0]["code"], "SHADOWED_TITLE", "{fault}");
+    assert_eq!(resolved(&place, "/section/long-title")["title"], "Long Title");
 }
 
 #[test]

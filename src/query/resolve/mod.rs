@@ -550,7 +550,7 @@ impl Resolver<'_> {
         Ok(None)
     }
 
-    /// Returns the warning that a selector hides a section title of any document, or the name of a
+    /// Returns the warning that a selector hides a section of any document by its title or slug path, or the name of a
     /// document.
     pub(super) fn shadowed(&self, text: &str) -> Result<Vec<Warning>> {
         // No title looks like `heading:h2[1]`, so the lookup is skipped.
@@ -559,7 +559,10 @@ impl Resolver<'_> {
         }
         let reader = self.session.reader;
         let mut warnings = Vec::new();
-        if !reader.documents(&Lookup::Titles(&[text]), None, 1)?.is_empty() {
+        let most = limits::MAX_TITLE_DOCUMENTS;
+        if !reader.documents(&Lookup::Titles(&[text]), None, 1)?.is_empty()
+            || text.contains('/') && self.exact_sections(text, most, 1)?.count > 0
+        {
             warnings.push(locate::shadows(text));
         }
         if let NameMatch::One(stored) = document_name::by_name(self.session, text)? {
