@@ -707,6 +707,11 @@ fn toc_and_index_read_an_address_as_other_commands_do() {
         let toc = place.run(&["toc", name]).success().json();
         assert_eq!(toc["file"], "a.md", "{name} {toc}");
     }
+    // An answer names the document if the address does not.
+    assert!(
+        place.run(&["toc", "Setup of it", "-f", "text"]).success().text().starts_with("a.md\n")
+    );
+    assert!(place.run(&["toc", "a.md:6", "-f", "text"]).success().text().starts_with("  ## "));
     assert_eq!(titles("The Book").len(), 4);
     assert_eq!(titles("heading:h2[0]").len(), 3);
     let both = place.run(&["index", "x", "Setup of it"]).success().json();

@@ -14,6 +14,7 @@ use super::{FilterRequest, Session, folders};
 use crate::address::{AddressError, FaultCode, Interpretation, interpretations, namespace};
 use crate::error::{Result, Warning};
 use crate::glob::Globs;
+use crate::limits;
 use crate::links::split_extension;
 use crate::store::{DocumentFilter, Lookup, StoredDocument, Under};
 use crate::visible::quoted;
@@ -22,8 +23,6 @@ use crate::visible::quoted;
 pub(super) struct ListedDocuments<'a> {
     /// In the order of the names, then by path, unless another order is requested; each document once.
     pub(super) documents: DocumentBatches<'a>,
-    /// The names that were looked up: instead of the address of a place, the name of its document.
-    pub(super) names: Cow<'a, [String]>,
     /// The names that match no document, or are ambiguous.
     pub(super) faults: Vec<AddressError>,
     /// Whether there was one name, and it means one document.
@@ -76,7 +75,7 @@ pub(super) fn listed<'a>(
         });
     }
     let is_single = names.len() == 1 && documents.is_one()?;
-    Ok(ListedDocuments { documents, names, faults, is_single, filter })
+    Ok(ListedDocuments { documents, faults, is_single, filter })
 }
 
 /// Returns a request for places as a request for their documents with a filter.
@@ -85,6 +84,9 @@ fn of_places<'a, 'b>(
     names: &'a [String],
     request: &'b FilterRequest,
 ) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>)> {
+    if names.len() > limits::MAX_ADDRESSES {
+        return Err(limits::exceeded(limits::row::MAX_ADDRESSES));
+    }
     let (mut documents, mut has_place, mut is_named) = (Vec::new(), false, true);
     for name in names {
         match document_of_place(session, name)? {

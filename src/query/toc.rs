@@ -178,7 +178,7 @@ impl List for TocAnswer {
 /// Lists the section trees of documents.
 pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
     let mut page = Page::beginning(request.after, session.reader.generation());
-    let ListedDocuments { documents, names, faults, is_single, filter } =
+    let ListedDocuments { documents, faults, is_single, filter } =
         listed::listed(session, &request.documents, &request.filter)?;
     let is_all = most(request.limit) == usize::MAX && page.part.start() == 0;
     let files = if is_all {
@@ -201,7 +201,7 @@ pub fn toc(session: &Session<'_>, request: &TocRequest) -> Result<TocAnswer> {
     if files.is_empty() && page.part.start() == 0 && page.unresolved_selectors.is_empty() {
         page.warnings.extend(filter.no_section(&request.documents, &request.filter));
     }
-    let is_path = |path: &str| names.iter().any(|name| name == path);
+    let is_path = |path: &str| request.documents.iter().any(|name| name.starts_with(path));
     let is_path_given = is_single && files.first().is_some_and(|file| is_path(&file.file));
     let is_shallow = request.depth == Some(0);
     Ok(TocAnswer { files, is_single, is_shallow, is_path_given, page })
