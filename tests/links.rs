@@ -1117,3 +1117,35 @@ fn a_link_to_a_part_of_the_root_makes_no_second_node() {
     let path = ["links", "path", "a.md", "a.md::One", "-f", "json"];
     assert_eq!(place.run(&path).success().json()["nodes"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn a_markdown_link_with_bytes_that_are_not_utf8_is_listed_and_left_as_it_is() {
+    let place = Place::ingested(&[("c.md", "# C\n")]);
+    let text = b"# A \xff\n\n\xff[l](b\xff.md) [m](c.md#\xff) ![i](p\xff.png)\n- [ok](c.md) [n](%FF.md)\n[[c#\xff]]\n\n\x1a[z](c\x1a.md)\n";
+    place.write("a.md", text.as_slice());
+    place.run(&["ingest"]).success();
+    let listed = place.run(&["links", "list", "a.md", "--direction", "out"]).success().json();
+    let mut targets: Vec<(&str, u64)> = listed["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| (edge["target"].as_str().unwrap(), edge["line"].as_u64().unwrap()))
+        .collect();
+    targets.sort_by_key(|(target, line)| (*line, *target));
+    let expected = [
+        ("b\u{fffd}.md", 3),
+        ("c.md#\u{fffd}", 3),
+        ("p\u{fffd}.png", 3),
+        ("%FF.md", 4),
+        ("c.md", 4),
+        ("c#\u{fffd}", 5),
+    ];
+    assert_eq!(targets, expected, "{listed}");
+    let check = place.run(&["links", "check"]).ends(1).json();
+    assert_eq!(check["findings"].as_array().unwrap().len(), 5, "{check}");
+    place.run(&["move", "c.md", "d.md"]).success();
+    let now = std::fs::read(place.join("a.md")).unwrap();
+    let moved = String::from_utf8_lossy(text).replace("(c.md", "(d.md");
+    assert_eq!(String::from_utf8_lossy(&now), moved);
+    assert_eq!(now.split(|byte| *byte == 0xff).count(), 7);
+}

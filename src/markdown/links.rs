@@ -13,6 +13,7 @@ use markdown_it::plugins::cmark::inline::image::Image;
 use markdown_it::plugins::cmark::inline::link;
 use markdown_it::{MarkdownIt, Node};
 
+use super::PLACEHOLDER;
 use super::link_rules::link_parser;
 use super::link_scan::LinkScanState;
 use super::title::plain_text;
@@ -112,6 +113,29 @@ impl LinkText {
         let root = node.cast_mut::<InlineRoot>()?;
         let (content, mapping) = (&mut root.content, &mut root.mapping);
         Some(Self { content: std::mem::take(content), mapping: std::mem::take(mapping) })
+    }
+
+    /// Puts U+FFFD in place of each byte of `body` that is not UTF-8. Destinations end at a [`PLACEHOLDER`].
+    pub(super) fn mark_invalid_bytes(&mut self, body: &[u8]) {
+        if !self.content.contains(PLACEHOLDER) {
+            return;
+        }
+        let content = std::mem::take(&mut self.content);
+        let mut pieces = std::mem::take(&mut self.mapping).into_iter().peekable();
+        let mut piece = (0, 0);
+        for (at, scalar) in content.char_indices() {
+            while let Some(begun) = pieces.next_if(|(start, _)| *start <= at) {
+                piece = begun;
+                self.mapping.push((self.content.len(), begun.1));
+            }
+            let offset = piece.1 + (at - piece.0);
+            let is_invalid = scalar == PLACEHOLDER
+                && body.get(offset).is_some_and(|byte| char::from(*byte) != PLACEHOLDER);
+            self.content.push(if is_invalid { char::REPLACEMENT_CHARACTER } else { scalar });
+            if is_invalid {
+                self.mapping.push((self.content.len(), offset + 1));
+            }
+        }
     }
 
     /// Returns whether the text contains brackets that may be a link.

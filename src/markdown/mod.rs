@@ -250,10 +250,6 @@ pub fn parse_as(file: &[u8], dialect: Dialect) -> Document {
         for section in &mut outline.sections {
             section.set_title(section.title.replace(PLACEHOLDER, "\u{FFFD}"));
         }
-        for link in &mut parsed.links.list {
-            link.target = link.target.replace(PLACEHOLDER, "\u{FFFD}");
-            link.text = link.text.replace(PLACEHOLDER, "\u{FFFD}");
-        }
         parsed.contents.change_texts(|text| text.replace(PLACEHOLDER, "\u{FFFD}"));
     }
     let mut html_anchors = html_anchors::find(file, &outline, &opaque);

@@ -257,7 +257,10 @@ impl Adapter<'_> {
                 self.fences.extend(self.whole_lines(child, span.start, span));
             }
             match LinkText::take(child) {
-                Some(text) => self.texts.push(text),
+                Some(mut text) => {
+                    text.mark_invalid_bytes(self.file.get(self.base..).unwrap_or_default());
+                    self.texts.push(text);
+                }
                 None => self.take_texts(child, span),
             }
         }

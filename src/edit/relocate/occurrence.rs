@@ -43,6 +43,8 @@ pub(super) struct Occurrence {
     /// The bytes of the target; `None` if they were not found.
     pub(super) span: Option<ByteSpan>,
     pub(super) form: Form,
+    /// The end of the target that is not in the span and stays as it is.
+    kept: String,
     /// The bytes of the attribute `section` of a REF marker.
     section: Option<ByteSpan>,
     /// Whether it is in a table, where a pipe is escaped.
@@ -54,7 +56,7 @@ impl Occurrence {
     pub(super) fn splices(&self, new: &StoredLink) -> Option<Vec<(ByteSpan, String)>> {
         let mut splices = Vec::new();
         if new.target != self.link.target {
-            splices.push((self.span?, self.written(&new.target)));
+            splices.push((self.span?, self.written(new.target.strip_suffix(&self.kept)?)));
         }
         if new.kind != self.link.kind {
             splices.push((self.section?, self.written(new.kind.ldmd_section()?)));
@@ -123,10 +125,12 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
             LinkKind::Markdown => (Kind::Markdown, inline(text, link)),
             LinkKind::Image => (Kind::Image, inline(text, link)),
         };
+        let (span, kept) = span.and_then(|span| without_invalid(text, span, &link.target)).unzip();
+        let kept = kept.unwrap_or_default();
         let span = span.map(|span| moved(span, link.offset));
         let is_in_table = is_in_table(link.offset);
         let link = StoredLink { kind, target: link.target.clone(), line: link.line };
-        Some(Occurrence { link, span, form, section: None, is_in_table })
+        Some(Occurrence { link, span, form, kept, section: None, is_in_table })
     });
     let definitions = outline.nodes.iter().filter_map(|node| {
         let is_definition = node.kind == NodeKind::Block(BlockType::Definition);
@@ -138,6 +142,7 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
             link: StoredLink { kind: Kind::Markdown, target, line },
             span: Some(moved(span, node.bytes.start)),
             form,
+            kept: String::new(),
             section: None,
             is_in_table: false,
         })
@@ -147,7 +152,8 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
         let section = attribute(file, reference, "section");
         let kind = Kind::Ldmd(reference.section.clone());
         let link = StoredLink { kind, target: reference.document.clone(), line: reference.line };
-        Occurrence { link, span, form: Form::Attribute, section, is_in_table: false }
+        let (form, kept) = (Form::Attribute, String::new());
+        Occurrence { link, span, form, kept, section, is_in_table: false }
     });
     let has_typed = !document.typed_links.is_empty();
     let front_matter = has_typed.then(|| detect(file, version.floor())).flatten();
@@ -157,9 +163,23 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
         let kind = Kind::Typed(typed.kind_name.clone());
         let link = StoredLink { kind, target: typed.target.clone(), line: typed.line };
         let form = form.unwrap_or(Form::Value(None));
-        Occurrence { link, span, form, section: None, is_in_table: false }
+        Occurrence { link, span, form, kept: String::new(), section: None, is_in_table: false }
     });
     inline.chain(definitions).chain(references).chain(typed).collect()
+}
+
+/// Returns the bytes of a target that can be written anew, and the part of `target` after them: the fragment if only it
+/// has bytes that are not UTF-8, which would be lost.
+fn without_invalid(text: &[u8], span: ByteSpan, target: &str) -> Option<(ByteSpan, String)> {
+    let raw = span.of(text);
+    if std::str::from_utf8(raw).is_ok() {
+        return Some((span, String::new()));
+    }
+    let (name, fragment) = target.split_at(target.find('#')?);
+    let end = memchr::memchr(b'#', raw)?;
+    let name_span = ByteSpan::new(span.start, span.start + end);
+    let is_name = std::str::from_utf8(name_span.of(text)).is_ok_and(|raw| unescaped(raw) == name);
+    is_name.then(|| (name_span, fragment.to_owned()))
 }
 
 fn moved(span: ByteSpan, offset: usize) -> ByteSpan {
@@ -357,6 +377,7 @@ mod tests {
             link: StoredLink { kind: Kind::Markdown, target: String::new(), line: 1 },
             span: None,
             form,
+            kept: String::new(),
             section: None,
             is_in_table,
         };

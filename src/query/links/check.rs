@@ -272,7 +272,7 @@ impl Hints<'_> {
             let target = link.target.strip_suffix(wanted).unwrap_or_default();
             let there = StoredLink { target: format!("{target}{name}"), ..link.clone() };
             if link.kind.ldmd_section().is_some() || self.leads_to_place(document, &there)? {
-                found = Some(name.to_owned());
+                found = Some(name);
                 break;
             }
         }
