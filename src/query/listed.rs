@@ -38,11 +38,11 @@ pub(super) fn listed<'a>(
     names: &'a [String],
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
-    let (names, request) = of_places(session, names, request)?;
+    let (names, request, found) = of_places(session, names, request)?;
     let request = &*request;
     let mut filter = Filter::new(session, request)?;
     let order = request.order();
-    let (mut documents, mut faults) = match meaning(session, &names, &filter)? {
+    let (mut documents, mut faults) = match meaning(&names, found, &filter) {
         Meaning::Documents(admitted) => {
             (DocumentBatches::new(session, admitted, order, Candidates::All)?, Vec::new())
         }
@@ -78,18 +78,24 @@ pub(super) fn listed<'a>(
     Ok(ListedDocuments { documents, faults, is_single, filter })
 }
 
-/// Returns a request for places as a request for their documents with a filter.
+/// Returns a request for places as a request for their documents with a filter, and what its last name means.
 fn of_places<'a, 'b>(
     session: &Session<'_>,
     names: &'a [String],
     request: &'b FilterRequest,
-) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>)> {
+) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>, Found)> {
     if names.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded(limits::row::MAX_ADDRESSES));
     }
     let (mut documents, mut has_place, mut is_named) = (Vec::new(), false, true);
+    let mut found = Found::Nothing;
     for name in names {
-        match document_of_place(session, name)? {
+        found = looked_up(session, name)?;
+        let named_as = match found {
+            Found::Nothing => document_of_place(session, name)?,
+            _ => NamedAs::Document,
+        };
+        match named_as {
             NamedAs::Document => documents.push(name.clone()),
             NamedAs::PlaceIn(document) => {
                 has_place = true;
@@ -99,14 +105,16 @@ fn of_places<'a, 'b>(
         }
     }
     if !has_place {
-        return Ok((names.into(), Cow::Borrowed(request)));
+        return Ok((names.into(), Cow::Borrowed(request), found));
     }
     let mut request = request.clone();
     request.under.extend_from_slice(names);
     documents.dedup();
     // Without names, the filter alone decides.
     documents.retain(|_| is_named);
-    Ok((documents.into(), Cow::Owned(request)))
+    let last = documents.last();
+    let found = last.map_or(Ok(Found::Nothing), |name| looked_up(session, name))?;
+    Ok((documents.into(), Cow::Owned(request), found))
 }
 
 /// What the name of a document or a place means.
@@ -119,10 +127,8 @@ enum NamedAs {
     Places,
 }
 
+/// Returns what `name` means, which is not the name of documents.
 fn document_of_place(session: &Session<'_>, name: &str) -> Result<NamedAs> {
-    if means_documents(session, name)? {
-        return Ok(NamedAs::Document);
-    }
     for interpretation in interpretations(name) {
         if let Interpretation::Namespaced { name, .. }
         | Interpretation::PathAnchor { name, .. }
@@ -140,20 +146,36 @@ fn document_of_place(session: &Session<'_>, name: &str) -> Result<NamedAs> {
     })
 }
 
-/// Returns whether `name` is the name of documents, a folder, or a glob that takes some or cannot be read.
-fn means_documents(session: &Session<'_>, name: &str) -> Result<bool> {
+/// What the name of documents means.
+enum Found {
+    Document(StoredDocument),
+    Folder(String),
+    /// A pattern that takes some documents.
+    Globs(Globs),
+    /// Several documents or folders, or a pattern that cannot be read.
+    Fault,
+    Nothing,
+}
+
+fn looked_up(session: &Session<'_>, name: &str) -> Result<Found> {
     let name = without_selector(name);
-    if !matches!(by_whole_name(session, name)?, NameMatch::None)
-        || folders::by_name(session, name)?.is_some()
-    {
-        return Ok(true);
+    match by_whole_name(session, name)? {
+        NameMatch::One(document) => return Ok(Found::Document(document)),
+        NameMatch::Many(_) => return Ok(Found::Fault),
+        NameMatch::None => {}
     }
-    let is_glob = match globs_of(name) {
-        Some(Ok(globs)) => takes_some(session, &globs)?,
-        Some(Err(_)) => !name.contains("::"),
-        None => false,
-    };
-    Ok(is_glob || !matches!(folders::by_suffix(session, name)?, Ok(None)))
+    if let Some(folder) = folders::by_name(session, name)? {
+        return Ok(Found::Folder(folder));
+    }
+    match globs_of(name) {
+        Some(Ok(globs)) if takes_some(session, &globs)? => return Ok(Found::Globs(globs)),
+        Some(Err(_)) if !name.contains("::") => return Ok(Found::Fault),
+        _ => {}
+    }
+    Ok(match folders::by_suffix(session, name)? {
+        Ok(folder) => folder.map_or(Found::Nothing, Found::Folder),
+        Err(_) => Found::Fault,
+    })
 }
 
 /// Returns the warning that the only name was taken for `document`, whose path ends with it, and not for the folder
@@ -190,42 +212,23 @@ enum Meaning {
     Names,
 }
 
-fn meaning(session: &Session<'_>, names: &[String], filter: &Filter) -> Result<Meaning> {
+/// Returns what `names` mean. `found` is what the last of them means.
+fn meaning(names: &[String], found: Found, filter: &Filter) -> Meaning {
     let admitted = filter.documents.clone();
-    let name = match names {
-        [] => return Ok(Meaning::Documents(admitted)),
-        [name] => without_selector(name),
-        _ => return Ok(Meaning::Names),
-    };
-    let folder = match by_whole_name(session, name)? {
-        NameMatch::One(document) => return Ok(Meaning::Document(document)),
-        NameMatch::None => folders::by_name(session, name)?,
-        NameMatch::Many(..) => return Ok(Meaning::Names),
-    };
-    if folder.is_none()
-        && let Some(Ok(globs)) = globs_of(name)
-        && takes_some(session, &globs)?
-    {
+    match (names, found) {
+        ([], _) => Meaning::Documents(admitted),
+        ([_], Found::Document(document)) => Meaning::Document(document),
         // A filter holds the globs of one list, of which the last one decides.
-        return Ok(if admitted.globs.is_empty() {
+        ([_], Found::Globs(globs)) if admitted.globs.is_empty() => {
             Meaning::Documents(DocumentFilter { globs, ..admitted })
-        } else {
-            Meaning::Names
-        });
-    }
-    let folder = match folder {
-        _ if admitted.under.is_some() => None,
-        None => folders::by_suffix(session, name)?.unwrap_or_default(),
-        exact => exact,
-    };
-    Ok(match folder {
-        Some(root) if root.is_empty() => Meaning::Documents(admitted),
-        Some(folder) => {
-            let under = Under { folders: vec![folder], ..Under::default() };
-            Meaning::Documents(DocumentFilter { under: Some(under), ..admitted })
         }
-        None => Meaning::Names,
-    })
+        ([_], Found::Folder(folder)) if admitted.under.is_none() => {
+            let under = Under { folders: vec![folder], ..Under::default() };
+            let is_root = under.folders.iter().all(String::is_empty);
+            Meaning::Documents(DocumentFilter { under: (!is_root).then_some(under), ..admitted })
+        }
+        _ => Meaning::Names,
+    }
 }
 
 /// Returns whether `globs` take a document.
