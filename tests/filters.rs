@@ -79,6 +79,29 @@ fn filters_have_the_same_meaning_on_every_command() {
 }
 
 #[test]
+fn a_tag_has_the_tags_below_it_in_filters_and_queries() {
+    let place = Place::ingested(&[
+        ("a.md", "---\ntags: [Café/Bar/Ünï]\n---\n# A\n\nneedle\n"),
+        ("b.md", "---\ntags: café\n---\n# B\n\nneedle\n"),
+        ("c.md", "---\ntags: cafés\n---\n# C\n\nneedle\n"),
+    ]);
+    for (tag, expected) in [
+        ("café", &["a.md", "b.md"][..]),
+        ("café/bar", &["a.md"]),
+        ("#café/bar/ünï", &["a.md"]),
+        ("bar", &[]),
+    ] {
+        let filtered = place.run(&["find", "*", "--tag", tag]).json();
+        let queried = place.run(&["search", &format!("tags:{tag}")]).json();
+        for answer in [filtered, queried] {
+            let mut found = files(&answer);
+            found.sort();
+            assert_eq!(found, expected, "{tag}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn documents_are_listed_in_the_requested_order() {
     let place = place();
     for command in &COMMANDS[..4] {

@@ -4,10 +4,14 @@
 //! index. Invariants: every document has a root, even if it is empty. The root has words only if there
 //! is text before the first heading. Every section has its own words, and so has the front matter.
 
+use std::collections::BTreeSet;
+
 use super::fingerprint::Fingerprint;
 use super::token_text::TokenWriter;
+use super::tokens::fold_into;
 use super::trigram_set::{TrigramCollector, TrigramSet};
 use crate::decoding::same_length_text;
+use crate::limits;
 use crate::links::split_extension;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
@@ -19,7 +23,8 @@ pub(crate) struct DocumentText {
     /// The tokens of all texts, as [`super::WrittenTokens`] reads them.
     tokens: String,
     trigrams: TrigramSet,
-    tags: Vec<String>,
+    /// The tags and those that they are nested in, folded as words are.
+    tags: BTreeSet<String>,
     /// The words of the path, of the file name, and of the title in the front matter.
     path_words: ByteSpan,
     name_words: ByteSpan,
@@ -114,7 +119,7 @@ impl TextExtractor {
             title_words,
             tokens: self.writer.finish(),
             trigrams: self.trigrams.distinct(bytes, title_keys),
-            tags,
+            tags: tag_terms(&tags),
             front_matter,
             sections,
             first,
@@ -328,6 +333,25 @@ impl DocumentText {
             add(IndexedField::Tag, tag);
         }
     }
+}
+
+/// Returns the terms of the tags of a document. A document with `area/topic` also has the tag `area`. The number of
+/// terms is bounded, because each section has all of them.
+fn tag_terms(tags: &[String]) -> BTreeSet<String> {
+    let above = tags.iter().flat_map(|tag| {
+        let ends = tag.match_indices('/').map(|(end, _)| end);
+        ends.take_while(|end| *end <= limits::MAX_WORD_BYTES).filter_map(|end| tag.get(..end))
+    });
+    let mut terms = BTreeSet::new();
+    for tag in tags.iter().map(String::as_str).chain(above) {
+        if terms.len() == limits::MAX_TAGS {
+            break;
+        }
+        let mut folded = String::new();
+        fold_into(tag, &mut folded);
+        terms.insert(folded);
+    }
+    terms
 }
 
 /// Returns the section that a document begins with: the root if there is text before the first
