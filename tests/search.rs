@@ -557,6 +557,18 @@ fn context_lines_counts_and_files_are_printed() {
     let quiet = run(&["-q"]).success();
     assert!(quiet.stdout.is_empty());
     assert!(place.run(&["search", "-q", "-F", "none"]).ends(1).stdout.is_empty());
+    for (arguments, status, problem) in [
+        (&["--under", "nope"][..], 1, "nope: SELECTOR_NOT_FOUND"),
+        (&["--under", "nope", "--under", "a.md"], 0, "nope: SELECTOR_NOT_FOUND"),
+        (&["--under", "nope", "--db", ".mdsel.db"], 1, "`mdsel toc --db .mdsel.db --depth 0`"),
+        (&["--where", "nope = 1"], 1, "UNKNOWN_KEY"),
+    ] {
+        let quiet = run(&[&["-q"], arguments].concat()).ends(status);
+        let stderr = &quiet.stderr;
+        assert!(quiet.stdout.is_empty());
+        assert!(stderr.contains(problem), "{arguments:?}: {stderr}");
+    }
+    assert!(run(&["-q"]).stderr.is_empty());
     let words = place.run(&["search", "-c", "hit"]).success().json();
     assert_eq!(words["total"], 2, "a word search counts sections");
     assert_eq!(run(&["-C", "5000"]).ends(2).code(), "USAGE");

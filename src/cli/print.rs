@@ -195,15 +195,32 @@ impl Global {
         }
     }
 
-    /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
-    /// output was still open. Adds the given `--db` to the commands that its messages name.
-    pub(super) fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
+    /// Adds to an answer what only the command line knows about its addresses and about the store.
+    fn complete(&self, answer: &mut impl List) {
         if let Some(page) = answer.page_mut() {
             page.warnings.splice(0..0, self.recovered.take());
             for fault in &mut page.unresolved_selectors {
                 self.restore_path(fault);
             }
         }
+    }
+
+    /// Prints the unresolved addresses and the warnings of an answer on standard error, and nothing else of it.
+    pub(super) fn note_problems(&self, answer: &mut impl List) {
+        self.complete(answer);
+        if let Some(in_store) = self.in_store() {
+            answer.messages_mut().into_iter().for_each(|message| *message = in_store(message));
+        }
+        if let Some(page) = answer.page_mut() {
+            page.unresolved_selectors.iter().for_each(|fault| note(&fault.to_string()));
+            page.warnings.iter().for_each(|warning| note(&warning.to_string()));
+        }
+    }
+
+    /// Prints an answer, with fewer items if the budget requires it. Returns whether standard
+    /// output was still open. Adds the given `--db` to the commands that its messages name.
+    pub(super) fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
+        self.complete(answer);
         let in_store = self.in_store();
         let word = |message: &Message| match &in_store {
             Some(in_store) => in_store(message),

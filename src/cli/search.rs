@@ -83,7 +83,7 @@ pub(super) struct SearchArgs {
     /// Show the match instead of its line
     #[arg(short, long)]
     pub(super) only_matching: bool,
-    /// Print nothing; exit with status 0 if there is a hit
+    /// Print only problems, on stderr; exit with status 0 if there is a hit
     #[arg(short, long)]
     pub(super) quiet: bool,
     #[command(flatten)]
@@ -131,6 +131,7 @@ impl AnyCommand for SearchArgs {
         answer.page.warnings.extend(option_among_words(&self.query));
         answer.page.warnings.extend(place_among_words(&session, &self.query)?);
         if self.quiet {
+            global.note_problems(answer);
             let is_found = answer.outcome() != Outcome::None;
             return Ok(if is_found { Status::Success } else { Status::Nothing });
         }
