@@ -68,8 +68,8 @@ pub(super) struct MetaSetArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     document: String,
-    /// A key, with dots for nested ones, and its value: a number, true, false, null, [a, b], {a: 1}, a
-    /// text, or a text in double quotes
+    /// A key, with dots for nested ones, in backquotes if it contains =, and its value: a number, true,
+    /// false, null, [a, b], {a: 1}, a text, or a text in double quotes
     #[arg(value_name = "KEY=VALUE", required = true)]
     values: Vec<String>,
 }
@@ -97,7 +97,7 @@ pub(super) struct MetaAddArgs {
     #[arg(value_name = "KEY")]
     key: String,
     /// The values to add, unless the list has them
-    #[arg(value_name = "VALUE", required = true)]
+    #[arg(value_name = "VALUE", required = true, allow_negative_numbers = true)]
     values: Vec<String>,
 }
 
@@ -175,7 +175,8 @@ impl EditArguments for MetaSetArgs {
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
         let mut changes = Vec::new();
         for text in &self.values {
-            let Some((key, value)) = text.split_once('=') else {
+            let in_backquotes = text.strip_prefix('`').and_then(|rest| rest.split_once("`="));
+            let Some((key, value)) = in_backquotes.or_else(|| text.split_once('=')) else {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     format!("{text} has no =", text = quoted(&text)),
@@ -184,16 +185,18 @@ impl EditArguments for MetaSetArgs {
             };
             let key = key.trim();
             let document = &self.document;
-            let hint = if let Some(list) = key.strip_suffix('+') {
-                let list = list.trim_end();
+            let ends_with =
+                |sign| key.strip_suffix(sign).filter(|_| in_backquotes.is_none()).map(str::trim_end);
+            let hint = if let Some(list) = ends_with('+') {
+
                 message!(
                     "add a value to a list with `mdsel meta add {path} {} {}`",
                     document,
                     list,
                     value
                 )
-            } else if let Some(list) = key.strip_suffix('-') {
-                let set = format!("{}=[A, B]", list.trim_end());
+            } else if let Some(list) = ends_with('-') {
+                let set = format!("{list}=[A, B]");
                 message!(
                     "write the values that stay, as in `mdsel meta set {path} {}`",
                     document,

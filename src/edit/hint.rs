@@ -238,7 +238,12 @@ impl RefusedEdit<'_> {
             Operation::Key(KeyChange::Add(key, _)) => message!(
                 "set the whole list with `mdsel meta set {path} {}`",
                 document,
-                format!("{key}=[A, B]")
+                // A key in backquotes may contain the sign of the value.
+                if key.contains('=') {
+                    format!("`{key}`=[A, B]")
+                } else {
+                    format!("{key}=[A, B]")
+                }
             ),
             _ => message!("list the keys with `mdsel meta --under {path}`", document),
         };

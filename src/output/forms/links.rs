@@ -82,7 +82,7 @@ fn distinct_edges(edges: &[Edge]) -> usize {
     distinct.collect::<std::collections::HashSet<_>>().len()
 }
 
-fn changed(node: &LinkNode) -> (&str, Freshness) {
+pub(super) fn changed(node: &LinkNode) -> (&str, Freshness) {
     (&node.file, node.freshness)
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{ShortCount, Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records, Rows};
+use super::links::changed;
 use super::value;
 use crate::count::counted;
 use crate::query::prime;
@@ -27,7 +28,7 @@ impl Answer for prime::PrimeAnswer {
     }
 
     fn rest(&self) -> Footer<'_> {
-        Footer::of(&self.page)
+        Footer::of(&self.page).with(self.most_linked.iter().map(|linked| changed(&linked.node)))
     }
 
     fn text(&self, writer: &mut TextWriter) {

@@ -18,7 +18,7 @@ use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::{Result, Warning};
 use crate::query::cursor::most;
-use crate::store::{DocumentFilter, StoredDocument};
+use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// A request for front matter.
 #[derive(Clone, Debug)]
@@ -243,9 +243,11 @@ pub fn types(
     if !filter.has_condition() {
         page.warnings.extend(unreadable_within(session, &filter_of_documents.documents)?);
     }
+    let documents = &filter_of_documents.documents;
+    let counted = session.reader.all(&Lookup::Data(documents, &[]))?;
+    page.warnings.extend(session.warning_of_changes(&counted, Session::INGEST_UPDATES));
     let mut keys: Vec<Key> = Vec::new();
-    for ((key, type_name), count) in
-        session.reader.front_matter_keys(&filter_of_documents.documents)?
+    for ((key, type_name), count) in session.reader.front_matter_keys(documents)?
     {
         match keys.last_mut().filter(|last| last.key == key) {
             Some(last) => {
