@@ -686,6 +686,24 @@ fn a_search_ignores_case_and_composition_like_other_commands() {
 }
 
 #[test]
+fn the_provenance_of_a_list_names_its_documents() {
+    let text = "---\nk: 1\n---\n# A\n\n- [ ] x\n\n| c |\n|---|\n| x |\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "[a](a.md)\n")]);
+    for command in [
+        &["tables"][..],
+        &["tasks"],
+        &["meta"],
+        &["prime"],
+        &["search", "-c", "x"],
+        &["search", "-l", "x"],
+        &["links", "path", "a.md", "a.md"],
+    ] {
+        let answer = place.run(&[command, &["-f", "ldmd"]].concat()).success().text();
+        assert!(answer.contains("- documents: 1\n- a.md::*\n"), "{command:?}: {answer}");
+    }
+}
+
+#[test]
 fn a_strict_check_lists_the_markers_that_other_readers_read_differently() {
     let marked = "<!--LDMD:BEGIN id=\"a\" title=\"A\" level=\"1\" tags=\"x\"-->\n\
                   \x20 <!--LDMD:BEGIN id=\"b\"-->\ntext\n  <!--LDMD:END id=\"b\"-->\n\

@@ -81,6 +81,11 @@ impl<'a> LdmdRenderer<'a> {
         }
     }
 
+    /// Records the documents of an answer without a section for each of them.
+    pub(super) fn sources<'s>(&mut self, files: impl Iterator<Item = &'s str>) {
+        files.for_each(|file| self.source(file));
+    }
+
     /// Writes the `key_findings` section, one line per item. It has both of its parts even if they are empty, because a
     /// reader asks for them by their ids.
     pub(super) fn key_findings(

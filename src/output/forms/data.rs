@@ -196,6 +196,7 @@ impl Answer for tables::TableAnswer {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         renderer.summary(&[("rows", self.rows.len().to_string())])?;
         let rows = self.rows.iter().map(|row| format!("{} @ {}", entries(&row.row), row.selector));
+        renderer.sources(self.rows.iter().map(|row| &*row.file));
         renderer.key_findings(self.rows.len(), rows)
     }
 
@@ -260,6 +261,7 @@ impl Answer for tasks::TaskAnswer {
         let tasks = self.tasks.iter();
         let tasks =
             tasks.map(|task| format!("{} @ {}", task_line(task).trim_start(), task.selector));
+        renderer.sources(self.tasks.iter().map(|task| &*task.file));
         renderer.key_findings(self.tasks.len(), tasks)
     }
 
@@ -313,6 +315,7 @@ impl Answer for meta::MetaAnswer {
         let documents = self.documents.iter();
         let documents = documents
             .map(|document| format!("{} @ {}", entries(&document.meta), document.selector));
+        renderer.sources(self.documents.iter().map(|document| &*document.file));
         renderer.key_findings(self.documents.len(), documents)
     }
 

@@ -148,7 +148,7 @@ impl Answer for edit::EditAnswer {
         };
         renderer.key_findings(lines.len(), lines.into_iter())?;
         let Some(report) = self.report.as_ref().filter(|_| self.is_dry_run) else { return Ok(()) };
-        report.done.iter().for_each(|done| renderer.source(&done.file));
+        renderer.sources(report.done.iter().map(|done| &*done.file));
         renderer.content("Diff", "", std::iter::empty(), self.diff(), "diff")
     }
 }

@@ -105,6 +105,7 @@ fn write_graph<'a>(
     nodes: impl Iterator<Item = &'a LinkNode> + Clone,
     edges: impl Iterator<Item = (&'a Edge, String)>,
 ) -> io::Result<()> {
+    renderer.sources(nodes.clone().map(|node| &*node.file));
     renderer.key_findings(nodes.clone().count(), nodes.map(described))?;
     let mut edges: Vec<(&str, String)> = edges.map(|(edge, line)| (file(edge), line)).collect();
     edges.sort_by_key(|(file, _)| *file);

@@ -73,6 +73,7 @@ impl Answer for prime::PrimeAnswer {
         let advice =
             self.commands.iter().map(|advice| format!("{}: {}", advice.command, advice.what));
         let count = self.most_linked.len() + self.commands.len();
+        renderer.sources(self.most_linked.iter().map(|linked| &*linked.node.file));
         renderer.key_findings(count, linked.chain(advice))
     }
 

@@ -118,9 +118,11 @@ impl Answer for search::SearchAnswer {
             Items::Hits(hits) => hits,
             Items::Counts(counts) => {
                 let lines = counts.iter().map(|count| format!("{}: {}", count.file, count.count));
+                renderer.sources(counts.iter().map(|count| &*count.file));
                 return renderer.key_findings(counts.len(), lines);
             }
             Items::Files(files) => {
+                renderer.sources(files.iter().map(String::as_str));
                 return renderer.key_findings(files.len(), files.iter().map(ToString::to_string));
             }
         };
