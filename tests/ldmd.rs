@@ -576,6 +576,25 @@ fn a_fence_is_closed_although_its_last_line_looks_like_a_closing_one() {
 }
 
 #[test]
+fn an_emitted_document_keeps_its_references() {
+    let text = "# A\n\n<!--LDMD:REF doc=\"b.md\" section=\"s\"-->\n\n<!--LDMD:REF id=\"x\" bytes=\"3\"-->\n\n\
+                <!--LDMD:BEGIN id=\"y\"-->\n\n<!--LDMD:REF section=\"s\"-->\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n")]);
+    let emitted = place.run(&["ldmd", "emit", "a.md", "-f", "raw"]).success().text();
+    for kept in ["<!--LDMD:REF doc=\"b.md\" section=\"s\"-->", "<!--LDMD:REF id=\"x\" bytes=\"3\"-->"] {
+        assert!(emitted.contains(kept), "{emitted}");
+    }
+    for none in ["<!--*LDMD:BEGIN id=\"y\"-->", "<!--*LDMD:REF section=\"s\"-->"] {
+        assert!(emitted.contains(none), "{emitted}");
+    }
+    place.write("c.md", emitted);
+    place.run(&["ingest"]).success();
+    place.run(&["ldmd", "check", "c.md"]).success();
+    let links = place.run(&["links", "list", "c.md", "--direction", "out"]).success().json();
+    assert_eq!(links["edges"].as_array().unwrap().len(), 1, "{links}");
+}
+
+#[test]
 fn a_line_with_invalid_bytes_says_so() {
     let place = Place::new();
     place.write("a.md", b"<!--LDMD:BEGIN id=\"a\"-->\nx \xff\nx\n<!--LDMD:END id=\"a\"-->\n");
@@ -675,17 +694,6 @@ fn code_and_the_diff_of_a_dry_run_are_in_the_document() {
 }
 
 #[test]
-fn a_search_ignores_case_and_composition_like_other_commands() {
-    let text = "<!--LDMD:BEGIN id=\"s\"-->\n# H\n\ncafe\u{301} Stra\u{df}e \u{3a3}\u{399}\u{3a3}\n<!--LDMD:END id=\"s\"-->\n";
-    let place = Place::ingested(&[("n.md", text)]);
-    for query in ["caf\u{e9}", "STRASSE", "\u{3c3}\u{3b9}\u{3c2}"] {
-        let json = place.run(&["ldmd", "search", "n.md", "--query", query]).success().json();
-        assert_eq!(json["matches"][0]["doc_line"], 4, "{query}");
-        place.run(&["find", "*", "--content", query]).success();
-    }
-}
-
-#[test]
 fn the_provenance_of_a_list_names_its_documents() {
     let text = "---\nk: 1\n---\n# A\n\n- [ ] x\n\n| c |\n|---|\n| x |\n";
     let place = Place::ingested(&[("a.md", text), ("b.md", "[a](a.md)\n")]);
@@ -700,6 +708,17 @@ fn the_provenance_of_a_list_names_its_documents() {
     ] {
         let answer = place.run(&[command, &["-f", "ldmd"]].concat()).success().text();
         assert!(answer.contains("- documents: 1\n- a.md::*\n"), "{command:?}: {answer}");
+    }
+}
+
+#[test]
+fn a_search_ignores_case_and_composition_like_other_commands() {
+    let text = "<!--LDMD:BEGIN id=\"s\"-->\n# H\n\ncafe\u{301} Stra\u{df}e \u{3a3}\u{399}\u{3a3}\n<!--LDMD:END id=\"s\"-->\n";
+    let place = Place::ingested(&[("n.md", text)]);
+    for query in ["caf\u{e9}", "STRASSE", "\u{3c3}\u{3b9}\u{3c2}"] {
+        let json = place.run(&["ldmd", "search", "n.md", "--query", query]).success().json();
+        assert_eq!(json["matches"][0]["doc_line"], 4, "{query}");
+        place.run(&["find", "*", "--content", query]).success();
     }
 }
 

@@ -27,6 +27,11 @@ pub fn is_marker_line(line: &[u8]) -> bool {
     is_begun(line.trim_ascii())
 }
 
+/// Returns whether `line` is a REF marker, which is valid beside and inside of any section.
+pub fn is_reference_line(line: &[u8]) -> bool {
+    matches!(Marker::read(line), Some(Marker::Reference(..) | Marker::Stub))
+}
+
 /// Returns whether `text` begins like a marker: with `<!--LDMD:`, or with the same and a keyword in
 /// another case or with blanks between.
 pub(super) fn is_begun(text: &[u8]) -> bool {

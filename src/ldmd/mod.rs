@@ -21,7 +21,7 @@ mod writer;
 use serde::{Deserialize, Serialize};
 
 pub use fault::{FaultKind, MarkerProblem};
-pub use marker::is_marker_line;
+pub use marker::{is_marker_line, is_reference_line};
 pub use navigation::SectionNeighbors;
 pub use parse::parse;
 pub use search::{LineMatch, search};

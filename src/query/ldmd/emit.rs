@@ -3,7 +3,7 @@
 //! A valid LDMD document is printed as it is, if all of it is printed.
 //!
 //! Invariant: markers are inserted between the bytes of the document, and no other byte changes, with
-//! one exception: a marker of the document itself gets a star, which makes it a plain comment. Front
+//! one exception: a marker of the document itself, except for REF, gets a star, which makes it a plain comment. Front
 //! matter stays at the start. The result therefore has the same headings and blocks as the document.
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,7 +14,7 @@ use super::{Items, LdmdAnswer, in_document};
 use crate::address::StepScope;
 use crate::data::CodeItem;
 use crate::error::Result;
-use crate::ldmd::{Opening, closing, opening};
+use crate::ldmd::{Opening, closing, is_reference_line, opening};
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::shows_text;
 use crate::markdown::words::{measure, page};
@@ -416,7 +416,7 @@ fn cuts(document: &OpenDocument, bytes: &[u8], whole: &[ByteSpan]) -> Vec<(usize
     cuts
 }
 
-/// Returns the offset after the `<!--` of each marker in the document itself.
+/// Returns the offset after the `<!--` of each marker in the document itself, except for references.
 fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
     let markup = &document.markup;
     let bounds = markup.sections.iter().flat_map(|section| {
@@ -427,6 +427,9 @@ fn stars(document: &OpenDocument, bytes: &[u8]) -> Vec<usize> {
         .chain(markup.strays.iter().copied())
         .filter_map(|line| {
             let line_bytes = bytes.get(line.start..line.end)?;
+            if is_reference_line(line_bytes) {
+                return None;
+            }
             Some(line.start + memchr::memmem::find(line_bytes, b"<!--")? + "<!--".len())
         })
         .collect();
