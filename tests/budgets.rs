@@ -712,6 +712,35 @@ fn a_cursor_past_the_end_of_a_list_is_not_taken_for_an_empty_list() {
 }
 
 #[test]
+fn a_title_that_does_not_fit_is_cut_in_every_format() {
+    let title = "needle ".repeat(600);
+    let text =
+        format!("# {title}\n\n[b](b.md)\n\n- [ ] task\n\n```sh\nls\n```\n\n| k |\n|---|\n| v |\n");
+    let place = Place::ingested(&[("a.md", &text), ("b.md", "# B\n")]);
+    for command in [
+        &["find", "needle"][..],
+        &["toc", "a.md"],
+        &["code"],
+        &["tables"],
+        &["tasks"],
+        &["search", "needle"],
+        &["context", "--query", "needle"],
+        &["select", "a.md::heading:h1[0]"],
+        &["links", "list", "a.md"],
+    ] {
+        for format in ["json", "jsonl", "text"] {
+            let format = ["-f", format, "--max-chars", "1000"];
+            let answer = place.run(&[command, &format].concat()).success().text();
+            assert!(answer.contains("needle"), "{command:?}: {answer}");
+        }
+    }
+    let tree = ["toc", "a.md", "--max-chars", "1000"];
+    let section = place.run(&tree).json()["sections"][0].clone();
+    assert!(section["title"].as_str().unwrap().ends_with('\u{2026}'), "{section}");
+    assert_eq!([&section["path"], &section["anchor"]], [&serde_json::Value::Null; 2]);
+}
+
+#[test]
 fn a_line_number_does_not_count_as_a_word() {
     let place = Place::with_fixtures();
     let numbered = place.run(&["read", "guide.md", "Use", "-n", "-f", "raw"]).success().text();

@@ -581,7 +581,9 @@ fn an_emitted_document_keeps_its_references() {
                 <!--LDMD:BEGIN id=\"y\"-->\n\n<!--LDMD:REF section=\"s\"-->\n";
     let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n")]);
     let emitted = place.run(&["ldmd", "emit", "a.md", "-f", "raw"]).success().text();
-    for kept in ["<!--LDMD:REF doc=\"b.md\" section=\"s\"-->", "<!--LDMD:REF id=\"x\" bytes=\"3\"-->"] {
+    for kept in
+        ["<!--LDMD:REF doc=\"b.md\" section=\"s\"-->", "<!--LDMD:REF id=\"x\" bytes=\"3\"-->"]
+    {
         assert!(emitted.contains(kept), "{emitted}");
     }
     for none in ["<!--*LDMD:BEGIN id=\"y\"-->", "<!--*LDMD:REF section=\"s\"-->"] {

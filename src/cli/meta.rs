@@ -185,10 +185,10 @@ impl EditArguments for MetaSetArgs {
             };
             let key = key.trim();
             let document = &self.document;
-            let ends_with =
-                |sign| key.strip_suffix(sign).filter(|_| in_backquotes.is_none()).map(str::trim_end);
+            let ends_with = |sign| {
+                key.strip_suffix(sign).filter(|_| in_backquotes.is_none()).map(str::trim_end)
+            };
             let hint = if let Some(list) = ends_with('+') {
-
                 message!(
                     "add a value to a list with `mdsel meta add {path} {} {}`",
                     document,

@@ -239,11 +239,7 @@ impl RefusedEdit<'_> {
                 "set the whole list with `mdsel meta set {path} {}`",
                 document,
                 // A key in backquotes may contain the sign of the value.
-                if key.contains('=') {
-                    format!("`{key}`=[A, B]")
-                } else {
-                    format!("{key}=[A, B]")
-                }
+                if key.contains('=') { format!("`{key}`=[A, B]") } else { format!("{key}=[A, B]") }
             ),
             _ => message!("list the keys with `mdsel meta --under {path}`", document),
         };

@@ -14,7 +14,7 @@ use super::data::heading_path;
 use super::links::{self, LinkNode};
 use super::listed::ListedDocuments;
 use super::node::{Extent, NodeAnswer, answer};
-use super::page::{longest, shorten};
+use super::page::{longest, shorten_titles};
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
@@ -269,8 +269,7 @@ impl List for ContextAnswer {
                 place.answer.cut(size);
                 place.answer.truncated = true;
                 place.node.shorten(size);
-                let titles = place.titles.iter_mut();
-                titles.for_each(|title| shorten(title, limits::CUT_TITLE_CHARS));
+                shorten_titles(&mut place.titles, size);
                 if let Some(hit) = &mut place.found {
                     hit.cut_to(size);
                 }

@@ -9,7 +9,7 @@ use super::cursor::most;
 use super::filter::Filter;
 use super::freshness::Freshness;
 use super::open_document::OpenDocument;
-use super::page::{self, shorten};
+use super::page::{self, drop_longer, shorten};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
 use crate::error::Result;
 use crate::glob::{Glob, Separator, is_glob};
@@ -105,11 +105,17 @@ impl List for FindAnswer {
     }
 
     fn sizes_of_first(&self) -> usize {
-        self.matches.first().map_or(0, |found| page::longest([found.title.as_str()]))
+        let texts = |found: &FoundSection| {
+            page::longest([found.title.as_str(), found.path.as_deref().unwrap_or_default()])
+        };
+        self.matches.first().map_or(0, texts)
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
-        self.matches.first_mut().map(|found| shorten(&mut found.title, size)).is_some()
+        let Some(found) = self.matches.first_mut() else { return false };
+        shorten(&mut found.title, size);
+        drop_longer(&mut found.path, size);
+        true
     }
 }
 

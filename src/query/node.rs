@@ -315,7 +315,9 @@ impl NodeAnswer {
             && let Some(page) = self.paged(words)
         {
             *self = page;
-        } else if self.children_available.is_empty() {
+        } else if self.children_available.is_empty()
+            && !self.title.iter().any(|title| is_long(title))
+        {
             return false;
         }
         self.truncated = true;
@@ -324,6 +326,8 @@ impl NodeAnswer {
         if let Some(title) = &mut self.title {
             shorten(title, limits::CUT_TITLE_CHARS);
         }
+        // A part of a slug would lead nowhere.
+        self.path.take_if(|path| path.split('/').any(is_long));
         true
     }
 
@@ -343,6 +347,11 @@ impl NodeAnswer {
         result.pagination = Some(Pagination { page: 0, pages, next, words_left });
         Some(result)
     }
+}
+
+/// Returns whether a title or its slug is longer than in an answer that is cut.
+fn is_long(title: &str) -> bool {
+    title.chars().nth(limits::CUT_TITLE_CHARS).is_some()
 }
 
 /// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.

@@ -12,7 +12,7 @@ use super::warning::EXPANSION_CUT;
 use crate::address::AddressError;
 use crate::count::counted;
 use crate::error::Warning;
-use crate::limits::BRIEF_MESSAGE_CHARS;
+use crate::limits::{BRIEF_MESSAGE_CHARS, CUT_TITLE_CHARS};
 use crate::message::Message;
 
 /// The parts of a page that are not items.
@@ -169,7 +169,19 @@ pub(crate) fn shorten(text: &mut String, chars: usize) {
     }
 }
 
-/// Cuts a message in the same way.
+/// Cuts each of `titles` in the same way, at most to [`CUT_TITLE_CHARS`].
+pub(super) fn shorten_titles(titles: &mut [String], chars: usize) {
+    for title in titles {
+        shorten(title, chars.min(CUT_TITLE_CHARS));
+    }
+}
+
+/// Removes a slug path or an anchor that is longer than `chars` Unicode scalars. A part of it would lead nowhere.
+pub(super) fn drop_longer(name: &mut Option<String>, chars: usize) {
+    name.take_if(|name| name.chars().nth(chars).is_some());
+}
+
+/// Cuts a message like [`shorten`].
 pub(super) fn shorten_message(message: &mut Message, chars: usize) {
     let mut text = message.to_string();
     shorten(&mut text, chars);

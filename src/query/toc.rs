@@ -9,7 +9,7 @@ use super::filter::Filter;
 use super::freshness::Freshness;
 use super::listed::ListedDocuments;
 use super::open_document::OpenDocument;
-use super::page::{self, shorten};
+use super::page::{self, drop_longer, shorten};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, document_items, listed};
 use crate::error::Result;
 use crate::parallel;
@@ -165,12 +165,20 @@ impl List for TocAnswer {
 
     fn sizes_of_first(&self) -> usize {
         let entries = self.files.first().into_iter().flat_map(|file| &file.entries);
-        page::longest(entries.map(|entry| entry.section.title.as_str()))
+        page::longest(entries.flat_map(|entry| {
+            let TocSection { title, path, anchor, .. } = &entry.section;
+            [title, path.as_deref().unwrap_or_default(), anchor.as_deref().unwrap_or_default()]
+        }))
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
         let Some(file) = self.files.first_mut() else { return false };
-        file.entries.iter_mut().for_each(|entry| shorten(&mut entry.section.title, size));
+        for TocEntry { section, .. } in &mut file.entries {
+            shorten(&mut section.title, size);
+            shorten(&mut section.slug, size);
+            drop_longer(&mut section.path, size);
+            drop_longer(&mut section.anchor, size);
+        }
         true
     }
 }

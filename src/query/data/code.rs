@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::super::contained_text::ContainedText;
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest};
+use super::super::page::{cut, longest, shorten_titles};
 use super::super::{Page, Session};
 use super::{Common, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
@@ -86,8 +86,9 @@ list_of_items!(
     selector,
     "?full=true",
     [file],
-    |item: &Code| longest(item.code.iter().map(String::as_str)),
+    |item: &Code| longest(item.code.iter().chain(&item.heading_path).map(String::as_str)),
     |item: &mut Code, size| {
+        shorten_titles(&mut item.heading_path, size);
         if let Some(code) = &mut item.code {
             cut(code, size);
             item.bytes = code.clone().into_bytes();

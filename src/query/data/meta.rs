@@ -247,8 +247,7 @@ pub fn types(
     let counted = session.reader.all(&Lookup::Data(documents, &[]))?;
     page.warnings.extend(session.warning_of_changes(&counted, Session::INGEST_UPDATES));
     let mut keys: Vec<Key> = Vec::new();
-    for ((key, type_name), count) in session.reader.front_matter_keys(documents)?
-    {
+    for ((key, type_name), count) in session.reader.front_matter_keys(documents)? {
         match keys.last_mut().filter(|last| last.key == key) {
             Some(last) => {
                 last.documents += count;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::filter::Filter;
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest};
+use super::super::page::{cut, longest, shorten_titles};
 use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
 use super::{Common, Source, expression, heading_path, list, list_of_items, sorts_documents};
@@ -113,9 +113,14 @@ list_of_items!(
     "?full=true",
     [file],
     |item: &TableRow| longest(
-        item.row.values().chain(item.source.values()).filter_map(Value::as_str)
+        item.row
+            .values()
+            .chain(item.source.values())
+            .filter_map(Value::as_str)
+            .chain(item.heading_path.iter().map(String::as_str))
     ),
     |item: &mut TableRow, size| {
+        shorten_titles(&mut item.heading_path, size);
         for value in item.row.values_mut().chain(item.source.values_mut()) {
             if let Value::String(text) = value {
                 cut(text, size);

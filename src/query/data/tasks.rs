@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::super::filter::Filter;
 use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest};
+use super::super::page::{cut, longest, shorten_titles};
 use super::super::warning::diagnosed_within;
 use super::super::{Page, Session};
 use super::{Common, Source, expression, heading_path, list, list_of_items, sorts_documents};
@@ -96,8 +96,9 @@ list_of_items!(
     selector,
     "?full=true",
     [file],
-    |item: &Task| longest([item.text.as_str()]),
+    |item: &Task| longest(item.heading_path.iter().chain([&item.text]).map(String::as_str)),
     |item: &mut Task, size| {
+        shorten_titles(&mut item.heading_path, size);
         cut(&mut item.text, size);
         item.fields.clear();
     }
