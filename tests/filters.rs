@@ -524,6 +524,8 @@ fn a_glob_that_takes_nothing_has_the_one_that_takes_something() {
         ("node/**", Some("**/node/**")),
         ("node", Some("**/node/**")),
         ("docs/node/a%20b.md", Some("docs/node/a b.md")),
+        ("docs/**,!c.md", Some("docs/**")),
+        ("{zzz,yyy}/**", None),
         ("zzz/**", None),
     ] {
         for command in [&["toc"][..], &["search", "a"], &["code"]] {

@@ -299,6 +299,18 @@ fn an_edit_of_a_file_that_is_not_in_the_store_names_refresh() {
 }
 
 #[test]
+fn one_text_may_list_types_and_tags() {
+    let place = Place::with_fixtures();
+    let mut server = Server::start(&place, &[]);
+    let arguments = json!({ "patterns": "cargo", "types": "code, table", "tags": "guide,example" });
+    let lists =
+        json!({ "patterns": "cargo", "types": ["code", "table"], "tags": ["guide", "example"] });
+    let answer = server.json("search", &arguments);
+    assert!(!answer["hits"].as_array().unwrap().is_empty(), "{answer}");
+    assert_eq!(answer, server.json("search", &lists));
+}
+
+#[test]
 fn tools_answer_like_the_commands() {
     let place = Place::with_fixtures();
     let mut server = Server::start(&place, &[]);

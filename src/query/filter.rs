@@ -446,13 +446,16 @@ impl Filter {
         Ok(None)
     }
 
-    /// Returns a glob that takes documents if it is written instead of the only one: with the folders above, or without
-    /// the escapes of a URL.
+    /// Returns a glob that takes documents if it is written instead of the only one: with the folders above, without
+    /// the escapes of a URL, or alone if several globs are one text.
     fn other_glob(&self, session: &Session<'_>) -> Result<Option<String>> {
         let [glob] = self.globs.as_slice() else { return Ok(None) };
         let folder = glob.trim_end_matches('/');
         let others = [percent_decode(glob), format!("**/{glob}"), format!("**/{folder}/**")];
-        for other in others.into_iter().filter(|other| other != glob) {
+        // In braces, a comma belongs to the glob.
+        let alone = glob.split_once(',').filter(|_| !glob.contains('{'));
+        let alone = alone.map(|(first, _)| first.trim().to_owned());
+        for other in others.into_iter().chain(alone).filter(|other| other != glob) {
             let globs = Globs::new(std::slice::from_ref(&other))?;
             let documents = DocumentFilter { globs, ..self.documents.clone() };
             let mut taken = DocumentBatches::new(session, documents, None, Candidates::All)?;

@@ -128,6 +128,18 @@ impl From<OneOrMany> for OneOrManyTexts {
     }
 }
 
+/// A list of texts, or one text with commas between them, as front matter has tags. None of the texts has a comma.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "OneOrManyTexts")]
+pub(super) struct TextsWithCommas(pub(super) Vec<String>);
+
+impl From<OneOrManyTexts> for TextsWithCommas {
+    fn from(texts: OneOrManyTexts) -> Self {
+        let parts = texts.0.iter().flat_map(|text| text.split(','));
+        Self(parts.map(|part| part.trim().to_owned()).collect())
+    }
+}
+
 /// Deserializes arguments. An unknown argument is an error.
 pub(super) fn parse<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments> {
     from_object(&Value::Object(arguments)).map_err(|error| usage(&error))

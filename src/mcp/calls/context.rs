@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, parse, usage};
+use super::arguments::{OneOrManyTexts, TextsWithCommas, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::limits;
@@ -22,7 +22,7 @@ pub(super) struct Context {
     #[serde(default)]
     addresses: OneOrManyTexts,
     #[serde(default)]
-    tags: OneOrManyTexts,
+    tags: TextsWithCommas,
     #[serde(default)]
     under: OneOrManyTexts,
     #[serde(default)]

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
-use super::arguments::{OneOrManyTexts, parse, usage};
+use super::arguments::{OneOrManyTexts, TextsWithCommas, parse, usage};
 use super::ask;
 use crate::error::Result;
 use crate::mcp::reply::{Reply, ReplyOptions};
@@ -30,9 +30,9 @@ pub(super) struct Search {
     #[serde(default)]
     files: bool,
     #[serde(default)]
-    types: OneOrManyTexts,
+    types: TextsWithCommas,
     #[serde(default)]
-    tags: OneOrManyTexts,
+    tags: TextsWithCommas,
     #[serde(default)]
     under: OneOrManyTexts,
     #[serde(default)]
