@@ -50,6 +50,11 @@ impl ComparedFiles {
         Self { handles, freshness: RefCell::default(), folders: RefCell::default() }
     }
 
+    /// Returns whether a folder of documents exists, so that files can differ.
+    pub(super) fn has_folder(&self) -> bool {
+        !self.handles.is_empty()
+    }
+
     /// Compares the file of a document below `roots` with the stored document.
     pub(super) fn freshness(&self, roots: &Roots, stored: &StoredDocument) -> Freshness {
         let (root, below) = roots.of(&stored.path);

@@ -202,6 +202,11 @@ impl<'a> Session<'a> {
         Freshness { is_missing: freshness.is_missing && is_known, ..freshness }
     }
 
+    /// Returns whether the files of documents can be compared: a store may be without its folders.
+    pub(super) fn can_compare_files(&self) -> bool {
+        self.files.has_folder()
+    }
+
     /// The consequence to pass to [`Self::warning_of_changes`] if an ingest would correct the answer.
     pub(super) const INGEST_UPDATES: &'static str = "`mdsel ingest` updates the store";
 

@@ -244,8 +244,10 @@ pub fn types(
         page.warnings.extend(unreadable_within(session, &filter_of_documents.documents)?);
     }
     let documents = &filter_of_documents.documents;
-    let counted = session.reader.all(&Lookup::Data(documents, &[]))?;
-    page.warnings.extend(session.warning_of_changes(&counted, Session::INGEST_UPDATES));
+    if session.can_compare_files() {
+        let counted = session.reader.all(&Lookup::Data(documents, &[]))?;
+        page.warnings.extend(session.warning_of_changes(&counted, Session::INGEST_UPDATES));
+    }
     let mut keys: Vec<Key> = Vec::new();
     for ((key, type_name), count) in session.reader.front_matter_keys(documents)? {
         match keys.last_mut().filter(|last| last.key == key) {
