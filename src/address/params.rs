@@ -43,7 +43,7 @@ impl Params {
         self.part.is_some_and(|part| part != SectionPart::All) || self.needs_text()
     }
 
-    /// Returns whether only the text of a node tells where the part is.
+    /// Returns whether only the text of a node decides where the part is.
     pub fn needs_text(self) -> bool {
         let Self { full, page, words, from, head, tail, part: _ } = self;
         page.or(from).or(head).or(tail).is_some() || !full && words.is_some_and(|words| words > 0)

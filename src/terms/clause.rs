@@ -87,23 +87,23 @@ impl Clause {
         })
     }
 
-    /// Returns the same clause with the other forms of its words as in another language than English.
-    pub(super) fn in_other_language(self) -> Self {
+    /// Returns the same clause with the other forms of its words in any language.
+    pub(super) fn in_any_language(self) -> Self {
         match self {
             Self::Term(term) => {
                 let other = match term.words.as_slice() {
                     [(_, word)] if term.stems.is_some() && term.compound.is_none() => {
-                        StemClass::of_other_language(word)
+                        StemClass::in_any_language(word)
                     }
                     _ => None,
                 };
                 Self::Term(QueryTerm { stems: other.or(term.stems), ..term })
             }
             Self::Bonus(term) => Self::Bonus(term),
-            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.in_other_language()), boost),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.in_any_language()), boost),
             Self::Group(clauses) => {
                 let clauses = clauses.into_iter();
-                let clauses = clauses.map(|(occur, clause)| (occur, clause.in_other_language()));
+                let clauses = clauses.map(|(occur, clause)| (occur, clause.in_any_language()));
                 Self::Group(clauses.collect())
             }
         }

@@ -41,6 +41,8 @@ enum Members {
     English(Stem),
     /// Words of other languages that are not much longer than the prefix, or that begin with this word.
     Other(String),
+    /// The words of either class.
+    Either(Box<[StemClass; 2]>),
 }
 
 /// What English words of a class have in common.
@@ -80,9 +82,20 @@ impl StemClass {
         (prefix.len() > 1).then_some(Self { members: Members::English(stem), prefix })
     }
 
-    /// Returns the class of `word`, which must be folded, in another language than English. Returns `None` if it has other
-    /// characters than letters or is too short.
-    pub(crate) fn of_other_language(word: &str) -> Option<Self> {
+    /// Returns the class of `word`, which must be folded, in English and in other languages: a text in another language has
+    /// English words, too. Returns `None` if it has other characters than letters or is too short.
+    pub(crate) fn in_any_language(word: &str) -> Option<Self> {
+        match (Self::of(word), Self::of_other_language(word)) {
+            (Some(english), Some(other)) if english != other => {
+                let shared = english.prefix.len().min(other.prefix.len());
+                let prefix = word.get(..shared)?.to_owned();
+                Some(Self { prefix, members: Members::Either(Box::new([english, other])) })
+            }
+            (class, other) => class.or(other),
+        }
+    }
+
+    fn of_other_language(word: &str) -> Option<Self> {
         let letters = word.chars().count();
         if letters < LEAST_LETTERS || !word.chars().all(char::is_alphabetic) {
             return None;
@@ -125,6 +138,7 @@ impl StemClass {
                 ending.chars().all(char::is_alphabetic)
                     && (ending.chars().count() <= most || is_compound())
             }
+            Members::Either(classes) => classes.iter().any(|class| class.has(word)),
         }
     }
 }
@@ -236,18 +250,19 @@ mod tests {
             ("configuracion", &["configuraciones", "configurar"]),
             ("tiedosto", &["tiedostoja", "tiedostossa"]),
         ] {
-            let class = StemClass::of_other_language(word).unwrap();
+            let class = StemClass::in_any_language(word).unwrap();
             for other in others.iter().chain([&word]) {
                 assert!(class.has(other), "{word} {other}");
             }
         }
-        let has = |word: &str, other: &str| StemClass::of_other_language(word).unwrap().has(other);
+        let has = |word: &str, other: &str| StemClass::in_any_language(word).unwrap().has(other);
         assert!(!has("заметка", "замечательный"));
         assert!(!has("notiz", "notional"));
         assert!(!has("nota", "notablemente"), "a short word begins too many others");
         assert!(!has("datei", "datei2"));
-        assert_eq!(StemClass::of("заметка"), StemClass::of_other_language("заметка"));
-        assert_eq!(StemClass::of_other_language("mit"), None);
+        assert!(has("indexing", "indexes"), "an English word in a text of another language");
+        assert_eq!(StemClass::of("заметка"), StemClass::in_any_language("заметка"));
+        assert_eq!(StemClass::in_any_language("mit"), StemClass::of("mit"));
     }
 
     #[test]

@@ -137,13 +137,16 @@ pub(crate) fn term(
     let mut letters = text.chars().skip_while(|scalar| !scalar.is_alphabetic()).skip(1);
     let is_name = plain_word.is_some() && letters.any(char::is_uppercase);
     let version = compound.as_deref().filter(|_| !is_quoted && !is_prefix);
-    let stems = match version {
-        Some(version) => StemClass::of_version(version),
-        None => plain_word.filter(|_| !is_name).and_then(|word| StemClass::of(word)),
+    let written = text.get(first.start..first.end).unwrap_or_default();
+    let stems = match (version, plain_word) {
+        (Some(version), _) => StemClass::of_version(version),
+        (None, Some(word)) if !is_name && written.is_ascii() => StemClass::of(word),
+        (None, Some(word)) if !is_name => StemClass::in_any_language(word),
+        _ => None,
     };
     let stop_word_of = plain_word.filter(|_| field.is_none()).map(|word| {
         // Only English is looked up without accents.
-        let written = text.get(first.start..first.end).unwrap_or_default().to_lowercase();
+        let written = written.to_lowercase();
         let folded = LanguageSet::of_stop_word(word).intersection(LanguageSet::ENGLISH);
         LanguageSet::of_stop_word(&written).union(folded)
     });

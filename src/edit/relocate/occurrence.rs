@@ -168,7 +168,7 @@ pub(super) fn occurrences(version: &Version) -> Vec<Occurrence> {
     inline.chain(definitions).chain(references).chain(typed).collect()
 }
 
-/// Returns the bytes of a target that can be written anew, and the part of `target` after them: the fragment if only it
+/// Returns the bytes of a target that can be written again, and the part of `target` after them: the fragment if only it
 /// has bytes that are not UTF-8, which would be lost.
 fn without_invalid(text: &[u8], span: ByteSpan, target: &str) -> Option<(ByteSpan, String)> {
     let raw = span.of(text);

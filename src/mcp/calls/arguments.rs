@@ -128,15 +128,21 @@ impl From<OneOrMany> for OneOrManyTexts {
     }
 }
 
-/// A list of texts, or one text with commas between them, as front matter has tags. None of the texts has a comma.
+/// A list of texts, or one text with commas between them, as front matter has tags.
 #[derive(Debug, Default, Deserialize)]
-#[serde(from = "OneOrManyTexts")]
+#[serde(from = "OneOrMany")]
 pub(super) struct TextsWithCommas(pub(super) Vec<String>);
 
-impl From<OneOrManyTexts> for TextsWithCommas {
-    fn from(texts: OneOrManyTexts) -> Self {
-        let parts = texts.0.iter().flat_map(|text| text.split(','));
-        Self(parts.map(|part| part.trim().to_owned()).collect())
+impl From<OneOrMany> for TextsWithCommas {
+    fn from(texts: OneOrMany) -> Self {
+        Self(match texts {
+            OneOrMany::None(()) => Vec::new(),
+            OneOrMany::One(text) => {
+                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+                parts.map(str::to_owned).collect()
+            }
+            OneOrMany::Many(texts) => texts,
+        })
     }
 }
 

@@ -18,8 +18,11 @@ use crate::terms::WordQuery;
 pub(super) const MOST_RANKED: usize = limits::MAX_SEARCH_HITS;
 /// Number of ranks of each query to fuse.
 const FUSED: usize = 200;
-/// Reciprocal rank fusion: a section at `rank` (0-based) scores `1 / (FUSION_RANK + rank)` for each query.
+/// Reciprocal rank fusion: a section at `rank` (0-based) scores `1 / (FUSION_RANK + rank)`.
 const FUSION_RANK: f32 = 10.0;
+
+/// Share of the score of the best edition that a preferred one must have to be shown instead.
+const EDITION: f32 = 0.97;
 
 /// A section that the index ranked.
 pub(super) struct RankedCandidate {
@@ -38,6 +41,17 @@ impl RankedCandidate {
             .total_cmp(&self.score)
             .then_with(|| self.document.path.cmp(&other.document.path))
             .then_with(|| self.found.place.cmp(&other.found.place))
+    }
+
+    /// Returns whether the score is about that of `other`, an edition with nearly the same text. The ranks in a fusion
+    /// set such editions apart, so two that the same query found are compared by their scores in the index.
+    pub(super) fn is_about_as_good(&self, other: &Self) -> bool {
+        let (own, others) = if self.queries.first() == other.queries.first() {
+            (self.found.score, other.found.score)
+        } else {
+            (self.score, other.score)
+        };
+        own >= EDITION * others
     }
 }
 
@@ -87,7 +101,10 @@ impl Search<'_> {
             let mut found = sections.candidates;
             is_complete &= sections.is_complete && found.len() <= FUSED;
             found.truncate(FUSED);
-            for (candidate, score) in with_rank_scores(found) {
+            let mut rank = FUSION_RANK;
+            for candidate in found {
+                let score = 1.0 / rank;
+                rank += 1.0;
                 let at = *known.entry(candidate.found.place).or_insert(fused.len());
                 match fused.get_mut(at) {
                     Some(known) => {
@@ -156,18 +173,4 @@ impl Search<'_> {
             count = count.saturating_mul(4).min(MOST_RANKED);
         }
     }
-}
-
-/// Returns the candidates of one query, which are sorted by rank, each with its score in the fusion. Sections with nearly
-/// the same text have the score of the best of them, so that no edition is behind another.
-fn with_rank_scores(candidates: Vec<RankedCandidate>) -> Vec<(RankedCandidate, f32)> {
-    let mut scored: Vec<(RankedCandidate, f32)> = Vec::with_capacity(candidates.len());
-    let mut rank = FUSION_RANK;
-    for candidate in candidates {
-        let twin = scored.iter().find(|(one, _)| one.found.is_near_duplicate(&candidate.found));
-        let score = twin.map_or(1.0 / rank, |(_, score)| *score);
-        scored.push((candidate, score));
-        rank += 1.0;
-    }
-    scored
 }

@@ -32,8 +32,6 @@ const COVERAGE: f32 = 3.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.8;
-/// Share of the score of the best edition that a preferred one must have to be shown instead.
-const EDITION: f32 = 0.97;
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
@@ -341,7 +339,7 @@ impl Search<'_> {
 /// Puts the last of a group first if it is a preferred edition of the first with about the same score.
 fn show_preferred_edition(group: &mut Group<'_>, queries: &[String]) {
     if let [first, .., last] = group.as_mut_slice()
-        && last.score >= EDITION * first.score
+        && last.is_about_as_good(first)
         && is_preferred(&last.document.path, &first.document.path, queries)
     {
         std::mem::swap(first, last);
