@@ -775,3 +775,47 @@ fn a_glob_that_excludes_documents_keeps_them_from_being_added() {
         assert_eq!(files, expected, "{call:?} {json}");
     }
 }
+
+#[test]
+fn linked_places_follow_the_hit_that_they_are_linked_from() {
+    let others = |number: usize| format!("# N{number}\n\nA pool note {number} of a request.\n");
+    let others: Vec<(String, String)> =
+        (1..=30).map(|number| (format!("n{number}.md"), others(number))).collect();
+    let links: String = (1..=5).map(|number| format!(" [l{number}](l{number}.md)")).collect();
+    let pool = format!("# Pool\n\nThe pool retries a request.{links}\n");
+    let mut files = vec![("pool.md", pool.as_str())];
+    let linked: Vec<String> = (1..=5).map(|number| format!("l{number}.md")).collect();
+    files.extend(linked.iter().map(|file| (file.as_str(), "# Limits\n\nAt most nine sockets.\n")));
+    files.extend(others.iter().map(|(file, text)| (file.as_str(), text.as_str())));
+    let place = Place::ingested(&files);
+    let query = ["context", "--query", "pool retries a request", "--links", "1"];
+    let names = |more: &[&str]| -> Vec<String> {
+        let answer = place.run(&[&query[..], more].concat()).success().json();
+        let items = answer["items"].as_array().unwrap().iter();
+        items.map(|item| item["file"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = names(&["--limit", "0"]);
+    assert_eq!(all[..4], ["pool.md", "l1.md", "l2.md", "l3.md"]);
+    assert!(all[4].starts_with('n'), "{all:?}");
+    let mut last: Vec<_> = all[all.len() - 2..].to_vec();
+    last.sort();
+    assert_eq!((last, all.len()), (vec!["l4.md".to_owned(), "l5.md".to_owned()], 36));
+    for limit in ["1", "3", "7"] {
+        let (mut pages, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let mut arguments = [&query[..], &["--limit", limit]].concat();
+            arguments.extend(after.iter().flat_map(|after| ["--after", after]));
+            let answer = place.run(&arguments).success().json();
+            let items = answer["items"].as_array().unwrap().iter();
+            pages.extend(items.map(|item| item["file"].as_str().unwrap().to_owned()));
+            match answer["next"].as_str() {
+                Some(next) => after = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(pages, all, "{limit}");
+    }
+    let text = place.run(&[&query[..], &["-f", "text", "--max-chars", "600"]].concat());
+    let text = text.success().text();
+    assert!(text.contains("l1.md"), "{text}");
+}

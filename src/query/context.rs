@@ -1,6 +1,7 @@
 //! `context`: a bundle of nodes and of other text, for the context of a model.
 //!
-//! Invariant: items are in the order of the request, and each node is in the bundle once.
+//! Invariant: items are in the order of the request, and each node is in the bundle once. The order of the items does
+//! not depend on the limits of the answer.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -27,6 +28,12 @@ use crate::markdown::outline::{BlockType, NodeKind};
 use crate::message::{Message, message};
 use crate::position::ByteSpan;
 use crate::visible::quoted;
+
+/// The best hits of a question, which keep their ranks whatever links to them.
+const RANKED_HITS: usize = 10;
+
+/// The most linked nodes that follow a hit. The next hit is worth more than all links of a table of contents.
+const LINKED_BESIDE_HIT: usize = 3;
 
 /// A request for a bundle.
 #[derive(Clone, Debug, Default)]
@@ -521,6 +528,7 @@ impl Bundle<'_> {
 
     /// Adds the sections that the question finds, with their passages.
     fn add_found(&mut self) -> Result<()> {
+        let fixed = if self.request.hops > 0 { RANKED_HITS } else { 0 };
         let request = search::SearchRequest {
             query: Query::Words(self.request.queries.clone()),
             filter: self.request.filter.clone(),
@@ -531,9 +539,12 @@ impl Bundle<'_> {
             detail: search::HitDetail::Addresses,
             explain: false,
             // One more hit than is returned shows that there are further hits.
-            limit: Some(if self.enough == usize::MAX { 0 } else { self.enough }),
+            limit: Some(if self.enough == usize::MAX { 0 } else { self.enough.max(fixed) }),
             // The items before those of a later page take no room.
-            max_chars: self.request.max_chars.filter(|_| self.request.after.is_none()),
+            max_chars: self
+                .request
+                .max_chars
+                .filter(|_| self.request.after.is_none() && fixed == 0),
             after: None,
         };
         let found = search::search(self.session, &request)?;
@@ -543,11 +554,56 @@ impl Bundle<'_> {
         self.longer = found.longer;
         let search::Items::Hits(hits) = found.items else { return Ok(()) };
         self.has_more = found.page.next.is_some() && hits.len() < self.enough;
+        let mut places = Vec::with_capacity(hits.len());
         for hit in hits {
             if let Ok((place, _)) = resolve_one(self.session, &hit.section)? {
-                // A query without words may have several hits in a section.
-                self.passages.entry(place.key()).or_insert(hit);
-                self.add(place, None);
+                places.push((place, hit));
+            }
+        }
+        // The best hits keep their ranks, whatever links to them. Which ones these are does not depend on the page.
+        let ranked: HashSet<PlaceKey> =
+            places.iter().take(fixed).map(|(place, _)| place.key()).collect();
+        let mut linked = HashSet::new();
+        for (place, hit) in places {
+            if self.request.hops > 0 && self.items.len() >= self.enough {
+                self.has_more = true;
+                break;
+            }
+            let key = place.key();
+            // Whether a linked place is found, too, may depend on the page.
+            if linked.contains(&key) {
+                continue;
+            }
+            // A query without words may have several hits in a section.
+            let is_new = !self.seen.contains(&key);
+            self.passages.entry(key).or_insert(hit);
+            self.add(place.clone(), None);
+            if is_new && self.request.hops > 0 {
+                self.add_linked_from(place, &ranked, &mut linked)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the first nodes that are reachable by links from a hit, but for those in `ranked`. The others come after all
+    /// hits.
+    fn add_linked_from(
+        &mut self,
+        place: ResolvedNode,
+        ranked: &HashSet<PlaceKey>,
+        beside: &mut HashSet<PlaceKey>,
+    ) -> Result<()> {
+        let most = limits::LIST_LIMIT;
+        let (globs, hops) = (&self.request.filter.globs, self.request.hops);
+        let linked =
+            links::reachable(self.session, vec![place], globs, hops, most)?;
+        let mut room = LINKED_BESIDE_HIT;
+        for (place, hop) in linked {
+            let key = place.key();
+            if room > 0 && !ranked.contains(&key) && !self.seen.contains(&key) {
+                self.add(place, Some(hop));
+                beside.insert(key);
+                room -= 1;
             }
         }
         Ok(())
@@ -583,16 +639,18 @@ impl Bundle<'_> {
 
     /// Adds the nodes that are reachable by links from the nodes so far.
     fn add_linked(&mut self) -> Result<()> {
-        // Nodes that are linked come after all others.
+        // Nodes that are linked come after all others, but for the first ones of each hit.
         let room = self.enough.saturating_sub(self.items.len());
         if self.request.hops == 0 || room == 0 {
             return Ok(());
         }
         let places = self.items.iter().filter_map(|item| match item {
-            BundleItem::Place(place, _) => Some(place.clone()),
-            BundleItem::Outside(_) => None,
+            BundleItem::Place(place, None) => Some(place.clone()),
+            BundleItem::Place(_, Some(_)) | BundleItem::Outside(_) => None,
         });
         let roots: Vec<ResolvedNode> = places.collect();
+        // The nodes that are in the bundle already may be reached again.
+        let room = room.saturating_add(self.items.len() - roots.len());
         let (globs, hops) = (&self.request.filter.globs, self.request.hops);
         let linked = links::reachable(self.session, roots, globs, hops, room)?;
         for (place, hop) in linked {
