@@ -1219,3 +1219,30 @@ fn blocks_in_lists_and_quotes_are_suggested() {
         "the list around the item is not in it: {message}"
     );
 }
+
+#[test]
+fn sections_with_the_whole_title_are_found_first() {
+    let mut files: Vec<(String, String)> =
+        (10..40).map(|number| (format!("a{number}.md"), format!("# Start {number}\n"))).collect();
+    files.push(("m.md".to_owned(), "# Restart\n\n## Tar\n\nx\n\n## *tar*\n".to_owned()));
+    files.push(("z.md".to_owned(), "# TAR\n".to_owned()));
+    let files: Vec<_> = files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let place = Place::ingested(&files);
+    let titles = |arguments: &[&str]| -> Vec<String> {
+        let answer = place.run(&[&["find", "tar"], arguments].concat()).success().json();
+        let found = answer["matches"].as_array().unwrap().iter();
+        found.map(|it| format!("{} {}", it["file"].as_str().unwrap(), it["title"])).collect()
+    };
+    let all = titles(&["--limit", "0"]);
+    let first = ["m.md \"Tar\"", "m.md \"tar\"", "z.md \"TAR\"", "a10.md \"Start 10\""];
+    assert_eq!((&all[..4], all.len()), (&first.map(str::to_owned)[..], 34));
+    assert_eq!(all[33], "m.md \"Restart\"");
+    let pages = (0..34).step_by(2).flat_map(|at| {
+        let cursor = format!("1-{at}");
+        let after = if at == 0 { Vec::new() } else { vec!["--after", cursor.as_str()] };
+        titles(&[&["--limit", "2"][..], &after].concat())
+    });
+    assert_eq!(pages.collect::<Vec<_>>(), all);
+    assert_eq!(titles(&["--level", "1", "--limit", "1"]), ["z.md \"TAR\""]);
+    assert_eq!(titles(&["--sort", "path", "--limit", "1"]), ["a10.md \"Start 10\""]);
+}

@@ -18,8 +18,11 @@ use crate::markdown::front_matter;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::comparable;
 use crate::message::{Message, message};
-use crate::store::{FrontMatterData, StoredDocument};
+use crate::store::{FrontMatterData, Lookup, StoredDocument};
 use crate::visible::quoted;
+
+/// The most documents with a whole title that come before all others.
+const MAX_TITLED: usize = 1000;
 
 /// A request for sections.
 #[derive(Clone, Debug)]
@@ -65,7 +68,7 @@ pub struct FoundSection {
     pub freshness: Freshness,
 }
 
-/// The sections that were found, in the order of documents and then of lines.
+/// The sections that were found: those with the whole title first, each in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FindAnswer {
     /// The sections of this part of the list.
@@ -144,6 +147,11 @@ impl TitlePattern {
         }
     }
 
+    /// Whether the pattern is the whole title of the section.
+    fn is_whole_title_of(&self, section: &Section) -> bool {
+        matches!(self, Self::Contains(text) if comparable(&section.title) == *text)
+    }
+
     fn is_title_of(&self, section: &Section) -> bool {
         // A whole title may be copied from its source.
         let is_source = |title: &str| match self {
@@ -189,20 +197,27 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
     }
-    let candidates = Candidates::Ids(candidates);
+    let titled = titled_wholly(session, &title, &candidates, request)?;
     let order = request.filter.order();
-    let mut documents = DocumentBatches::new(session, filter.documents.clone(), order, candidates)?;
-    if limit == usize::MAX {
-        documents = documents.at_once();
-    }
-    for stored in documents {
+    let batches = |ids, order| -> Result<DocumentBatches<'_>> {
+        let candidates = Candidates::Ids(ids);
+        let documents = DocumentBatches::new(session, filter.documents.clone(), order, candidates)?;
+        Ok(if limit == usize::MAX { documents.at_once() } else { documents })
+    };
+    let first = if titled.is_empty() { None } else { Some(batches(titled.clone(), None)?) };
+    let first = first.into_iter().flatten().map(|stored| (stored, true));
+    for (stored, is_whole) in first.chain(batches(candidates, order)?.map(|stored| (stored, false)))
+    {
         let stored = stored?;
+        let has_whole = titled.binary_search(&stored.id).is_ok();
         let document = session.open(&stored)?;
         let outline = document.tree.outline();
         // The bytes of the document, once the text of a section is compared.
         let mut bytes = None;
         for section in &outline.sections {
-            if !title.is_title_of(section) || !filter.takes_section(&document, section) {
+            let is_other = (has_whole && title.is_whole_title_of(section)) != is_whole;
+            if is_other || !title.is_title_of(section) || !filter.takes_section(&document, section)
+            {
                 continue;
             }
             if let Some(content) = &content {
@@ -242,6 +257,25 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
         result.page.warnings.extend(filter.change(session)?);
     }
     Ok(result)
+}
+
+/// Returns the ids of those of `candidates` that have a section with the whole title, ascending; none if another order
+/// is requested. Of a frequent title these are the first ones.
+fn titled_wholly(
+    session: &Session<'_>,
+    title: &TitlePattern,
+    candidates: &[i64],
+    request: &FindRequest,
+) -> Result<Vec<i64>> {
+    let TitlePattern::Contains(text) = title else { return Ok(Vec::new()) };
+    if text.is_empty() || request.filter.sort.is_some() {
+        return Ok(Vec::new());
+    }
+    let titled = session.reader.documents(&Lookup::Titles(&[text]), None, MAX_TITLED)?;
+    let mut ids: Vec<i64> = titled.iter().map(|stored| stored.id).collect();
+    ids.retain(|id| candidates.binary_search(id).is_ok());
+    ids.sort_unstable();
+    Ok(ids)
 }
 
 /// Returns a document that `filter` takes whose title in front matter matches, if one of the first that may have it
