@@ -1323,3 +1323,45 @@ fn standard_input_that_cannot_be_read_is_named() {
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["error"]["reason"], "EMPTY_CONTENT", "{answer}");
 }
+
+#[test]
+fn an_insertion_prints_the_address_of_what_was_inserted() {
+    let place =
+        Place::ingested(&[("l.md", "# L\n\n- a\n- b\n\n| A |\n| - |\n| 1 |\n\n## M\n\ntext\n")]);
+    for (target, content, expected) in [
+        (
+            "l.md::l/block:list[0]/item[1]",
+            "- c",
+            "line 5 as l.md::heading:h1[0]/block:list[0]/item[2]",
+        ),
+        ("l.md::l/block:table[0]/row[0]", "| 2 |", "line 10 as l.md:10-10"),
+        ("l.md::l/block:table[0]", "para", "line 12 as l.md::heading:h1[0]/block:paragraph[0]"),
+        ("l.md::m", "## N\n\nx", "as l.md::l/n"),
+    ] {
+        let answer =
+            place.run(&["insert", target, "--content", content, "-f", "text"]).success().text();
+        assert!(answer.contains(expected), "{answer} {expected}");
+        let address = answer.trim_end().rsplit(" as ").next().unwrap();
+        let read = place.run(&["select", address, "-f", "raw"]).success().text();
+        assert_eq!(read.trim_end(), content, "{answer}");
+    }
+}
+
+#[test]
+fn a_dry_run_that_is_cut_prints_how_much_changes() {
+    let files: Vec<String> = (0..9).map(|number| format!("f{number}.md")).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|file| (file.as_str(), "# A\n\nold text\n")).collect();
+    let place = Place::ingested(&files);
+    let edit = |(file, _): &(&str, &str)| {
+        format!(r#"{{"operation":"replace","document":"{file}","section":"A","content":"new"}}"#)
+    };
+    place.write("batch.jsonl", files.iter().map(edit).collect::<Vec<_>>().join("\n"));
+    let batch = ["edit", "--batch", "batch.jsonl", "--dry-run", "-f", "text"];
+    let whole = place.run(&batch).success().text();
+    assert!(!whole.contains("9 edits"), "{whole}");
+    let cut = place.run(&[&batch[..], &["--max-chars", "300"]].concat()).success().text();
+    let total =
+        format!("9 edits in 9 files; the whole diff has {} characters", whole.chars().count());
+    assert!(cut.contains(&total), "{cut}");
+}

@@ -31,6 +31,7 @@ pub struct EditAnswer {
     /// are asked for. The parts of an answer that are tried for a budget share them.
     diff: Arc<OnceLock<Vec<u8>>>,
     longest: Arc<OnceLock<usize>>,
+    diff_chars: Arc<OnceLock<usize>>,
 }
 
 impl EditAnswer {
@@ -50,6 +51,7 @@ impl EditAnswer {
             most_listed: limits::MAX_EFFECTS_SHOWN,
             diff: Arc::default(),
             longest: Arc::default(),
+            diff_chars: Arc::default(),
         }
     }
 
@@ -83,6 +85,11 @@ impl EditAnswer {
             }
             _ => Some(String::from_utf8_lossy(whole)),
         }
+    }
+
+    /// The length of the whole diff in Unicode scalars.
+    pub(crate) fn diff_chars(&self) -> usize {
+        *self.diff_chars.get_or_init(|| String::from_utf8_lossy(self.whole_diff()).chars().count())
     }
 
     /// The length of the longest text that can be shortened, in Unicode scalars.

@@ -13,11 +13,14 @@ use super::plan::{
     self, Allow, Detail, EditScope, ExactEdit, Plan, Position, Refusal, RowPlace, Shift, Side,
     Splice, plan, plan_detail, plan_exact,
 };
-use crate::address::{AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart};
+use crate::address::{
+    AddressError, AddressResult, CellSteps, FaultCode, Params, SectionPart, lines_address,
+    namespace,
+};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::markdown::Dialect;
 use crate::markdown::contents::TaskItem;
-use crate::markdown::outline::Section;
+use crate::markdown::outline::{NodeKind, Section};
 use crate::message::message;
 use crate::position::{ByteSpan, LineIndex, LineSpan};
 use crate::query::node::{has_hash, narrowed, short_hash};
@@ -231,6 +234,7 @@ impl Current {
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
             new_section_path: None,
+            new_place: String::new(),
             effects: splice.effects,
             warnings,
         };
@@ -319,13 +323,33 @@ impl Current {
         Some(Ok(Detail::InsertRow(RowPlace { node, row }, Side::After, content)))
     }
 
-    /// Returns, for each edit, the lines and the slug path after all edits; see [`Done`].
-    pub(super) fn places(&self) -> impl Iterator<Item = (LineSpan, Option<String>)> {
+    /// Returns, for each edit, the lines, the slug path and the address after all edits; see [`Done`].
+    pub(super) fn places(&self) -> impl Iterator<Item = (LineSpan, Option<String>, String)> {
         let index = LineIndex::new(self.version.bytes());
         self.made.iter().map(move |one| {
             let section = one.section.and_then(|(start, scope)| self.section_span(start, scope));
-            (index.lines(section.unwrap_or(one.span)), self.section_path(one.span))
+            let place = self.first_address(one.span, index.lines(one.span));
+            (index.lines(section.unwrap_or(one.span)), self.section_path(one.span), place)
         })
+    }
+
+    /// The address of the first section or block that begins in `span`, or of its `lines`, as those of a row.
+    fn first_address(&self, span: ByteSpan, lines: LineSpan) -> String {
+        let tree = &self.document.tree;
+        let nodes = &tree.outline().nodes;
+        let first = nodes.partition_point(|node| node.bytes.start < span.start);
+        let is_block =
+            |node: &&usize| nodes.get(**node).is_some_and(|it| it.kind != NodeKind::Root);
+        let first = [first, first + 1].iter().find(is_block).copied();
+        let begins = |node: &usize| nodes.get(*node).is_some_and(|it| it.bytes.start < span.end);
+        let path = &self.document.stored.path;
+        match first.filter(begins) {
+            Some(node) => match tree.section(node).and_then(|_| tree.section_path(node)) {
+                Some(section) => format!("{}::{section}", namespace::encode(path)),
+                None => self.document.address_of(node),
+            },
+            None => lines_address(path, lines.start, lines.end.max(lines.start)),
+        }
     }
 
     /// Returns the task whose mark is on a line, 1-based.

@@ -221,8 +221,8 @@ fn applied(
         documents.iter().map(|document| document.current.places()).collect();
     for (one, named) in done.iter_mut().zip(places) {
         let of_document = indices.get(&named.stored.id).and_then(|at| new_places.get_mut(*at));
-        if let Some((lines, path)) = of_document.and_then(Iterator::next) {
-            (one.new_lines, one.new_section_path) = (lines, path);
+        if let Some((lines, path, place)) = of_document.and_then(Iterator::next) {
+            (one.new_lines, one.new_section_path, one.new_place) = (lines, path, place);
         }
     }
     drop(new_places);

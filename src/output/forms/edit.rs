@@ -6,7 +6,7 @@ use super::super::ldmd::LdmdRenderer;
 use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Rows, edit_has};
 use super::row_without;
-use crate::address::namespace;
+use crate::count::counted;
 use crate::edit::plan::Renumbered;
 use crate::edit::{self, Done, EditCommand};
 use crate::position::LineSpan;
@@ -16,9 +16,7 @@ fn line(done: &Done) -> String {
     let what = match done.command {
         _ if done.effects.is_noop => "unchanged".to_owned(),
         EditCommand::Insert => {
-            let path = done.new_section_path.as_ref();
-            let path = path.map(|path| format!(" as {}::{path}", namespace::encode(&done.file)));
-            format!("inserted at line {}{}", done.new_lines.start, path.unwrap_or_default())
+            format!("inserted at line {} as {}", done.new_lines.start, done.new_place)
         }
         EditCommand::Delete => {
             let kept = if done.effects.kept_definitions.is_empty() {
@@ -83,6 +81,14 @@ fn beside_the_diff(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     })
 }
 
+/// Returns the number of edits and files, and the length of the whole diff; `None` if a place was not found.
+fn total(answer: &edit::EditAnswer) -> Option<String> {
+    let report = answer.report.as_ref()?;
+    let files = report.files.iter().filter(|file| file.before != file.after).count();
+    let (edits, files) = (counted(report.done.len(), "edit"), counted(files, "file"));
+    Some(format!("  {edits} in {files}; the whole diff has {} characters", answer.diff_chars()))
+}
+
 /// Returns a line for each link of another document that no longer leads to its place, and the number of those that are
 /// not listed.
 fn changed_links(answer: &edit::EditAnswer, report: &edit::EditReport) -> Vec<String> {
@@ -114,6 +120,8 @@ impl Answer for edit::EditAnswer {
         let mut footer = Footer::new(&self.faults, self.warnings(), self.is_cut());
         if self.is_dry_run {
             footer.notes = beside_the_diff(self).collect();
+            // A diff that is cut does not show how much changes.
+            footer.notes.extend(self.is_cut().then(|| total(self)).flatten());
         }
         footer
     }
