@@ -817,3 +817,25 @@ fn a_selector_of_more_nodes_than_the_limit_is_marked_as_cut() {
     let context = ["context", "a.md::block:paragraph", "--limit", "0"];
     assert_eq!(place.run(&context).success().json()["truncated"], true);
 }
+
+#[test]
+fn the_own_text_of_a_document_ends_before_its_first_section() {
+    let own = "\u{feff}---\nk: v\n---\nIntro.\n\n";
+    let place = Place::ingested(&[
+        ("a.md", &format!("{own}# A\n\nOwn.\n\n## B\n\nText.\n")),
+        ("plain.md", "Text.\n"),
+    ]);
+    for arguments in [&["read", "a.md::*?part=own"][..], &["read", "a.md", "*", "--no-children"]] {
+        let arguments = [arguments, &["-f", "raw"]].concat();
+        assert_eq!(place.run(&arguments).success().text(), own, "{arguments:?}");
+    }
+    let first = place.run(&["select", "a.md::*?part=own", "--max-words", "2"]).success().json();
+    assert_eq!(first["results"][0]["pagination"]["pages"], 3, "{first}");
+    for edit in ["a.md::*?part=own", "a.md::*"] {
+        let refused =
+            place.run(&["replace", edit, "--no-children", "--content", "x", "--allow-drop"]);
+        let fault = &refused.ends(1).json()["unresolved_selectors"][0];
+        assert_eq!(fault["code"], "MALFORMED_QUERY", "{edit} {fault}");
+    }
+    place.run(&["replace", "plain.md::*", "--no-children", "--content", "x"]).success();
+}

@@ -184,6 +184,18 @@ impl Current {
             return Ok(Err(fault.of(&edit.section)));
         }
         let address = self.address_of(&place, lines);
+        if place.target == Target::Document && scope == EditScope::Own {
+            let own = ResolvedNode {
+                params: Params { part: Some(SectionPart::Own), ..place.params },
+                ..place.clone()
+            };
+            if own.part_span() != place.span() {
+                let message = "a document's own text has two parts, `@frontmatter` and `root`";
+                let name = namespace::encode(&self.document.stored.path);
+                let fault = AddressError::new(FaultCode::MalformedQuery, message).of(&edit.section);
+                return Ok(Err(fault.suggest(vec![format!("{name}::root")])));
+            }
+        }
         if let Some(expected) = &edit.expect {
             self.expect(&place, operation, expected, original)?;
         }

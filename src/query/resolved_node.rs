@@ -206,8 +206,15 @@ impl ResolvedNode {
     /// Returns the bytes of the part that the parameters select.
     pub fn part_span(&self) -> ByteSpan {
         let span = self.span();
-        let Target::Node(node) = self.target else { return span };
         let tree = &self.document.tree;
+        let node = match self.target {
+            Target::Node(node) => node,
+            Target::Document if self.params.part == Some(SectionPart::Own) => {
+                let first = tree.outline().sections.first().and_then(|first| tree.node(first.node));
+                return ByteSpan { end: first.map_or(span.end, |first| first.bytes.start), ..span };
+            }
+            _ => return span,
+        };
         let end = match (tree.section(node), self.params.part) {
             (Some(section), Some(SectionPart::Heading)) => section.heading_end,
             (Some(section), Some(SectionPart::Own)) => section.own_end,
