@@ -14,6 +14,9 @@ use crate::address::{AddressError, lines_address};
 use crate::limits;
 use crate::message::{Message, message};
 
+/// The code of a link that may work, but was not checked.
+pub(super) const UNCHECKED: &str = "UNCHECKED";
+
 /// A problem in a document or in the store.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Finding {
@@ -45,7 +48,7 @@ pub struct RepeatedFinding {
 /// The problems that a check found.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Findings {
-    /// The problems, in the order of documents and then of lines.
+    /// The problems, in the order of documents and then of lines; links that were not checked come last.
     pub findings: Vec<Finding>,
     /// The total number of problems, including those of former answers; only if some are left out.
     #[serde(rename = "total", skip_serializing_if = "Option::is_none")]
@@ -99,7 +102,10 @@ impl Findings {
         }
         let mut places: Vec<(usize, usize)> =
             places.into_values().filter(|(_, count)| *count > 1).collect();
-        places.sort_by_key(|(index, count)| (Reverse(*count), *index));
+        let is_unchecked = |index: usize| {
+            self.findings.get(index).is_some_and(|finding| finding.code == UNCHECKED)
+        };
+        places.sort_by_key(|(index, count)| (is_unchecked(*index), Reverse(*count), *index));
         let repeated = |(index, count): &(usize, usize)| {
             let first = self.findings.get(*index)?.clone();
             Some(RepeatedFinding { count: *count, first })

@@ -15,7 +15,7 @@ use crate::markdown::outline::Section;
 use crate::message::{Message, message};
 use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
-use crate::query::finding::{Finding, Findings};
+use crate::query::finding::{Finding, Findings, UNCHECKED};
 use crate::query::listed::ListedDocuments;
 use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
@@ -23,7 +23,7 @@ use crate::query::{Cursor, FilterRequest, listed};
 use crate::store::{Lookup, StoredDocument};
 use crate::visible::quoted;
 
-/// Lists the broken links of the documents of those names, or of all documents if there are no names. The filter
+/// Lists the broken links, and then those that were not checked, of the documents of those names, or of all documents if there are no names. The filter
 /// must admit the document and the line of the link.
 pub fn check(
     session: &Session<'_>,
@@ -89,6 +89,8 @@ pub fn check(
             Ok(())
         },
     )?;
+    // Of a website most links may be unchecked.
+    findings.sort_by_key(|finding| finding.code == UNCHECKED);
     let generation = session.reader.generation();
     let mut findings = Findings::new(findings, faults, after, generation);
     findings.page.warnings.extend(filter.warnings);
@@ -112,7 +114,7 @@ fn problem(
                 OnDisk::Folder => "its path has a symbolic link or cannot be read",
                 _ => "the root of the store is not on this disk",
             };
-            return Ok(Some(("UNCHECKED", message!("{} was not checked: {}", path, why))));
+            return Ok(Some((UNCHECKED, message!("{} was not checked: {}", path, why))));
         }
         Destination::NotInStore(path) => {
             let why = why_left_out(session, path);
@@ -136,10 +138,10 @@ fn problem(
         Reason::Anchor => ("BROKEN_ANCHOR", "the document has no such section or anchor"),
         Reason::Ambiguous => ("BROKEN_AMBIGUOUS", "several documents have this name"),
         Reason::Outside => {
-            ("UNCHECKED", "it leads out of the root, where mdsel does not check files")
+            (UNCHECKED, "it leads out of the root, where mdsel does not check files")
         }
         Reason::Site => {
-            ("UNCHECKED", "it is not below the root, and the store has no site root for it")
+            (UNCHECKED, "it is not below the root, and the store has no site root for it")
         }
     };
     Ok(Some((code, what.into())))
