@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use crate::message::shell_word;
 
 /// Names for commands that other programs and the tools of the server have, and what does the same here.
-const COMMANDS: [(&str, &str); 42] = [
+const COMMANDS: [(&str, &str); 45] = [
     ("add", "insert DOC SECTION"),
     ("append", "insert DOC SECTION --position last_child"),
     ("backlinks", "links list ADDRESS --direction in"),
@@ -23,7 +23,10 @@ const COMMANDS: [(&str, &str); 42] = [
     ("init", "ingest FOLDER"),
     ("ldmd list", "ldmd index DOC"),
     ("ldmd read", "ldmd get DOC --id ID"),
+    ("docs", "toc --depth 0"),
     ("links backlinks", "links list ADDRESS --direction in"),
+    ("links broken", "links check"),
+    ("links in", "links list ADDRESS --direction in"),
     ("list", "toc --depth 0"),
     ("log", "status"),
     ("ls", "toc --depth 0"),
@@ -53,7 +56,7 @@ const COMMANDS: [(&str, &str); 42] = [
 ];
 
 /// Names for options that other programs have, and the option that does the same here, in the commands that have it.
-const OPTIONS: [(&[&str], &str); 19] = [
+const OPTIONS: [(&[&str], &str); 22] = [
     (&["--json"], "-f json"),
     (&["--max-results", "--max-count", "--top", "--top-k", "-m", "-k"], "--limit N"),
     (&["--offset", "--page", "--skip"], "--after CURSOR, which an answer gives as `next`"),
@@ -67,6 +70,9 @@ const OPTIONS: [(&[&str], &str); 19] = [
     (&["--with", "--new", "--text", "--body"], "--content TEXT"),
     (&["--find", "--from"], "--old TEXT"),
     (&["--complete", "--completed", "--check"], "--done"),
+    (&["--state", "--status"], "--open or --done"),
+    (&["--closed"], "--done"),
+    (&["--tokens"], "--max-tokens N"),
     (&["--after"], "--position after"),
     (&["--before"], "--position before"),
     (&["--name"], "--title TITLE"),
@@ -76,7 +82,7 @@ const OPTIONS: [(&[&str], &str); 19] = [
 ];
 
 /// Options of other programs that one command does not need, and the reason.
-const UNNEEDED: [(&str, &[&str], &str); 9] = [
+const UNNEEDED: [(&str, &[&str], &str); 15] = [
     ("search", &["--query", "--pattern"], "write the words without an option"),
     ("search", &["-r", "-R", "--recursive"], "leave it out: all documents are searched"),
     (
@@ -89,12 +95,22 @@ const UNNEEDED: [(&str, &[&str], &str); 9] = [
         &["-e", "-E", "--regex", "--regexp"],
         "a title is found by a part of it or a glob; for a regular expression, use `mdsel search -e PATTERN`",
     ),
+    ("find", &["--exact"], "leave it out: a section with the whole title comes first"),
+    ("context", &["--question", "-q"], "use --query QUERY"),
     ("context", &["--note", "--id"], "write the address without an option"),
+    ("list", &["--in"], "use --direction in"),
+    ("read", &["--section", "--heading"], "write the section after the document: DOC SECTION"),
+    (
+        "read",
+        &["--lines", "--line", "--range"],
+        "write the lines after the document: DOC:START-END",
+    ),
     (
         "read",
         &["--include-children"],
         "leave it out: --no-children leaves child sections out, else they are printed",
     ),
+    ("replace", &["--section", "--heading"], "write the section after the document: DOC SECTION"),
     ("replace", &["--keep-heading"], "leave it out: --no-keep-heading replaces the heading, too"),
     ("insert", &["--anchor"], "write the section after the document"),
     (

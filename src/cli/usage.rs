@@ -452,6 +452,18 @@ mod tests {
                 "write the key and the value apart: `mdsel meta add DOC tags x`",
             ),
             (&["tree"], "use `mdsel toc`"),
+            (&["tasks", "--state", "open"], "use --open or --done"),
+            (&["tasks", "--closed"], "use --done"),
+            (&["links", "broken"], "use `mdsel links check`"),
+            (&["links", "list", "a", "--in"], "use --direction in"),
+            (&["read", "a", "--lines", "1-3"], "write the lines after the document: DOC:START-END"),
+            (
+                &["replace", "a", "--section", "b"],
+                "write the section after the document: DOC SECTION",
+            ),
+            (&["context", "--question", "x"], "use --query QUERY"),
+            (&["search", "a", "--tokens", "9"], "use --max-tokens N"),
+            (&["find", "a", "--exact"], "leave it out: a section with the whole title comes first"),
         ] {
             let printed = message_and_hint(arguments).1;
             assert!(
