@@ -15,6 +15,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 use crate::visible::quoted;
 
+/// Names that models give to tools, and what does the same here.
+const OTHER_NAMES: [(&[&str], &str); 6] = [
+    (&["toc", "outline", "list", "ls", "index", "status", "prime", "tree"], "overview"),
+    (&["grep", "rg", "ask"], "search"),
+    (&["select", "get", "cat", "open", "view"], "read"),
+    (&["links", "backlinks"], "neighbors"),
+    (&["tables", "tasks", "code", "meta"], "query with this as its kind"),
+    (&["replace", "insert", "delete", "rename", "move", "task"], "edit with this as its operation"),
+];
+
 /// A tool that a call can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ToolName {
@@ -68,7 +78,10 @@ impl ToolName {
             None => {
                 let offered = Self::ALL.iter().filter(|tool| allow_write || !tool.writes());
                 let names: Vec<&str> = offered.map(|tool| tool.name()).collect();
-                format!("the tools are {}", names.join(", "))
+                let own = OTHER_NAMES.iter().find(|(others, _)| others.contains(&name));
+                let own = own.filter(|(_, own)| allow_write || !own.starts_with("edit"));
+                let own = own.map(|(_, own)| format!("use {own}; ")).unwrap_or_default();
+                format!("{own}the tools are {}", names.join(", "))
             }
         };
         Err(Error::new(ErrorKind::Usage, format!("there is no tool {name}", name = quoted(&name)))
@@ -275,6 +288,19 @@ fn one_of(names: &[&str]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_tool_of_other_programs_has_a_hint() {
+        for (name, hint) in
+            [("toc", "use overview; "), ("tasks", "use query with this as its kind; ")]
+        {
+            let error = ToolName::named(name, false).unwrap_err();
+            assert!(error.hint().starts_with(hint), "{name}");
+        }
+        for (names, _) in OTHER_NAMES {
+            assert!(names.iter().all(|name| ToolName::ALL.iter().all(|tool| tool.name() != *name)));
+        }
+    }
     use crate::edit::plan::Position;
 
     /// The limit counts 4 bytes as one token.

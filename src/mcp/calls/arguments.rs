@@ -63,15 +63,15 @@ pub(super) fn name_arguments(tool: ToolName, arguments: &mut JsonObject) -> Resu
             continue;
         }
         let error = usage(&format!("{} has no argument {name}", tool.name(), name = quoted(&name)));
-        let own = own_name(tool, &name, &known);
-        let own = own.unwrap_or_default();
-        return Err(error.with_hint(format!("{own}its arguments are {}", tool.argument_list())));
+        let hint = own_name(tool, &name, &known);
+        let list = || format!("its arguments are {}", tool.argument_list());
+        return Err(error.with_hint(hint.unwrap_or_else(list)));
     }
     Ok(())
 }
 
 /// Names that models give to arguments, and the names of the arguments, of which the first that the tool has is meant.
-const OTHER_NAMES: [(&[&str], &[&str]); 9] = [
+const OTHER_NAMES: [(&[&str], &[&str]); 10] = [
     (
         &["path", "file", "folder", "dir", "directory", "document", "in"],
         &["under", "documents", "addresses", "address"],
@@ -79,6 +79,7 @@ const OTHER_NAMES: [(&[&str], &[&str]); 9] = [
     (&["count", "max_results", "num_results", "top_k", "k", "n", "size"], &["limit"]),
     (&["offset", "page", "cursor", "next"], &["after"]),
     (&["text", "question", "q", "keywords"], &["queries", "pattern"]),
+    (&["title"], &["pattern"]),
     (&["regex", "regexp"], &["patterns"]),
     (&["lang", "language", "columns", "headers", "keys"], &["names"]),
     (&["filter"], &["where"]),
@@ -93,16 +94,16 @@ pub(super) const EDIT_FORM: &str =
 /// Returns the hint for an argument called `name`, which is not one of `known`, those of the tool.
 fn own_name(tool: ToolName, name: &str, known: &[String]) -> Option<String> {
     if tool == ToolName::Edit && tools::argument_names().contains(name) {
-        return Some(format!("{name} belongs to an edit: {EDIT_FORM}; "));
+        return Some(format!("{name} belongs to an edit: {EDIT_FORM}"));
     }
     if name == "also" && known.iter().any(|known| known == "queries") {
-        return Some("add it to \"queries\"; ".to_owned());
+        return Some("add it to \"queries\"".to_owned());
     }
     let others = OTHER_NAMES.iter().filter(|(others, _)| others.contains(&name));
     let mut others = others.flat_map(|(_, own)| own.iter().copied());
     let other = others.find(|own| known.iter().any(|known| known == own));
     let near = || known.iter().map(String::as_str).find(|known| is_near(name, known));
-    other.or_else(near).map(|own| format!("did you mean {own}? ", own = quoted(&own)))
+    other.or_else(near).map(|own| format!("did you mean {own}?", own = quoted(&own)))
 }
 
 /// One text, or a list of texts.

@@ -2,6 +2,7 @@
 
 use rmcp::model::JsonObject;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::arguments::{OneOrManyTexts, parse, usage};
 use super::ask;
@@ -41,8 +42,23 @@ pub(super) struct Query {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
-    let arguments: Query = parse(arguments)?;
+pub(super) fn call(
+    store: &Store,
+    form: ReplyOptions<'_>,
+    mut arguments: JsonObject,
+) -> Result<Reply> {
+    let kind = arguments.get("kind").and_then(Value::as_str).map(str::to_owned);
+    if let Some(kind) = kind.filter(|kind| ["table", "task", "key"].contains(&kind.as_str())) {
+        arguments.insert("kind".to_owned(), format!("{kind}s").into());
+    }
+    let lists_links = arguments.get("kind").is_some_and(|kind| kind == "links");
+    let arguments: Query = parse(arguments).map_err(|error| {
+        if lists_links {
+            error.with_hint(r#"use neighbors {"address":...,"links":"both"}"#)
+        } else {
+            error
+        }
+    })?;
     let is_of_items = matches!(arguments.kind, Kind::Tables | Kind::Tasks);
     if arguments.containing.is_some() && !matches!(arguments.kind, Kind::Code) {
         return Err(usage(&"containing applies to code"));

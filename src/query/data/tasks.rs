@@ -18,6 +18,7 @@ use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::markdown::FIELDS_CUT;
 use crate::markdown::slug::fold;
+use crate::message::message;
 use crate::store::StoredDocument;
 
 /// A request for tasks.
@@ -264,7 +265,14 @@ impl Source for Tasks<'_> {
 
 /// Lists tasks.
 pub fn tasks(session: &Session<'_>, request: &TaskRequest) -> Result<TaskAnswer> {
-    let condition = expression(request.condition.as_ref())?;
+    let condition = expression(request.condition.as_ref()).map_err(|error| {
+        match request.condition.as_deref().map(str::trim) {
+            Some(state @ ("open" | "done")) => {
+                error.map_hints(|_| message!("write `state = {}`", state))
+            }
+            _ => error,
+        }
+    })?;
     let states = match request.is_done {
         Some(is_done) => vec![is_done],
         None => vec![false, true],
