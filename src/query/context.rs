@@ -595,8 +595,7 @@ impl Bundle<'_> {
     ) -> Result<()> {
         let most = limits::LIST_LIMIT;
         let (globs, hops) = (&self.request.filter.globs, self.request.hops);
-        let linked =
-            links::reachable(self.session, vec![place], globs, hops, most)?;
+        let linked = links::reachable(self.session, vec![place], globs, hops, most)?;
         let mut room = LINKED_BESIDE_HIT;
         for (place, hop) in linked {
             let key = place.key();
