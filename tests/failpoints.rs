@@ -414,6 +414,12 @@ fn a_failure_after_the_rename_reports_that_the_file_was_changed() {
 
 /// Returns the files and the store after `command` was killed at `point`, or `None` if it did not reach the point.
 fn killed_move(command: &[&str], point: &str, times_before: usize) -> Option<Place> {
+    let place = before_a_move();
+    let output = run(&place, command, &format!("{point}={times_before}*off->return(abort)"));
+    output.status.signal().is_some().then_some(place)
+}
+
+fn before_a_move() -> Place {
     let place = Place::with(&[
         ("a.md", "# A\n\n## Part\n\nprecious\n\n## Other\n\nx\n"),
         ("b.md", "# B\n\n## In\n\ny [a](a.md)\n"),
@@ -421,8 +427,7 @@ fn killed_move(command: &[&str], point: &str, times_before: usize) -> Option<Pla
     let private = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(place.join("a.md"), private).unwrap();
     place.run(&["ingest"]).success();
-    let output = run(&place, command, &format!("{point}={times_before}*off->return(abort)"));
-    output.status.signal().is_some().then_some(place)
+    place
 }
 
 fn has(place: &Place, path: &str, text: &str) -> bool {
@@ -491,4 +496,85 @@ fn recovery_removes_no_bytes_that_are_nowhere_else() {
             assert!(files.any(|one| has(&place, one, "precious")), "{case}");
         }
     }
+}
+
+/// Puts the store, without its index, of `from` in the place of that of `to`.
+fn put_store(from: &Place, to: &Place) {
+    std::fs::remove_dir_all(to.join(".mdsel.db-fts")).unwrap();
+    for name in [".mdsel.db", ".mdsel.db-wal"] {
+        drop(std::fs::remove_file(to.join(name)));
+        if from.join(name).exists() {
+            std::fs::copy(from.join(name), to.join(name)).unwrap();
+        }
+    }
+}
+
+/// A copy of a folder that is made during an edit may have the store without the commit of the edit, and so may a store
+/// with a damaged log.
+#[test]
+fn a_store_that_lost_the_commit_of_an_edit_takes_back_no_file() {
+    let commands: [&[&str]; 4] = [
+        &["replace", "a.md", "Part", "--content", "newer"],
+        &["rename", "a.md", "Part", "--title", "Whole"],
+        &["move", "a.md::Part", "--to", "b.md::In"],
+        &["move", "a.md", "new/c.md"],
+    ];
+    for command in commands {
+        let behind = killed_move(command, "edit-temporary-written", 0).unwrap();
+        let place = before_a_move();
+        place.run(command).success();
+        put_store(&behind, &place);
+        let files =
+            || ["a.md", "b.md", "new/c.md"].map(|path| std::fs::read(place.join(path)).ok());
+        let edited = files();
+        let answer = place.run(&["search", "precious", "-f", "json"]);
+        assert!(
+            answer.text().contains("the file stays as it is"),
+            "{command:?}: {}",
+            answer.text()
+        );
+        assert_eq!(files(), edited, "{command:?}");
+        place.run(&["ingest"]).success();
+        assert_eq!(files(), edited, "{command:?}");
+        place.assert_in_step();
+        assert_no_leftovers(&place);
+    }
+    // The copy has neither the old place of the document nor the new one.
+    let behind = killed_move(commands[3], "edit-temporary-written", 0).unwrap();
+    let place = before_a_move();
+    place.remove("a.md");
+    put_store(&behind, &place);
+    drop(place.run(&["search", "precious"]));
+    assert!(has(&place, "a.md", "precious"));
+}
+
+#[test]
+fn a_killed_edit_is_finished_when_its_folder_is_there_again() {
+    let (to, from) = ("d1/b.md::In", "d0/a.md::Part");
+    let mut killed = 0;
+    for (hidden, point, times) in ["d0", "d1"].into_iter().flat_map(|hidden| {
+        let points = ["edit-before-rename", "edit-renamed"].into_iter();
+        points.flat_map(move |point| [0, 1].map(|times| (hidden, point, times)))
+    }) {
+        let place = Place::ingested(&[
+            ("d0/a.md", "# A\n\n## Part\n\nprecious\n\n## Other\n\nx\n"),
+            ("d1/b.md", "# B\n\n## In\n\ny\n"),
+        ]);
+        let points = format!("{point}={times}*off->return(abort)");
+        killed +=
+            usize::from(run(&place, &["move", from, "--to", to], &points).status.code().is_none());
+        std::fs::rename(place.join(hidden), place.join(".away")).unwrap();
+        let case = format!("{hidden} {point} {times}");
+        let answer = place.run(&["search", "precious"]).success();
+        assert!(answer.text().contains("EDIT_OPEN"), "{case}: {}", answer.text());
+        assert!(!place.join(hidden).exists(), "{case}");
+        std::fs::rename(place.join(".away"), place.join(hidden)).unwrap();
+        let answer = place.run(&["search", "precious"]).success();
+        assert!(answer.text().contains("EDIT_RECOVERED"), "{case}: {}", answer.text());
+        let found = ["d0/a.md", "d1/b.md"].map(|path| has(&place, path, "precious"));
+        assert_eq!(found, [false, true], "{case}: {}", answer.text());
+        place.assert_in_step();
+        assert_no_leftovers(&place);
+    }
+    assert_eq!(killed, 8);
 }

@@ -342,6 +342,19 @@ pub(crate) fn temporary_name() -> String {
     format!("{PREFIX}{:016x}", hasher.finish())
 }
 
+/// The end of the names of temporary files that take back an edit.
+const TAKE_BACK: &str = "00";
+
+/// Returns a random name for a temporary file that takes back an edit.
+pub(crate) fn temporary_name_to_take_back() -> String {
+    temporary_name() + TAKE_BACK
+}
+
+/// Whether the temporary file of that name takes back an edit. The names of others are shorter.
+pub(crate) fn takes_back(name: &str) -> bool {
+    name.len() == PREFIX.len() + 16 + TAKE_BACK.len()
+}
+
 /// Whether `name` is the name of a temporary file. A hostile store may give any name.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -354,6 +367,8 @@ mod tests {
     #[test]
     fn only_names_with_the_prefix_and_hexadecimal_digits_are_temporary() {
         assert!(is_temporary(&temporary_name()));
+        assert!(is_temporary(&temporary_name_to_take_back()));
+        assert!(takes_back(&temporary_name_to_take_back()) && !takes_back(&temporary_name()));
         assert!(!is_temporary("README.md"));
         assert!(!is_temporary(".mdsel-edit-../x"));
         assert_ne!(temporary_name(), temporary_name());

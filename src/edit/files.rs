@@ -3,7 +3,8 @@
 //! The steps that need disk space come first: the intents are stored, and the new bytes are written to
 //! temporary files. Then one commit gives the store all new versions, which decides that the edit is made.
 //! The renames, which need no space, come last. Invariant: if a step fails or the process is killed, the next
-//! command gives each file the version that the store has; see [`crate::store::Store::recover`].
+//! command gives each file the version that the store has; see [`crate::store::Store::recover`]. If a rename fails,
+//! another commit gives the store the old versions and records that the edit is taken back.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -184,7 +185,7 @@ fn try_write(
     let (before, after): (Vec<_>, Vec<_>) =
         changes.into_iter().map(|change| (change.before, change.after)).unzip();
     let after = paths.iter().cloned().zip(after).collect();
-    if let Err(error) = put(store, writer, after) {
+    if let Err(error) = put(store, writer, after).and_then(|()| writer.commit()) {
         sweep(files, intents);
         return Err(error);
     }
@@ -195,6 +196,10 @@ fn try_write(
         let old = paths.iter().zip(before);
         let old = old.map(|(path, old)| (path.clone(), old.map(|old| read(path, old))));
         put(store, writer, old.collect())?;
+        // Without the new records, a recovery would take it that the store is older than the files.
+        notes.iter().try_for_each(|note| writer.forget_intent(*note))?;
+        let taken_back: Vec<EditIntent> = intents.iter().map(EditIntent::taken_back).collect();
+        writer.note_intents(&taken_back)?;
         return Err(error);
     }
     let finished = files.iter().try_for_each(FileHandle::sync_folder).and_then(|()| {
@@ -256,7 +261,7 @@ fn place(
     Ok(())
 }
 
-/// Stores versions of files in a transaction of their own. A file without a version is removed.
+/// Stores versions of files, without a commit. A file without a version is removed.
 fn put(
     store: &Store,
     writer: &mut dyn Writer,
@@ -274,7 +279,7 @@ fn put(
         let ids: Vec<i64> = gone.iter().map(|document| document.id).collect();
         writer.remove(&ids)?;
     }
-    writer.commit()
+    Ok(())
 }
 
 /// Returns the documents at `paths` as they were committed.

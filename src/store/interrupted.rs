@@ -1,9 +1,13 @@
 //! Recovering an edit whose process was killed, or whose files could not all be written.
 //!
-//! The store decides: one commit gives it the new version of every document that the edit changes. Invariant:
-//! after a recovery, each file of the edit has the version that the store has, unless somebody else changed
-//! a file or the store, and no temporary file of the edit remains. What somebody else changed stays, and then no file is
-//! removed whose bytes might be in no other.
+//! The store decides: one commit gives it the new version of every document that the edit changes, before the first file
+//! changes. Invariant: after a recovery, each file of the edit has the version that the store has, unless somebody else
+//! changed a file or the store, and no temporary file of the edit remains. What somebody else changed stays, and then no
+//! file is removed whose bytes might be in no other.
+//!
+//! So a kill never leaves a new file and an old document. Where both are found, the store lost a commit: it was copied
+//! during the edit, or its log is damaged. The edit may have been acknowledged, so its files stay. Only an edit
+//! that failed is taken back, and its record says so; see [`EditIntent::taken_back`].
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -14,8 +18,8 @@ use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::position::ByteSpan;
 
-/// Recovers the interrupted edit of a store, if there is one and the folder of its files is not empty. The writer has
-/// committed all its changes.
+/// Recovers the interrupted edit of a store, if there is one. A file whose folder is missing or empty keeps its record,
+/// until the folder is there again. The writer has committed all its changes.
 pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Vec<Warning>> {
     let mut intents = writer.intents()?;
     if intents.is_empty() {
@@ -26,6 +30,7 @@ pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Ve
     let Some(root) = root.filter(|_| !has_lost_options) else { return Ok(Vec::new()) };
     let roots = Roots::of_store(engine.path(), &root, &options.unwrap_or_default());
     // Where the folder of the files is missing, or is a mount point without its volume, nothing is known about them.
+    let count = intents.len();
     let has_files = |folder: &Path| folder.read_dir().is_ok_and(|mut all| all.next().is_some());
     intents.retain(|(_, intent)| has_files(&roots.of(&intent.path).0.folder));
     if intents.is_empty() {
@@ -34,13 +39,24 @@ pub(crate) fn recover(writer: &mut dyn Writer, engine: &dyn Engine) -> Result<Ve
     let reader = engine.reader(Purpose::Read)?;
     let own_files = engine.own_files();
     let mut files = Vec::with_capacity(intents.len());
-    for (_, intent) in &intents {
-        files.push(InterruptedFile::inspect(&*reader, &roots, &own_files, intent)?);
+    for (note, intent) in &intents {
+        files.extend(InterruptedFile::inspect(&*reader, &roots, &own_files, *note, intent)?);
     }
+    if files.len() < count {
+        // The bytes of a file that is to be removed may belong in a file that is out of reach.
+        let is_removal = |file: &InterruptedFile<'_>| {
+            file.stored.is_none() && matches!(file.step, Step::Restore(_))
+        };
+        files.retain(|file| !is_removal(file));
+    }
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let notes: Vec<i64> = files.iter().map(|file| file.note).collect();
     let warnings = finish(&*reader, files)?;
     drop(reader);
-    for (note, _) in &intents {
-        writer.forget_intent(*note)?;
+    for note in notes {
+        writer.forget_intent(note)?;
     }
     writer.commit()?;
     Ok(warnings)
@@ -52,12 +68,16 @@ enum Step {
     None,
     /// It has the other version, which was seen like this; `None` if there is no file.
     Restore(Option<Seen>),
+    /// It has a newer version, because the store lost a commit.
+    Keep,
     /// Somebody else changed what is named.
     Leave(&'static str),
 }
 
 /// A file of an interrupted edit.
 struct InterruptedFile<'a> {
+    /// The id of the record.
+    note: i64,
     intent: &'a EditIntent,
     /// What the store has at its path.
     stored: Option<StoredDocument>,
@@ -73,24 +93,32 @@ struct InterruptedFile<'a> {
 }
 
 impl<'a> InterruptedFile<'a> {
+    /// Returns `None` if the folder of the file is missing, so that nothing is known about the file.
     fn inspect(
         reader: &dyn Reader,
         roots: &Roots,
         own_files: &[PathBuf],
+        note: i64,
         intent: &'a EditIntent,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let EditIntent { path, temporary, old_hash, new_hash } = intent;
         let stored = reader.document_at(path)?;
         let wanted = stored.as_ref().map(|stored| stored.hash);
         let file = |stored, place, step| {
             let (is_new, is_staged, growth) = (false, false, 0);
-            Self { intent, stored, place, step, is_new, is_staged, growth }
+            Some(Self { note, intent, stored, place, step, is_new, is_staged, growth })
         };
+        let is_of_edit = [*old_hash, *new_hash].contains(&wanted);
         // An edit changes documents only, so a store that names another file was not written by an edit.
         if roots.excluded(own_files, path).is_some() {
             return Ok(file(stored, None, Step::Leave("an ingest does not take the file")));
         }
         let place = match roots.open(path) {
+            Err(error)
+                if error.kind() == ErrorKind::Conflict && old_hash.is_some() && is_of_edit =>
+            {
+                return Ok(None);
+            }
             Err(error) if error.kind() == ErrorKind::Conflict && wanted.is_some() => {
                 roots.make(path)
             }
@@ -119,16 +147,19 @@ impl<'a> InterruptedFile<'a> {
             .map_or(0, |stored| i64::try_from(stored.state.size).unwrap_or(i64::MAX));
         let step = if hash == wanted && !is_unreadable {
             Step::None
-        } else if ![*old_hash, *new_hash].contains(&wanted) {
+        } else if !is_of_edit {
             Step::Leave("the stored document changed since")
         } else if ![*old_hash, *new_hash].contains(&hash) || is_unreadable {
             Step::Leave("the file changed since")
+        } else if wanted != if intent.is_taken_back() { *old_hash } else { *new_hash } {
+            Step::Keep
         } else {
             Step::Restore(found.map(|(_, seen)| seen))
         };
         let is_new = hash == *new_hash && !is_unreadable;
         let growth = after - before;
-        Ok(Self { intent, stored, place: Some(place), step, is_new, is_staged, growth })
+        let place = Some(place);
+        Ok(Some(Self { note, intent, stored, place, step, is_new, is_staged, growth }))
     }
 
     fn warning(&self, what: &str) -> Warning {
@@ -188,6 +219,8 @@ fn finish(reader: &dyn Reader, mut files: Vec<InterruptedFile<'_>>) -> Result<Ve
     let lacks_file = files.iter().any(|file| {
         file.intent.old_hash.is_none() && file.is_made() && matches!(file.step, Step::Leave(_))
     });
+    // So may those of a file that was removed and is still stored.
+    let lacks_copy = files.iter().any(|file| file.intent.old_hash.is_none() && !file.is_new);
     // A document that is moved is created in one place and removed in another.
     let model_of = |file: &InterruptedFile<'_>| {
         let is_other = |other: &&InterruptedFile<'_>| {
@@ -206,6 +239,14 @@ fn finish(reader: &dyn Reader, mut files: Vec<InterruptedFile<'_>>) -> Result<Ve
             (Step::Restore(_), Some(left)) if file.is_made() && (is_undone || is_kept) => {
                 file.warning(&format!("an interrupted edit was not made, because of {left}"))
             }
+            (Step::Keep, _) if file.intent.new_hash.is_none() && lacks_copy => {
+                file.restore(reader, None, model_of(file))?;
+                file.made_or_not()
+            }
+            (Step::Keep, _) => file.warning(
+                "an edit was made, and the store has the version before it; the file stays as it is, \
+                 and the next `mdsel ingest` stores it",
+            ),
             (Step::Restore(found), _) => {
                 file.restore(reader, found.as_ref(), model_of(file))?;
                 file.made_or_not()

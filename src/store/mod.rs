@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::corpus::{FileState, Roots, resolved};
+use crate::corpus::{FileState, Roots, resolved, takes_back, temporary_name_to_take_back};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::prepare::checksums::Checksums;
 use crate::trust::{Trust, Wish};
@@ -274,7 +274,7 @@ impl Store {
     fn try_to_finish_edits(&self) -> Result<Vec<Warning>> {
         let (writer, mut warnings) = self.trusted_writer(Duration::ZERO)?;
         if !writer.intents()?.is_empty() {
-            let message = "an edit was begun and not finished, and the folder of its files is missing or empty; \
+            let message = "an edit was begun and not finished, and a folder of its files is missing or empty; \
                            `mdsel verify --drop-edits` drops it if the folder is gone for good";
             warnings.push(Warning::new(EDIT_OPEN, message));
         }
@@ -362,6 +362,19 @@ pub struct EditIntent {
     pub old_hash: Option<[u8; 32]>,
     /// blake3 of the new bytes; `None` if the file does not exist after the edit.
     pub new_hash: Option<[u8; 32]>,
+}
+
+impl EditIntent {
+    /// Returns the record of the edit while it is taken back: the store has the old version again, and the file may have
+    /// the new one. Without such a record, a recovery never replaces a new version by an old one.
+    pub(crate) fn taken_back(&self) -> Self {
+        Self { temporary: temporary_name_to_take_back(), ..self.clone() }
+    }
+
+    /// Whether the edit failed and is taken back.
+    fn is_taken_back(&self) -> bool {
+        takes_back(&self.temporary)
+    }
 }
 
 #[cfg(test)]

@@ -238,7 +238,10 @@ impl Writer for LocalWriter {
     }
 
     fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
-        self.rows.note_intents(intents)
+        self.begin()?;
+        let ids = self.rows.note_intents(intents)?;
+        self.commit()?;
+        Ok(ids)
     }
 
     fn forget_intent(&mut self, id: i64) -> Result<()> {

@@ -288,13 +288,9 @@ impl RowWriter {
         self.wrap(result)
     }
 
-    /// Records the files that an edit is about to change, in a separate transaction. Returns the ids of the
-    /// records.
-    pub(in crate::store) fn note_intents(&mut self, intents: &[EditIntent]) -> Result<Vec<i64>> {
-        self.begin()?;
-        let ids = self.wrap(intents::note(&self.connection, intents))?;
-        self.commit()?;
-        Ok(ids)
+    /// Records the files that an edit is about to change. Returns the ids of the records.
+    pub(in crate::store) fn note_intents(&self, intents: &[EditIntent]) -> Result<Vec<i64>> {
+        self.wrap(intents::note(&self.connection, intents))
     }
 
     /// Deletes the record of an edit that is finished.
