@@ -92,20 +92,26 @@ fn static_arguments(folder: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(arguments)
 }
 
+/// Links the program with a file of settings that take effect before main. It also works without them, so a failure to
+/// compile them is ignored.
+fn link_if_compiled(source: &str) {
+    let settings = cc::Build::new().file(source).try_compile_intermediates();
+    for object in settings.unwrap_or_default() {
+        println!("cargo:rustc-link-arg-bins={}", object.display());
+    }
+}
+
 /// Links the program at a fixed address, and statically if that is possible here. Without relocations and
 /// shared libraries a command that prints one section takes half of the time. The heap and the stack of the
 /// program are still at random addresses.
 fn set_link_arguments(folder: &Path) {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|of_target| of_target == value);
+    link_if_compiled("src/signal.c");
     if !(is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu")) {
         return;
     }
     println!("cargo:rustc-link-arg-bins=-no-pie");
-    // These settings only reduce the memory of an ingest, so a failure to compile them is ignored.
-    let settings = cc::Build::new().file("src/malloc.c").try_compile_intermediates();
-    for object in settings.unwrap_or_default() {
-        println!("cargo:rustc-link-arg-bins={}", object.display());
-    }
+    link_if_compiled("src/malloc.c");
     // The command `cc` links programs for this machine, with the libraries of this machine.
     let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
     let has_own_linker = env::var_os("RUSTC_LINKER").is_some();
@@ -120,7 +126,7 @@ fn set_link_arguments(folder: &Path) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for source in ["src/build.rs", "src/malloc.c"] {
+    for source in ["src/build.rs", "src/malloc.c", "src/signal.c"] {
         println!("cargo:rerun-if-changed={source}");
     }
     let folder = env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?;

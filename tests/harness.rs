@@ -104,7 +104,7 @@ impl Place {
     /// `-n 20` allows 20 open files, `-t 20` allows 20 seconds of processor time.
     #[must_use = "check the exit status"]
     pub(crate) fn run_limited(&self, limit: &str, arguments: &[&str]) -> Answer {
-        let script = format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" \"$@\"");
+        let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
         command.args(["-c", &script, PROGRAM]).args(arguments);
         let output = command.current_dir(self.path()).env_clear().output().unwrap();
