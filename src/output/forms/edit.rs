@@ -44,8 +44,18 @@ fn line(done: &Done) -> String {
 
 /// Returns a line for each side effect of an edit.
 fn side_effects(answer: &edit::EditAnswer, done: &Done) -> impl Iterator<Item = String> {
-    let kept = kept_definitions(&done.effects.kept_definitions);
-    kept.chain(renumbered(answer.renumbered(done), done.effects.renumbered.len()))
+    let effects = &done.effects;
+    let removed = answer.listed(&effects.removed_sections);
+    let more = effects.removed_sections.len() - removed.len();
+    let more = (more > 0).then(|| format!("  removed: {more} more"));
+    let removed = removed.iter().map(|path| format!("  removed: {path}")).chain(more);
+    let moved = effects.reparented.iter();
+    let moved = moved.map(|one| format!("  reparented: {} is now {}", one.from, one.to));
+    let kept = kept_definitions(&effects.kept_definitions);
+    removed
+        .chain(moved)
+        .chain(kept)
+        .chain(renumbered(answer.renumbered(done), done.effects.renumbered.len()))
 }
 
 /// Returns a line for each definition that was kept.
