@@ -1152,3 +1152,10 @@ fn a_markdown_link_with_bytes_that_are_not_utf8_is_listed_and_left_as_it_is() {
     assert_eq!(String::from_utf8_lossy(&now), moved);
     assert_eq!(now.split(|byte| *byte == 0xff).count(), 7);
 }
+
+#[test]
+fn a_link_to_its_own_document_shows_its_target() {
+    let place = Place::ingested(&[("l.md", "# L\n[self](#) and [me](l.md)\n")]);
+    let answer = place.run(&["links", "list", "l.md", "-f", "text"]).success().text();
+    assert_eq!(answer.matches(" -> l.md").count(), 2, "{answer}");
+}

@@ -59,8 +59,11 @@ fn line_around(edge: &Edge, root: &str, titles: &HashMap<&str, &str>) -> String 
     if !is_from_root {
         line += &title_of(&from);
     }
-    match edge.target().map(ResolvedNode::address) {
-        Some(to) if to == root && !is_from_root => {}
+    let target = edge.target();
+    let is_internal =
+        target.is_some_and(|to| to.document.stored.id == edge.from.document.stored.id);
+    match target.map(ResolvedNode::address) {
+        Some(to) if to == root && !is_internal => {}
         Some(to) => line += &format!(" -> {to}{}", title_of(&to)),
         None => line += &format!(" -> {}", without_target(edge)),
     }
