@@ -353,3 +353,18 @@ fn help_and_schemas_respect_the_budget() {
         assert!(answer.stderr.contains(&format!("--max-chars {chars}")), "{}", answer.stderr);
     }
 }
+
+#[test]
+fn help_that_cannot_be_printed_says_so_and_a_closed_pipe_is_no_error() {
+    let status = |script: &str| {
+        let arguments = ["-c", script, crate::harness::PROGRAM];
+        std::process::Command::new("bash").args(arguments).output().unwrap()
+    };
+    for option in ["--help", "-V", "search --help"] {
+        let output = status(&format!("set -o pipefail; {{ sleep 0.3; \"$0\" {option}; }} | true"));
+        assert_eq!(output.status.code(), Some(0), "{option}");
+        let output = status(&format!("\"$0\" {option} > /dev/full"));
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"), "{option}");
+    }
+}

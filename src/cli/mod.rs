@@ -58,6 +58,7 @@ mod verify;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind as ClapErrorKind;
@@ -153,8 +154,10 @@ fn checked_run(global: &Global, command: &Command) -> Result<Status> {
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
     if matches!(error.kind(), ClapErrorKind::DisplayHelp | ClapErrorKind::DisplayVersion) {
         return match error.print() {
-            Ok(()) => Status::Success,
-            Err(_) => Status::Error,
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                report_error(&Error::io(Path::new("standard output"), error), false, None)
+            }
+            _ => Status::Success,
         };
     }
     let error = usage::error_of(error, arguments);
