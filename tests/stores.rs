@@ -532,3 +532,14 @@ fn a_folder_of_the_index_that_cannot_be_written_is_not_called_damaged() {
     assert!(report.contains("the full-text index cannot be written"), "{report}");
     assert_eq!(metas(), before);
 }
+
+#[test]
+fn text_of_the_status_tells_a_warning_once() {
+    let place = Place::with_fixtures();
+    let intent =
+        "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32), x'')";
+    tampered(&place, intent);
+    let answer = place.run(&["status", "-f", "text"]).success();
+    let said = answer.text() + &answer.stderr;
+    assert_eq!(said.matches("EDIT_RECOVERED").count(), 1, "{said}");
+}

@@ -17,7 +17,7 @@ use crate::corpus::{Collection, IngestOptions, Skipped, root_from_store};
 use crate::error::{Result, Warning};
 use crate::ingest::{self, Change, Paths};
 use crate::limits;
-use crate::output::NamedValues;
+use crate::output::{Format, NamedValues};
 use crate::store::{Purpose, Reader, Totals};
 use crate::trust::{TrustSource, Wish};
 
@@ -99,8 +99,11 @@ impl AnyCommand for StatusArgs {
             trust,
             stale,
             unreadable,
-            // Standard error has them, too, for those who read the counts alone.
-            warnings: global.recovered.borrow().clone(),
+            // Standard error has them, too, for those who read the counts alone. Text needs them once.
+            warnings: match global.format() {
+                Format::Text => Vec::new(),
+                _ => global.recovered.borrow().clone(),
+            },
         };
         global.print(&NamedValues::of(&answer))?;
         Ok(Status::Success)
