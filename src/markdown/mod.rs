@@ -40,6 +40,7 @@ pub use prose::shows_text;
 
 use serde_json::{Map, Value};
 
+use crate::count::counted;
 use crate::decoding::same_length_text;
 use crate::limits;
 use crate::position::{ByteSpan, LineIndex};
@@ -179,9 +180,9 @@ fn bounds_met(parsed: &parse::Blocks) -> Vec<Diagnostic> {
             code: "LINKS_UNREAD",
             line: Some(line),
             message: format!(
-                "more than {} brackets are open at once in {} texts; their links are not read",
+                "more than {} brackets are open at once in {}; their links are not read",
                 limits::MAX_LINK_NESTING,
-                parsed.links.unread.len()
+                counted(parsed.links.unread.len(), "text")
             ),
         });
     }

@@ -10,6 +10,7 @@ use crate::address::{
     AddressError, DeadEnd, FaultCode, Ordinal, Step, StepKind, StepScope, Suggestion, Tree, joined,
     lines_address, lines_in_other_notation, namespace,
 };
+use crate::count::counted;
 use crate::error::Result;
 use crate::limits;
 use crate::links::without_order;
@@ -64,7 +65,11 @@ pub(super) fn of_dead_end(base: &ResolvedNode, steps: &[Step], dead_end: DeadEnd
     let (code, message) = if available > 0 {
         let last = tree.matches(scope, kind).last().copied().unwrap_or_default();
         suggestions.push(suggestion(&format!("{kind}[{}]", available - 1), last));
-        let message = format!("{place} has {available} {kind}{inside}; indexes begin at 0");
+        let available = match kind {
+            StepKind::Section | StepKind::Item => counted(available, &kind.to_string()),
+            _ => format!("{available} {kind}"),
+        };
+        let message = format!("{place} has {available}{inside}; indexes begin at 0");
         (FaultCode::IndexOutOfRange, message)
     } else {
         (FaultCode::SelectorNotFound, format!("{place} has no {kind}{inside}"))
