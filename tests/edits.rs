@@ -1365,3 +1365,25 @@ fn a_dry_run_that_is_cut_prints_how_much_changes() {
         format!("9 edits in 9 files; the whole diff has {} characters", whole.chars().count());
     assert!(cut.contains(&total), "{cut}");
 }
+
+#[test]
+fn text_names_the_sections_that_are_removed_or_get_another_parent() {
+    let place = doc();
+    let answer = place.run(&["delete", "doc.md", "One", "--no-children", "-f", "text"]).success();
+    let moved = "  reparented: one/alpha is now alpha\n  reparented: one/beta is now beta\n";
+    assert!(answer.text().contains(moved), "{}", answer.text());
+    let place = doc();
+    let replace = ["replace", "doc.md", "One", "--content", "new", "--allow-drop", "-f", "text"];
+    let answer = place.run(&replace).success().text();
+    assert!(answer.contains("  removed: one/alpha\n  removed: one/beta\n"), "{answer}");
+}
+
+#[test]
+fn an_edit_beyond_the_limit_on_the_size_of_files_says_so() {
+    let place = doc();
+    let content = "x".repeat(70_000);
+    let replace = ["replace", "doc.md", "Two", "--content", &content];
+    let refused = place.run_limited("-f 64", &replace).ends(2);
+    assert_eq!(refused.code(), "IO", "{}", refused.text());
+    assert_eq!(std::fs::read_to_string(place.join("doc.md")).unwrap(), DOC);
+}

@@ -261,3 +261,19 @@ fn the_hint_accepts_all_that_a_store_with_collections_asks_for() {
     run(&["ingest"]).success();
     assert_eq!(run(&["status"]).success().json()["trust"], "recorded");
 }
+
+#[test]
+fn an_open_edit_of_a_store_that_is_not_trusted_says_what_it_waits_for() {
+    let place = cloned();
+    let store = rusqlite::Connection::open(place.join("work/clone/.mdsel.db")).unwrap();
+    let intent =
+        "INSERT INTO edit_intent VALUES (1, 'notes.md', '.mdsel-edit-0', zeroblob(32), x'')";
+    store.execute_batch(intent).unwrap();
+    drop(store);
+    for command in [&["verify"][..], &["verify", "--repair"]] {
+        let found = place.run_in("work/clone", command, "").ends(1).json();
+        let finding = &found["findings"][0];
+        assert_eq!(finding["code"], "EDIT_OPEN", "{found}");
+        assert!(finding["hint"].as_str().unwrap().contains("mdsel ingest --db"), "{found}");
+    }
+}

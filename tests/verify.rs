@@ -743,3 +743,58 @@ fn a_folder_in_the_place_of_the_log_is_found_and_moved() {
         place.run(&edit).success();
     }
 }
+
+#[test]
+fn a_file_in_the_way_of_the_log_is_named_and_moved_aside() {
+    let foreign = |place: &Place, name: &str, is_pipe: bool| {
+        drop(std::fs::remove_file(place.join(name)));
+        if is_pipe {
+            let made = std::process::Command::new("mkfifo").arg(place.join(name)).status().unwrap();
+            assert!(made.success());
+        } else {
+            place.write("other", "data");
+            std::os::unix::fs::symlink("other", place.join(name)).unwrap();
+        }
+    };
+    for (name, is_pipe) in
+        [(".mdsel.db-wal", false), (".mdsel.db-shm", true), (".mdsel.db-wal", true)]
+    {
+        let place = Place::with_fixtures();
+        foreign(&place, name, is_pipe);
+        for command in [&["search", "install"][..], &["ingest"]] {
+            let answer = place.run(command);
+            let said = answer.text() + &answer.stderr;
+            assert!(answer.status == 0 || said.contains("verify --repair"), "{name}: {said}");
+        }
+        if place.join(name).symlink_metadata().is_ok_and(|it| !it.is_file()) {
+            let found = place.run(&["verify"]).ends(1).json();
+            assert_eq!(found["findings"][0]["code"], "FILE_IN_THE_WAY", "{name}: {found}");
+        }
+        place.run(&["verify", "--repair"]).success();
+        place.run(&["verify"]).success();
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_rebuilt_is_not_called_rebuilt() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::with(&[("s/a.md", "# A\n"), ("s/b.md", "# B\n")]);
+    place.run_in("s", &["ingest"], "").success();
+    let set = |path: &str, mode: u32| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(place.join(path), mode).unwrap();
+    };
+    std::fs::remove_file(place.join("s/.mdsel.db-fts/meta.json")).unwrap();
+    for (path, mode) in [("s", 0o777), ("s/.mdsel.db", 0o666), ("s/.mdsel.db-fts", 0o555)] {
+        set(path, mode);
+    }
+    for name in ["s/.mdsel.db-wal", "s/.mdsel.db-shm", "s/.mdsel.db-lock"] {
+        drop(std::fs::remove_file(place.join(name)));
+    }
+    let repair = ["--db", "s/.mdsel.db", "verify", "--repair", "-f", "json"];
+    if let Some(answer) = crate::stores::as_nobody(&place, &repair) {
+        let said = String::from_utf8_lossy(&answer.stdout);
+        assert!(!said.contains("INDEX_REBUILT"), "{said}");
+        assert!(said.contains("ermission denied"), "{said}");
+    }
+}

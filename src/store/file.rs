@@ -4,5 +4,6 @@
 
 pub use super::local::{
     Check, Checked, FaultKind, LostDocument, Recovery, RecoveryReport, StatementCost,
-    StatementStats, StorePart, StoreProblem, clear_way, count_work, rebuild_index, sweep,
+    StatementStats, StorePart, StoreProblem, clear_way, count_work, files_in_the_way,
+    rebuild_index, sweep,
 };

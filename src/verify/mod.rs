@@ -19,7 +19,7 @@ use crate::message::Message;
 use crate::query::Cursor;
 use crate::query::finding::{Finding, Findings};
 use crate::store::Store;
-use crate::store::file::{Check, Checked, FaultKind, StorePart, StoreProblem};
+use crate::store::file::{Check, Checked, FaultKind, StorePart, StoreProblem, files_in_the_way};
 
 /// A request to check or repair a store.
 #[derive(Debug)]
@@ -54,17 +54,23 @@ pub fn verify(request: &VerifyRequest<'_>) -> Result<Findings> {
     let dropped =
         if request.action == Action::DropEdits { drop_edits(request)? } else { Vec::new() };
     let is_repair = request.action == Action::Repair;
-    let (checked, generation) = match request.store.path() {
+    let (checked, generation, refusal) = match request.store.path() {
         Some(path) if is_repair => repair::repair(path, request)?,
         Some(path) => check(path, request)?,
         None if is_repair => {
             return Err(Error::new(ErrorKind::Usage, "only a store file can be repaired")
                 .with_hint("run `mdsel ingest --force`, which parses and stores all files again"));
         }
-        None => documents::check(request.store, request.is_reparsed, request.wait)?,
+        None => {
+            let (checked, generation) =
+                documents::check(request.store, request.is_reparsed, request.wait)?;
+            (checked, generation, None)
+        }
     };
     let is_file = request.store.path().is_some();
-    let findings = checked.faults.into_iter().map(|fault| finding(fault, is_file)).collect();
+    // An edit of a store that is not trusted waits for the user, not for a command.
+    let findings = checked.faults.into_iter();
+    let findings = findings.map(|fault| finding(fault, is_file, refusal.as_ref())).collect();
     let mut findings = Findings::new(findings, Vec::new(), request.after, generation);
     findings.page.warnings.extend(dropped.into_iter().chain(checked.warnings));
     Ok(findings)
@@ -81,10 +87,25 @@ fn drop_edits(request: &VerifyRequest<'_>) -> Result<Vec<Warning>> {
     Ok(warnings)
 }
 
-/// Checks the store at `path`. Also returns its generation.
-fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
-    let check = Check::begin(path, request.wait)?;
+/// The result of a check, the generation of the store, and the error if the user has not accepted what the store asks
+/// for.
+type Outcome = (Checked, u64, Option<Error>);
+
+/// Checks the store at `path`.
+fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<Outcome> {
+    let check = match Check::begin(path, request.wait) {
+        Err(error) if error.kind() == ErrorKind::Io => {
+            // What is in the way may be why the store cannot be opened.
+            let faults = files_in_the_way(path);
+            if faults.is_empty() {
+                return Err(error);
+            }
+            return Ok((Checked { faults, warnings: Vec::new() }, 0, None));
+        }
+        check => check?,
+    };
     let generation = check.generation();
+    let refusal = request.store.check_trust(&check.roots()).err();
     // The check holds the lock, so no edit is running.
     let (leftovers, unread) = leftovers(&check.roots(), check.paths())?;
     let mut checked = check.run(request.is_full, request.is_reparsed)?;
@@ -97,7 +118,7 @@ fn check(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
             message: message.to_owned(),
         }
     }));
-    Ok((checked, generation))
+    Ok((checked, generation, refusal))
 }
 
 /// The temporary files of edits in the folders of the documents, relative to the root, and a warning for each folder
@@ -140,7 +161,16 @@ fn leftovers(roots: &Roots, paths: Result<Vec<String>>) -> Result<(Vec<String>, 
     Ok((leftovers, unread))
 }
 
-fn finding(fault: StoreProblem, is_file: bool) -> Finding {
+fn finding(fault: StoreProblem, is_file: bool, refusal: Option<&Error>) -> Finding {
+    if let (FaultKind::EditOpen | FaultKind::EditLeftover, Some(refusal)) = (fault.kind, refusal) {
+        return Finding {
+            code: fault.kind.code(),
+            message: format!("{}: {refusal}", fault.message).into(),
+            file: fault.file,
+            line: None,
+            hint: refusal.hints().first().cloned(),
+        };
+    }
     let hint = match (fault.kind, fault.kind.part()) {
         (FaultKind::Lost, _) => None,
         (FaultKind::EditOpen, _) if is_file => Some(

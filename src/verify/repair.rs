@@ -8,20 +8,21 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{VerifyRequest, check, leftovers, name};
+use super::{Outcome, VerifyRequest, check, leftovers, name};
 use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, ChangeKind, IngestRequest, NoProgress, Paths};
 use crate::store::file::{
-    Checked, FaultKind, LostDocument, Recovery, StorePart, StoreProblem, clear_way, rebuild_index,
-    sweep,
+    FaultKind, LostDocument, Recovery, StorePart, StoreProblem, clear_way, rebuild_index, sweep,
 };
 use crate::store::{Lookup, Purpose, Store};
 use crate::trust::Trust;
 
-/// Repairs the problems of the store at `path`. Returns what is lost or still damaged, and the generation
-/// after the repair.
-pub(super) fn repair(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
+const INDEX_REBUILT: &str = "INDEX_REBUILT";
+const INDEX_OUT_OF_DATE: &str = "INDEX_OUT_OF_DATE";
+
+/// Repairs the problems of the store at `path`. Returns what is lost or still damaged.
+pub(super) fn repair(path: &Path, request: &VerifyRequest<'_>) -> Result<Outcome> {
     repair_store(path, request).map_err(|error| match error.kind() {
         // The original hint names the command that has just failed.
         ErrorKind::StoreCorrupt => {
@@ -33,7 +34,7 @@ pub(super) fn repair(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checke
     })
 }
 
-fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u64)> {
+fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<Outcome> {
     let mut warnings = Vec::new();
     if path.is_file() {
         for kept in clear_way(path)? {
@@ -43,7 +44,7 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         }
     }
     let found = match check(path, request) {
-        Ok((checked, _)) => Some(checked.faults),
+        Ok((checked, ..)) => Some(checked.faults),
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => None,
         Err(error) => return Err(error),
     };
@@ -62,8 +63,12 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
         let kept = recovery.put_in_place()?;
         warnings.insert(0, Warning::new("STORE_REPAIRED", repaired(report.recovered, &kept)));
     } else if is_damaged(StorePart::Index) {
-        rebuild_index(path, request.wait)?;
-        warnings.push(Warning::new("INDEX_REBUILT", "the full-text index was rebuilt"));
+        let mut failures = rebuild_index(path, request.wait)?;
+        failures.retain(|warning| warning.code != INDEX_REBUILT);
+        if failures.iter().all(|warning| warning.code != INDEX_OUT_OF_DATE) {
+            warnings.push(Warning::new(INDEX_REBUILT, "the full-text index was rebuilt"));
+        }
+        warnings.extend(failures);
     }
     if found.is_none() || is_damaged(StorePart::Leftover) {
         warnings.extend(request.store.finish_edits()?);
@@ -79,10 +84,10 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<(Checked, u6
             warnings.push(Warning::new("LEFTOVER_REMOVED", message));
         }
     }
-    let (mut checked, generation) = check(path, request)?;
+    let (mut checked, generation, refusal) = check(path, request)?;
     checked.faults.extend(lost);
     checked.warnings.splice(0..0, warnings);
-    Ok((checked, generation))
+    Ok((checked, generation, refusal))
 }
 
 fn repaired(recovered: usize, kept: &Path) -> String {

@@ -11,7 +11,7 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -69,6 +69,15 @@ struct Tallies {
     places: Tally,
 }
 
+/// Returns a problem for each file that is in the way of a file of the store at `path`.
+pub fn files_in_the_way(path: &Path) -> Vec<StoreProblem> {
+    let problem = |way: &PathBuf| {
+        let message = format!("{} is not a file of the store", way.display());
+        StoreProblem::new(FaultKind::InTheWay, message)
+    };
+    in_the_way(path).iter().map(problem).collect()
+}
+
 impl Check {
     /// Starts a check of the store at `path`. Waits up to `wait` for a writer, and blocks other
     /// writers until [`Self::run`] is called.
@@ -92,10 +101,7 @@ impl Check {
             let message = "files of an interrupted repair take space";
             faults.push(StoreProblem::new(FaultKind::RepairLeftovers, message));
         }
-        faults.extend(in_the_way(snapshot.path()).iter().map(|way| {
-            let message = format!("{} is not a file of the store", way.display());
-            StoreProblem::new(FaultKind::InTheWay, message)
-        }));
+        faults.extend(files_in_the_way(snapshot.path()));
         let open = or_fault(snapshot.intent_paths(), &mut faults)?;
         faults.extend(open.iter().map(|path| {
             StoreProblem::of(path, FaultKind::EditOpen, "an edit was started and not finished")

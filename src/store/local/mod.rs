@@ -22,7 +22,7 @@ mod search;
 mod swap;
 mod writer;
 
-pub use check::{Check, Checked};
+pub use check::{Check, Checked, files_in_the_way};
 use db::Snapshot;
 pub use db::{StatementCost, StatementStats};
 pub(in crate::store) use engine::LocalEngine;

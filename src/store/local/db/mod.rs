@@ -48,13 +48,14 @@ pub(super) use stored_rows::StoredRows;
 pub use work::{StatementCost, StatementStats};
 pub(super) use writer::RowWriter;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
+use super::recovery::in_the_way;
 use super::with_suffix;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -104,6 +105,11 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
             Error::new(ErrorKind::Locked, format!("{name}: another process has locked the store"))
                 .with_hint(LOCKED_HINT)
         }
+        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
+            if !in_the_way(path).is_empty() =>
+        {
+            is_in_the_way(path)
+        }
         Some(ErrorCode::ReadOnly) => unwritable(path),
         Some(ErrorCode::OperationInterrupted) => limits::exceeded(limits::row::QUERY_SECONDS),
         _ if has_no_room(&error) => Error::new(ErrorKind::Io, format!("{name}: {error}"))
@@ -112,6 +118,15 @@ fn store_error(path: &Path, error: rusqlite::Error) -> Error {
             .with_hint("run `mdsel verify`, which checks the store"),
     };
     result.with_source(error)
+}
+
+/// The error for a store that cannot be opened because of a file beside it.
+fn is_in_the_way(path: &Path) -> Error {
+    let ways = in_the_way(path);
+    let way = ways.first().map_or(path, PathBuf::as_path);
+    let message = format!("{}: it is in the way of a file of the store", file_name(way));
+    Error::new(ErrorKind::Io, message)
+        .with_hint("run `mdsel verify --repair`, which keeps the file under another name")
 }
 
 fn unwritable(path: &Path) -> Error {

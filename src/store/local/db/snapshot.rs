@@ -18,8 +18,8 @@ use super::remembered_titles::RememberedTitles;
 use super::schema::Age;
 use super::statement_timer::StatementTimer;
 use super::{
-    CACHE_PAGES, connect, corrupt, file_name, has_log, has_no_room, lock_path, meta, not_found,
-    schema, store_error, totals, with_suffix,
+    CACHE_PAGES, connect, corrupt, file_name, has_log, has_no_room, in_the_way, lock_path, meta,
+    not_found, schema, store_error, totals, with_suffix,
 };
 use crate::corpus::{IngestOptions, Roots, bounds_below, root_folder};
 use crate::error::{Error, ErrorKind, Result};
@@ -373,6 +373,9 @@ fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, 
         _ if is_unwritable => None,
         _ => return Err(store_error(path, error)),
     };
+    if !in_the_way(path).is_empty() {
+        return Err(store_error(path, error));
+    }
     let log = with_suffix(path, "-wal");
     if has_log(path) {
         if lock.is_some() {
