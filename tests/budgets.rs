@@ -712,6 +712,14 @@ fn a_cursor_past_the_end_of_a_list_is_not_taken_for_an_empty_list() {
 }
 
 #[test]
+fn a_page_that_is_cut_keeps_a_path_that_fits() {
+    let text = format!("# {}\n\n## Sub\n\n{}", "long ".repeat(40), "word ".repeat(2_000));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let page = place.run(&["read", "a.md::heading:h2[0]", "--max-chars", "4000"]).json();
+    assert!(page["path"].as_str().is_some_and(|path| path.ends_with("/sub")), "{page}");
+}
+
+#[test]
 fn a_title_that_does_not_fit_is_cut_in_every_format() {
     let title = "needle ".repeat(600);
     let text =

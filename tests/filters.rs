@@ -713,6 +713,16 @@ fn a_glob_is_a_glob_before_a_part_of_a_title() {
 }
 
 #[test]
+fn a_place_and_a_folder_to_search_are_not_combined() {
+    let place = Place::ingested(&[("docs/a.md", "# A\n\n## One\n"), ("other/o.md", "# O\n")]);
+    for names in [&["One"][..], &["docs/a.md::One"], &["docs/a.md", "docs/a.md::One"]] {
+        let answer = place.run(&[&["toc"], names, &["--under", "other"]].concat());
+        assert_eq!(answer.ends(2).code(), "USAGE", "{names:?}");
+    }
+    place.run(&["toc", "docs/a.md", "--under", "docs"]).success();
+}
+
+#[test]
 fn toc_and_index_read_an_address_as_other_commands_do() {
     let text = "---\ntitle: The Book\n---\n# A\n\n## Setup of it\n\n### C\n\n## D\n";
     let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n\n## D\n"), ("x/c.md", "# X\n")]);

@@ -12,7 +12,7 @@ use super::resolve::{NodeRange, resolve};
 use super::warning::no_document;
 use super::{FilterRequest, Session, folders};
 use crate::address::{AddressError, FaultCode, Interpretation, interpretations, namespace};
-use crate::error::{Result, Warning};
+use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::Globs;
 use crate::limits;
 use crate::links::split_extension;
@@ -106,6 +106,13 @@ fn of_places<'a, 'b>(
     }
     if !has_place {
         return Ok((names.into(), Cow::Borrowed(request), found));
+    }
+    if !request.under.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "--under cannot be combined with the address of a place in a document",
+        )
+        .with_hint("leave out --under, or name documents only"));
     }
     let mut request = request.clone();
     request.under.extend_from_slice(names);

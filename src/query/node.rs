@@ -20,6 +20,9 @@ use crate::limits;
 use crate::markdown::words::{measure, page, page_count};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
 
+/// The number of Unicode scalars of a slug path for each word of the page that it is printed with.
+const WORD_CHARS: usize = 8;
+
 /// Bytes of a document, to print as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
@@ -311,12 +314,16 @@ impl NodeAnswer {
     /// Leaves out the subsections. If the content has more than `words` words, also cuts it to a page of
     /// at most that many, beginning at the same word. Returns whether the answer became smaller.
     pub fn cut(&mut self, words: usize) -> bool {
+        // A slug path may be as long as such a page. A part of it would lead nowhere.
+        let most = limits::CUT_TITLE_CHARS.max(words.saturating_mul(WORD_CHARS));
+        let is_path_long = self.path.as_ref().is_some_and(|path| path.chars().nth(most).is_some());
         if words < self.words_shown()
             && let Some(page) = self.paged(words)
         {
             *self = page;
         } else if self.children_available.is_empty()
             && !self.title.iter().any(|title| is_long(title))
+            && !is_path_long
         {
             return false;
         }
@@ -326,8 +333,7 @@ impl NodeAnswer {
         if let Some(title) = &mut self.title {
             shorten(title, limits::CUT_TITLE_CHARS);
         }
-        // A part of a slug would lead nowhere.
-        self.path.take_if(|path| path.split('/').any(is_long));
+        self.path.take_if(|_| is_path_long);
         true
     }
 
@@ -349,7 +355,7 @@ impl NodeAnswer {
     }
 }
 
-/// Returns whether a title or its slug is longer than in an answer that is cut.
+/// Returns whether a title is longer than in an answer that is cut.
 fn is_long(title: &str) -> bool {
     title.chars().nth(limits::CUT_TITLE_CHARS).is_some()
 }

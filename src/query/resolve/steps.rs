@@ -78,8 +78,9 @@ pub(super) fn follow(
     if is_cut {
         nodes.truncate(limits::MAX_EXPANSION);
         let mut cut = expansion_cut(&format!("{path}: {written}"));
-        // Each of several scopes has indexes of its own.
-        if !before_last.iter().any(|step| is_unindexed(&step))
+        // Each of several scopes has indexes of its own, and a part of each node has another address.
+        if params == Params::default()
+            && !before_last.iter().any(|step| is_unindexed(&step))
             && let Some(last) = steps.last()
         {
             let rest = joined(&[before_last, &[after_cut(*last)]].concat());
