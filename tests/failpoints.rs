@@ -520,10 +520,10 @@ fn a_store_that_lost_the_commit_of_an_edit_takes_back_no_file() {
         &["move", "a.md", "new/c.md"],
     ];
     for command in commands {
-        let behind = killed_move(command, "edit-temporary-written", 0).unwrap();
+        let older = killed_move(command, "edit-temporary-written", 0).unwrap();
         let place = before_a_move();
         place.run(command).success();
-        put_store(&behind, &place);
+        put_store(&older, &place);
         let files =
             || ["a.md", "b.md", "new/c.md"].map(|path| std::fs::read(place.join(path)).ok());
         let edited = files();
@@ -540,10 +540,10 @@ fn a_store_that_lost_the_commit_of_an_edit_takes_back_no_file() {
         assert_no_leftovers(&place);
     }
     // The copy has neither the old place of the document nor the new one.
-    let behind = killed_move(commands[3], "edit-temporary-written", 0).unwrap();
+    let older = killed_move(commands[3], "edit-temporary-written", 0).unwrap();
     let place = before_a_move();
     place.remove("a.md");
-    put_store(&behind, &place);
+    put_store(&older, &place);
     drop(place.run(&["search", "precious"]));
     assert!(has(&place, "a.md", "precious"));
 }

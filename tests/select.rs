@@ -810,8 +810,9 @@ fn a_selector_of_more_nodes_than_the_limit_is_marked_as_cut() {
             let message = json["warnings"][0]["message"].as_str().unwrap();
             let next = message.split_once("select '").unwrap().1.split_once('\'').unwrap().0;
             let rest = place.run(&["select", next]).success().json();
-            let last = &rest["results"][0]["selector"];
-            assert_eq!(last, "a.md::heading:h1[0]/block:paragraph[10000]", "{message}");
+            let last = rest["results"][0]["selector"].as_str().unwrap();
+            assert!(last.starts_with("a.md::heading:h1[0]/block:paragraph[10000]"), "{last}");
+            assert!(next.ends_with("?head=1"), "{message}");
         }
     }
     let context = ["context", "a.md::block:paragraph", "--limit", "0"];

@@ -534,7 +534,7 @@ fn a_folder_of_the_index_that_cannot_be_written_is_not_called_damaged() {
 }
 
 #[test]
-fn text_of_the_status_tells_a_warning_once() {
+fn text_of_the_status_prints_a_warning_once() {
     let place = Place::with_fixtures();
     let intent =
         "INSERT INTO edit_intent VALUES (1, 'guide.md', '.mdsel-edit-0', zeroblob(32), x'')";

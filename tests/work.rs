@@ -220,8 +220,9 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             };
             find::find(session, &request).unwrap().matches.len()
         },
-        // The index names few documents. One statement reads their titles, and one the documents that have it.
-        5,
+        // The index names few documents. One statement reads their titles, one the documents with exactly this title, and
+        // one the documents that have it.
+        6,
         0,
         false,
     ),
@@ -239,7 +240,7 @@ const QUESTIONS: &[(&str, Question, u64, u64, bool)] = &[
             find::find(session, &request).unwrap().matches.len()
         },
         // The title is in every document. The index names the one that has the text, and only its bytes are read.
-        6,
+        7,
         1,
         true,
     ),

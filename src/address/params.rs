@@ -3,6 +3,8 @@
 //! Parses the part of an address after the `?`. Invariant: a key that is unknown, or given twice,
 //! is an error and is never ignored.
 
+use std::fmt;
+
 use super::fault::{AddressError, FaultCode};
 use crate::visible::quoted;
 
@@ -47,6 +49,36 @@ impl Params {
     pub fn needs_text(self) -> bool {
         let Self { full, page, words, from, head, tail, part: _ } = self;
         page.or(from).or(head).or(tail).is_some() || !full && words.is_some_and(|words| words > 0)
+    }
+}
+
+/// Writes the parameters as the end of an address: with a `?`, or nothing if there are none.
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { full, page, words, from, part, head, tail } = *self;
+        let part = part.map(|part| match part {
+            SectionPart::Heading => "heading",
+            SectionPart::Own => "own",
+            SectionPart::All => "all",
+        });
+        let number = |number: Option<usize>| number.map(|number| number.to_string());
+        let values = [
+            full.then(|| "true".to_owned()),
+            number(page),
+            number(words),
+            number(from),
+            part.map(str::to_owned),
+            number(head),
+            number(tail),
+        ];
+        let mut sign = '?';
+        for (key, value) in KEYS.iter().zip(values) {
+            if let Some(value) = value {
+                write!(f, "{sign}{key}={value}")?;
+                sign = '&';
+            }
+        }
+        Ok(())
     }
 }
 
@@ -129,4 +161,18 @@ pub fn parse_params(query: &str, position: usize) -> Result<Params, AddressError
         return Err(AddressError::new(FaultCode::MalformedQuery, message).at(position));
     }
     Ok(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Params, parse_params};
+
+    #[test]
+    fn written_parameters_are_read_back() {
+        for query in ["full=true", "part=own", "page=2&words=30&from=4", "head=1&tail=2"] {
+            let params = parse_params(query, 0).unwrap();
+            assert_eq!(params.to_string(), format!("?{query}"));
+        }
+        assert_eq!(Params::default().to_string(), "");
+    }
 }

@@ -78,9 +78,8 @@ pub(super) fn follow(
     if is_cut {
         nodes.truncate(limits::MAX_EXPANSION);
         let mut cut = expansion_cut(&format!("{path}: {written}"));
-        // Each of several scopes has indexes of its own, and a part of each node has another address.
-        if params == Params::default()
-            && !before_last.iter().any(|step| is_unindexed(&step))
+        // Each of several scopes has indexes of its own.
+        if !before_last.iter().any(|step| is_unindexed(&step))
             && let Some(last) = steps.last()
         {
             let rest = joined(&[before_last, &[after_cut(*last)]].concat());
@@ -88,6 +87,7 @@ pub(super) fn follow(
                 Target::Document => document.address(&rest),
                 _ => format!("{}/{rest}", base.address()),
             };
+            let rest = format!("{rest}{params}");
             cut.message = message!("{}; `mdsel select {path}` goes on", cut.message, rest);
         }
         located.warnings.push(cut);
