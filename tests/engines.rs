@@ -175,6 +175,7 @@ fn words_of_front_matter_and_names_score_the_same() {
         ("one two/e.md", "# E\n\nbody\n"),
         ("f.md", "# F\n\none two word\n\n# G\n\nword #tag\n"),
         ("short.md", "# S\n\none foo bar\n\none foo bat\n"),
+        ("forms.md", "# F\n\nзаметками Notizen\n\n# G\n\nзаметка Notizbuch\n"),
         ("cjk.md", "# C\n\n\u{6fb3}\u{5927}\u{5229}\u{4e9a}\n\n# D\n\n\u{6fb3}\u{5927}\n"),
     ];
     for (path, text) in files {
@@ -205,6 +206,8 @@ fn words_of_front_matter_and_names_score_the_same() {
         "\"one foo ba\"*",
         "\u{6fb3}\u{5927}\u{5229}*",
         "\u{6fb3}\u{5927}*",
+        "заметка",
+        "Wie kann ich hier eine Notiz finden?",
     ];
     // Words are counted in the folder that is searched.
     for (text, under) in texts.iter().flat_map(|text| [(text, None), (text, Some("part"))]) {

@@ -1167,8 +1167,8 @@ fn a_killed_ingest_leaves_whole_documents_and_the_next_one_goes_on() {
     }
 }
 
-/// The words of random documents. Some are forms of others.
-const WORDS: [&str; 23] = [
+/// The words of random documents. Some have the same stem.
+const WORDS: [&str; 21] = [
     "install",
     "installing",
     "installed",
@@ -1185,8 +1185,6 @@ const WORDS: [&str; 23] = [
     "c++",
     "README",
     "naïve",
-    "заметка",
-    "заметками",
     "中文",
     "文档",
     "read-only",
