@@ -288,6 +288,7 @@ fn one_of(names: &[&str]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::plan::Position;
 
     #[test]
     fn the_name_of_a_tool_of_other_programs_has_a_hint() {
@@ -301,7 +302,6 @@ mod tests {
             assert!(names.iter().all(|name| ToolName::ALL.iter().all(|tool| tool.name() != *name)));
         }
     }
-    use crate::edit::plan::Position;
 
     /// The limit counts 4 bytes as one token.
     #[test]

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::freshness::Freshness;
-use super::page::shorten;
+use super::page::{is_longer, shorten};
 use super::pager::Pager;
 use super::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use super::session::Session;
@@ -316,13 +316,13 @@ impl NodeAnswer {
     pub fn cut(&mut self, words: usize) -> bool {
         // A slug path may be as long as such a page. A part of it would lead nowhere.
         let most = limits::CUT_TITLE_CHARS.max(words.saturating_mul(WORD_CHARS));
-        let is_path_long = self.path.as_ref().is_some_and(|path| path.chars().nth(most).is_some());
+        let is_path_long = self.path.as_ref().is_some_and(|path| is_longer(path, most));
         if words < self.words_shown()
             && let Some(page) = self.paged(words)
         {
             *self = page;
         } else if self.children_available.is_empty()
-            && !self.title.iter().any(|title| is_long(title))
+            && !self.title.iter().any(|title| is_longer(title, limits::CUT_TITLE_CHARS))
             && !is_path_long
         {
             return false;
@@ -353,11 +353,6 @@ impl NodeAnswer {
         result.pagination = Some(Pagination { page: 0, pages, next, words_left });
         Some(result)
     }
-}
-
-/// Returns whether a title is longer than in an answer that is cut.
-fn is_long(title: &str) -> bool {
-    title.chars().nth(limits::CUT_TITLE_CHARS).is_some()
 }
 
 /// Narrows `part`, whose content is `bytes`, to the requested lines. Returns the bytes and the lines.

@@ -164,7 +164,7 @@ pub fn fitting(limit: usize, max_chars: Option<usize>) -> usize {
 
 /// Cuts `text` to at most `chars` Unicode scalars, the last of which is an ellipsis.
 pub(crate) fn shorten(text: &mut String, chars: usize) {
-    if text.chars().nth(chars).is_some() {
+    if is_longer(text, chars) {
         *text = text.chars().take(chars.saturating_sub(1)).chain(['…']).collect();
     }
 }
@@ -178,7 +178,12 @@ pub(super) fn shorten_titles(titles: &mut [String], chars: usize) {
 
 /// Removes a slug path or an anchor that is longer than `chars` Unicode scalars. A part of it would lead nowhere.
 pub(super) fn drop_longer(name: &mut Option<String>, chars: usize) {
-    name.take_if(|name| name.chars().nth(chars).is_some());
+    name.take_if(|name| is_longer(name, chars));
+}
+
+/// Returns whether `text` has more than `chars` Unicode scalars.
+pub(super) fn is_longer(text: &str, chars: usize) -> bool {
+    text.chars().nth(chars).is_some()
 }
 
 /// Cuts a message like [`shorten`].

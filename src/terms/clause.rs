@@ -54,16 +54,33 @@ impl Clause {
 
     /// Returns the same clause without the other words with the same stems.
     pub(super) fn without_stems(self) -> Self {
+        self.with_stems(&|_| None)
+    }
+
+    /// Returns the same clause with the other forms of its words in any language.
+    pub(super) fn in_any_language(self) -> Self {
+        self.with_stems(&|term| {
+            let other = match term.words.as_slice() {
+                [(_, word)] if term.stems.is_some() && term.compound.is_none() => {
+                    StemClass::in_any_language(word)
+                }
+                _ => None,
+            };
+            other.or_else(|| term.stems.clone())
+        })
+    }
+
+    /// Returns the same clause in which each term has the stems that `stems_of` returns for it.
+    fn with_stems(self, stems_of: &impl Fn(&QueryTerm) -> Option<StemClass>) -> Self {
         match self {
-            Self::Term(term) => Self::Term(QueryTerm { stems: None, ..term }),
+            Self::Term(term) => Self::Term(QueryTerm { stems: stems_of(&term), ..term }),
             Self::Bonus(term) => Self::Bonus(term),
-            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.without_stems()), boost),
-            Self::Group(clauses) => Self::Group(
-                clauses
-                    .into_iter()
-                    .map(|(occur, clause)| (occur, clause.without_stems()))
-                    .collect(),
-            ),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.with_stems(stems_of)), boost),
+            Self::Group(clauses) => {
+                let clauses = clauses.into_iter();
+                let clauses = clauses.map(|(occur, clause)| (occur, clause.with_stems(stems_of)));
+                Self::Group(clauses.collect())
+            }
         }
     }
 
@@ -85,28 +102,6 @@ impl Clause {
                 group.is_positive().then_some(group)?
             }
         })
-    }
-
-    /// Returns the same clause with the other forms of its words in any language.
-    pub(super) fn in_any_language(self) -> Self {
-        match self {
-            Self::Term(term) => {
-                let other = match term.words.as_slice() {
-                    [(_, word)] if term.stems.is_some() && term.compound.is_none() => {
-                        StemClass::in_any_language(word)
-                    }
-                    _ => None,
-                };
-                Self::Term(QueryTerm { stems: other.or(term.stems), ..term })
-            }
-            Self::Bonus(term) => Self::Bonus(term),
-            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.in_any_language()), boost),
-            Self::Group(clauses) => {
-                let clauses = clauses.into_iter();
-                let clauses = clauses.map(|(occur, clause)| (occur, clause.in_any_language()));
-                Self::Group(clauses.collect())
-            }
-        }
     }
 
     /// Returns the same clause without the stop words of `languages`; `None` if nothing else remains.

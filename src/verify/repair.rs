@@ -13,13 +13,11 @@ use crate::count::counted;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, ChangeKind, IngestRequest, NoProgress, Paths};
 use crate::store::file::{
-    FaultKind, LostDocument, Recovery, StorePart, StoreProblem, clear_way, rebuild_index, sweep,
+    FaultKind, INDEX_REBUILT, LostDocument, Recovery, StorePart, StoreProblem, clear_way,
+    rebuild_index, sweep,
 };
 use crate::store::{Lookup, Purpose, Store};
 use crate::trust::Trust;
-
-const INDEX_REBUILT: &str = "INDEX_REBUILT";
-const INDEX_OUT_OF_DATE: &str = "INDEX_OUT_OF_DATE";
 
 /// Repairs the problems of the store at `path`. Returns what is lost or still damaged.
 pub(super) fn repair(path: &Path, request: &VerifyRequest<'_>) -> Result<Outcome> {
@@ -65,7 +63,7 @@ fn repair_store(path: &Path, request: &VerifyRequest<'_>) -> Result<Outcome> {
     } else if is_damaged(StorePart::Index) {
         let mut failures = rebuild_index(path, request.wait)?;
         failures.retain(|warning| warning.code != INDEX_REBUILT);
-        if failures.iter().all(|warning| warning.code != INDEX_OUT_OF_DATE) {
+        if failures.iter().all(|warning| warning.code != FaultKind::IndexOutOfDate.code()) {
             warnings.push(Warning::new(INDEX_REBUILT, "the full-text index was rebuilt"));
         }
         warnings.extend(failures);

@@ -23,8 +23,8 @@ use crate::query::{Cursor, FilterRequest, listed};
 use crate::store::{Lookup, StoredDocument};
 use crate::visible::quoted;
 
-/// Lists the broken links, and then those that were not checked, of the documents of those names, or of all documents if there are no names. The filter
-/// must admit the document and the line of the link.
+/// Lists the broken links, and then those that were not checked, of the documents of those names, or of all documents if
+/// there are no names. The filter must admit the document and the line of the link.
 pub fn check(
     session: &Session<'_>,
     names: &[String],

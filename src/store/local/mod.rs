@@ -33,6 +33,7 @@ pub use reader::count_work;
 use reader::{LocalReader, StoreState};
 pub use recovery::{LostDocument, Recovery, RecoveryReport, clear_way, rebuild_index, sweep};
 use search::{FullText, index_generation};
+pub use writer::INDEX_REBUILT;
 use writer::LocalWriter;
 
 use std::path::{Path, PathBuf};

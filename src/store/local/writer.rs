@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::db::{Migrated, RowWriter};
 use super::index::{self, IndexMetadata, IndexWriter, Unusable, Usable};
-use super::{Snapshot, is_index_of};
+use super::{FaultKind, Snapshot, is_index_of};
 use crate::corpus::{FileState, IngestOptions};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
@@ -25,6 +25,9 @@ use crate::position::ByteSpan;
 use crate::prepare::{PreparedDocument, title_keys};
 use crate::store::{EditIntent, IfAbsent, StoredDocument, Writer, WriterMetadata};
 use crate::terms::{DocumentNames, DocumentText, TextExtractor};
+
+/// The code of the warning that an index was rebuilt.
+pub const INDEX_REBUILT: &str = "INDEX_REBUILT";
 
 /// The state of the index during a write.
 #[derive(Debug)]
@@ -169,7 +172,7 @@ impl LocalWriter {
                 Ok(index) => {
                     if snapshot.generation() > 0 {
                         let message = format!("{reason}; it was rebuilt");
-                        self.warnings.push(Warning::new("INDEX_REBUILT", message));
+                        self.warnings.push(Warning::new(INDEX_REBUILT, message));
                     }
                     catch_up(index, &snapshot)
                 }
@@ -194,7 +197,7 @@ impl LocalWriter {
     fn fail(&mut self, error: &Unusable) {
         self.index = IndexHandle::Failed;
         let message = format!("{error}; the documents are stored and are searched without it");
-        self.warnings.push(Warning::new("INDEX_OUT_OF_DATE", message));
+        self.warnings.push(Warning::new(FaultKind::IndexOutOfDate.code(), message));
     }
 }
 
