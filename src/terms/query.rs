@@ -58,11 +58,12 @@ impl WordQuery {
     fn parse_as_written(text: &str) -> Self {
         let asks_for_number = asks_for_number(text);
         let languages = LanguageSet::of_question(text);
+        let may_be_other = LanguageSet::may_be_other_than_english(text);
         let in_its_language = |clause: Clause| {
             let without = clause.without_stop_words(languages);
             let without = without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH));
             let clause = without.unwrap_or(clause);
-            if languages == LanguageSet::ENGLISH { clause } else { clause.in_any_language() }
+            if may_be_other { clause.in_any_language() } else { clause }
         };
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {

@@ -35,19 +35,21 @@ impl LanguageSet {
     /// Returns the languages whose stop words say nothing in `question`: English, and those with the most of its words if
     /// these are clearly more than of English.
     pub(crate) fn of_question(question: &str) -> Self {
-        let mut words: Vec<String> =
-            question.split(|scalar: char| !scalar.is_alphabetic()).map(str::to_lowercase).collect();
-        words.sort_unstable();
-        words.dedup();
-        let mut counts = [0; LANGUAGES];
-        for language in words.iter().flat_map(|word| Self::of_stop_word(word).numbers()) {
-            counts[language] += 1;
-        }
+        let counts = stop_words_in(question);
         let most = counts.iter().copied().max().unwrap_or_default();
         let numbers = (0..LANGUAGES).filter(|number| {
             *number == 0 || most > counts[0] + MOST_SHARED && counts[*number] == most
         });
         numbers.fold(Self::default(), |set, number| Self(set.0 | 1 << number))
+    }
+
+    /// Returns whether the words of `question` in ASCII may be of another language than English. Two stop words tell it,
+    /// or one and a letter such as `ü`, because more forms of words do less harm than words that are left out.
+    pub(crate) fn may_be_other_than_english(question: &str) -> bool {
+        let counts = stop_words_in(question);
+        let most = counts.iter().copied().max().unwrap_or_default();
+        let is_latin = |scalar: char| matches!(scalar, 'À'..='ɏ' | 'Ḁ'..='ỿ');
+        most > counts[0] && (most > 1 || question.contains(is_latin))
     }
 
     /// Returns the numbers of the languages, ascending.
@@ -73,6 +75,19 @@ impl LanguageSet {
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
+}
+
+/// Returns how many distinct stop words of each language `question` has.
+fn stop_words_in(question: &str) -> [usize; LANGUAGES] {
+    let mut words: Vec<String> =
+        question.split(|scalar: char| !scalar.is_alphabetic()).map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    let mut counts = [0; LANGUAGES];
+    for language in words.iter().flat_map(|word| LanguageSet::of_stop_word(word).numbers()) {
+        counts[language] += 1;
+    }
+    counts
 }
 
 /// Returns whether `word`, which must be folded, is a stop word of English.
@@ -105,6 +120,25 @@ mod tests {
         // Names in programs that are stop words of Swedish, and a word that is one of Slovene.
         assert!(!drops("var min max", "min"));
         assert!(!drops("option to stay on one mount", "one"));
+    }
+
+    #[test]
+    fn few_words_tell_that_a_question_may_be_in_another_language() {
+        for question in
+            ["Was ist eine Notiz", "Miksi en enää saa ikkunoita", "les pages françaises"]
+        {
+            assert!(LanguageSet::may_be_other_than_english(question), "{question}");
+        }
+        for question in [
+            "what is the default timeout",
+            "var timeout",
+            "搜索 timeout",
+            "Günther timeout",
+            "the résumé of a person",
+            "café? is it in the list",
+        ] {
+            assert!(!LanguageSet::may_be_other_than_english(question), "{question}");
+        }
     }
 
     #[test]
