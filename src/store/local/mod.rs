@@ -54,6 +54,17 @@ fn is_index_of(metadata: &IndexMetadata, snapshot: &Snapshot) -> bool {
         }
 }
 
+/// Returns the files of another type that are in the place of the lock, the log, the shared-memory file or the index
+/// folder of the store at `path`.
+fn in_the_way(path: &Path) -> Vec<PathBuf> {
+    let files = ["-lock", "-wal", "-shm"].map(|suffix| (with_suffix(path, suffix), false));
+    let ways = files.into_iter().chain([(index::folder(path), true)]);
+    let is_other = |(way, is_folder): &(PathBuf, bool)| {
+        way.symlink_metadata().is_ok_and(|it| if *is_folder { !it.is_dir() } else { !it.is_file() })
+    };
+    ways.filter(is_other).map(|(way, _)| way).collect()
+}
+
 /// Returns the path of the file next to a store whose name is the name of the store plus `suffix`.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

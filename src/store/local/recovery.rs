@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::db::{self, DamagedStore, RecoveredDocument, RowWriter};
 use super::swap::swap;
-use super::{LocalWriter, index, remove, with_suffix};
+use super::{LocalWriter, in_the_way, index, remove, with_suffix};
 use crate::corpus::FileState;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::failpoint::{batch_bytes, failpoint};
@@ -223,17 +223,6 @@ type Taken = std::result::Result<Box<PreparedDocument>, LostDocument>;
 
 fn out_of_memory() -> Error {
     Error::new(ErrorKind::Io, "a document could not be prepared; nothing was changed")
-}
-
-/// Returns the files of another type that are in the place of the lock, the log, the shared-memory file or the index
-/// folder of the store at `path`.
-pub(super) fn in_the_way(path: &Path) -> Vec<PathBuf> {
-    let files = ["-lock", "-wal", "-shm"].map(|suffix| (with_suffix(path, suffix), false));
-    let ways = files.into_iter().chain([(index::folder(path), true)]);
-    let is_other = |(way, is_folder): &(PathBuf, bool)| {
-        way.symlink_metadata().is_ok_and(|it| if *is_folder { !it.is_dir() } else { !it.is_file() })
-    };
-    ways.filter(is_other).map(|(way, _)| way).collect()
 }
 
 /// Renames the files that are in the way. Returns their new names.

@@ -55,8 +55,7 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use super::recovery::in_the_way;
-use super::with_suffix;
+use super::{in_the_way, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::store::{FILE_NAME, LOCKED_HINT};
