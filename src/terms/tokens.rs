@@ -3,7 +3,8 @@
 //! A sequence of letters, digits and marks is a word. Words joined by `_`, `.` or `::` are separate
 //! words and also one compound. A version is the same compound with a `v` before it and without.
 //! `++` and `#` after a word make a compound of it (C++, C#). A backslash before `_` or `#` escapes it in Markdown and
-//! is not part of a compound. Text in scripts without spaces between
+//! is not part of a compound. A mark that stresses letters within a word is not part of it: `[v]erbose` and `**S**ave`
+//! are read as they are spoken. Text in scripts without spaces between
 //! words is split into overlapping pairs of scalars. The last scalar of such a run is a token of its
 //! own, so every scalar begins a token. A pictograph is a word. Folding is NFKC, lower case, and
 //! removal of the diacritics U+0300 to U+036F, of strokes and of the vowel marks of Hebrew and Arabic. Invariant:
@@ -188,6 +189,10 @@ impl<'a> Tokens<'a> {
     fn seek(&mut self) -> bool {
         while let Some(byte) = self.text.as_bytes().get(self.offset) {
             if byte.is_ascii() && !byte.is_ascii_alphanumeric() {
+                if stressed_length(self.rest()).is_some() {
+                    self.take_compound();
+                    return true;
+                }
                 self.offset += 1;
                 continue;
             }
@@ -272,6 +277,9 @@ impl<'a> Tokens<'a> {
         }
         self.token.clear();
         fold_into(text, &mut self.token);
+        if self.token.contains(is_stress_mark) {
+            self.token.retain(|scalar| !is_stress_mark(scalar));
+        }
     }
 
     /// Reads the run of scalars at the offset.
@@ -315,6 +323,18 @@ impl<'a> Tokens<'a> {
 
 /// Returns the offset of the end of the word that begins at `start`.
 fn word_end(text: &str, start: usize) -> usize {
+    let mut end = start;
+    loop {
+        end = run_end(text, end);
+        match stressed_length(text.get(end..).unwrap_or_default()) {
+            Some(length) => end += length,
+            None => return end,
+        }
+    }
+}
+
+/// Returns the offset of the end of the letters, digits and marks that begin at `start`.
+fn run_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let ascii = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
     if rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
@@ -327,6 +347,29 @@ fn word_end(text: &str, start: usize) -> usize {
                 && class_of(scalar) == Class::Other)
     };
     start + rest.find(|scalar: char| !is_of_word(scalar)).unwrap_or(rest.len())
+}
+
+/// The maximum number of letters that a mark stresses within a word.
+const MOST_STRESSED: usize = 3;
+
+/// Returns the length in bytes of stressed letters and their marks, `[x]` or `**x**`, at the beginning of `rest`; `None`
+/// if there are none, or if no letter follows: `a[i]` has an index.
+fn stressed_length(rest: &str) -> Option<usize> {
+    let (open, close) = match rest.as_bytes() {
+        [b'[', ..] => ("[", "]"),
+        [b'*', b'*', ..] => ("**", "**"),
+        _ => return None,
+    };
+    let is_letter = |scalar: char| class_of(scalar) == Class::Word && scalar.is_alphabetic();
+    let inner = rest.get(open.len()..)?;
+    let letters = inner.chars().take(MOST_STRESSED).take_while(|scalar| is_letter(*scalar));
+    let length: usize = letters.map(char::len_utf8).sum();
+    let after = inner.get(length..)?.strip_prefix(close)?;
+    (length > 0 && after.starts_with(is_letter)).then_some(open.len() + length + close.len())
+}
+
+fn is_stress_mark(scalar: char) -> bool {
+    matches!(scalar, '[' | ']' | '*')
 }
 
 /// Returns the length in bytes of the joint between the previous word and the next one; `None` if
@@ -478,6 +521,21 @@ mod tests {
     fn signs_after_a_word_make_a_compound() {
         assert_eq!(tokens("C++ and C#."), ["c++@0", "c@0", "and@1", "c#@2", "c@2"]);
         assert_eq!(tokens("a+b i++j c#m"), ["a@0", "b@1", "i@2", "j@3", "c@4", "m@5"]);
+    }
+
+    #[test]
+    fn a_mark_that_stresses_letters_is_not_part_of_the_word() {
+        assert_eq!(
+            tokens("E[x]tract [f]ile_name"),
+            ["extract@0", "file_name@1", "file@1", "name@2"]
+        );
+        assert_eq!(tokens("**S**ave **f**ü**r**s"), ["save@0", "furs@1"]);
+        assert_eq!(tokens("a[i] [x] **b** [at]: [word]s"), tokens("a i x b at word s"));
+        assert_eq!(tokens("[^a]b [1]st **2**n [a](b) [a][b]"), tokens("a b 1 st 2 n a b a b"));
+        let text = "an [o]utput";
+        let mut one = Tokens::new(text);
+        assert!(one.advance() && one.advance());
+        assert_eq!(&text[one.span.start..one.span.end], "[o]utput");
     }
 
     #[test]

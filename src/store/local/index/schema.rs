@@ -14,7 +14,7 @@ use crate::terms::WrittenTokens;
 
 /// The version of the terms. It is incremented whenever the same text gives different terms, or tantivy is
 /// built to store them in another way, so that every index is rebuilt.
-const TERMS_VERSION: u32 = 10;
+const TERMS_VERSION: u32 = 11;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
