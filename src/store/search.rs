@@ -13,7 +13,7 @@ use crate::corpus::bounds_below;
 use crate::data::expression::value_at;
 use crate::data::{Datum, Expression};
 use crate::glob::Globs;
-use crate::terms::is_near;
+use crate::terms::{has_same_numbers, is_near};
 
 /// The bits of [`SectionId::to_number`] for the level and for the number of the section.
 const LEVEL_BITS: u32 = 3;
@@ -75,10 +75,14 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Returns whether the texts of both sections are nearly the same, as in two editions of a
-    /// document.
-    pub fn is_near_duplicate(&self, other: &Self) -> bool {
+    /// Returns whether the texts of both sections are nearly the same, as in two editions of a document: numbers may differ.
+    pub(crate) fn is_nearly(&self, other: &Self) -> bool {
         is_near(self.fingerprint, other.fingerprint)
+    }
+
+    /// Returns whether the texts of both sections have the same numbers.
+    pub(crate) fn has_same_numbers(&self, other: &Self) -> bool {
+        has_same_numbers(self.fingerprint, other.fingerprint)
     }
 }
 

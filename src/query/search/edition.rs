@@ -1,12 +1,17 @@
-//! Editions of a file: copies of it in folders that are named after versions.
+//! Editions of a file: copies of it in folders that are named after versions or languages.
 //!
 //! Invariant: of two editions, at most one is shown instead of the other.
 
+/// Returns whether the files at `path` and `other` are editions of one file: their paths differ only in versions and
+/// languages in the names of folders.
+pub(super) fn are_editions(path: &str, other: &str) -> bool {
+    path != other && same_parts(path).eq(same_parts(other))
+}
+
 /// Returns whether the file at `path` is an edition of the one at `other` that is shown instead of it: the one whose version
-/// is in one of `queries`, or else the newer one. Editions differ only in folders that are named after versions. One
-/// without such a folder is the newest.
+/// is in one of `queries`, or else the newer one. One without a version is the newest.
 pub(super) fn is_preferred(path: &str, other: &str, queries: &[String]) -> bool {
-    if !file(path).eq(file(other)) {
+    if !are_editions(path, other) {
         return false;
     }
     let (own, others) = (versions(path), versions(other));
@@ -27,18 +32,42 @@ pub(super) fn is_preferred(path: &str, other: &str, queries: &[String]) -> bool 
 }
 
 /// Returns the parts of a path that are the same in every edition.
-fn file(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|part| version(part).is_none())
+fn same_parts(path: &str) -> impl Iterator<Item = &str> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let names = folders.split('/').map(|folder| without_language(name_and_version(folder).0));
+    names.filter(|name| !name.is_empty()).chain([name])
 }
 
 fn versions(path: &str) -> Vec<Vec<u64>> {
-    path.split('/').filter_map(version).collect()
+    let (folders, _) = path.rsplit_once('/').unwrap_or_default();
+    folders.split('/').filter_map(|folder| name_and_version(folder).1).collect()
 }
 
-/// Returns the numbers of a folder that is named after a version, such as `7.4`, `v3`, `2.x` or `version-1.0`.
-fn version(folder: &str) -> Option<Vec<u64>> {
-    let start = folder.find(|scalar: char| scalar.is_ascii_digit())?;
-    let (name, numbers) = folder.split_at_checked(start)?;
+/// Returns the name of a folder without its version, such as `serde` for `serde-1.0.228`, and the numbers of the version.
+/// The name is empty for a folder that is named after a version alone, such as `7.4`, `v3`, `2.x` or `version-1.0`.
+fn name_and_version(folder: &str) -> (&str, Option<Vec<u64>>) {
+    if let Some(numbers) = version(folder) {
+        return ("", Some(numbers));
+    }
+    for (separator, _) in folder.match_indices(['-', '@', '_']) {
+        let (name, rest) = folder.split_at_checked(separator).unwrap_or((folder, ""));
+        let rest = rest.get(1..).unwrap_or_default();
+        // What follows the numbers says which build it is.
+        let numbers = rest.split(['-', '+']).next().unwrap_or_default();
+        // A number alone may count chapters.
+        if !name.is_empty() && (numbers.contains('.') || numbers.starts_with('v')) {
+            if let Some(numbers) = version(numbers) {
+                return (name, Some(numbers));
+            }
+        }
+    }
+    (folder, None)
+}
+
+/// Returns the numbers of `text`, a version such as `7.4`, `v3`, `2.x` or `version-1.0`.
+fn version(text: &str) -> Option<Vec<u64>> {
+    let start = text.find(|scalar: char| scalar.is_ascii_digit())?;
+    let (name, numbers) = text.split_at_checked(start)?;
     if !["", "v", "v.", "version-", "release-"].contains(&name.to_ascii_lowercase().as_str()) {
         return None;
     }
@@ -46,9 +75,20 @@ fn version(folder: &str) -> Option<Vec<u64>> {
     numbers.split('.').map(number).collect()
 }
 
+/// Returns the name of a folder without the code of a language: `pages` for `pages.pt_BR`, and nothing for `de` or `zh-Hans`.
+fn without_language(name: &str) -> &str {
+    let (before, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let (language, region) = last.split_once(['-', '_']).unwrap_or((last, "XX"));
+    let is_code = language.len() == 2
+        && language.bytes().all(|byte| byte.is_ascii_lowercase())
+        && (2..=4).contains(&region.len())
+        && region.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_code { before } else { name }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_preferred;
+    use super::{are_editions, is_preferred};
 
     #[test]
     fn the_newer_edition_is_preferred_unless_the_query_names_the_other() {
@@ -59,6 +99,8 @@ mod tests {
             ("docs/2.x/a.md", "docs/2.9/a.md"),
             ("docs/version-2.0/a.md", "docs/version-1.9.1/a.md"),
             ("docs/2.0.1/a.md", "docs/2.0/a.md"),
+            ("lib-1.12.1/a.md", "lib-1.9.0/a.md"),
+            ("lib@2.0.0-rc.1+x/a.md", "lib@1.0.0/a.md"),
         ] {
             assert!(is_preferred(newer, older, &[]), "{newer} {older}");
             assert!(!is_preferred(older, newer, &[]), "{newer} {older}");
@@ -69,6 +111,9 @@ mod tests {
             ("docs/a2/a.md", "docs/a1/a.md"),
             ("docs/01-app/a.md", "docs/02-pages/a.md"),
             ("2.0.md", "1.0.md"),
+            ("one-2.0.0/a.md", "two-1.0.0/a.md"),
+            ("part-2/a.md", "part-1/a.md"),
+            ("de/a.md", "fr/a.md"),
         ] {
             let is_one = is_preferred(one, other, &[]) || is_preferred(other, one, &[]);
             assert!(!is_one, "{one} {other}");
@@ -79,5 +124,28 @@ mod tests {
             assert!(!is_preferred(newer, older, &[query.to_owned()]), "{query}");
         }
         assert!(is_preferred(newer, older, &["v2 or v3".to_owned()]));
+    }
+
+    #[test]
+    fn editions_differ_in_versions_and_languages_of_folders() {
+        for (one, other) in [
+            ("docs/v1/a.md", "docs/a.md"),
+            ("pages/common/tar.md", "pages.pt_BR/common/tar.md"),
+            ("en/a/b.md", "zh-Hans/a/b.md"),
+            ("de/1.0/b.md", "2.0/b.md"),
+            ("serde-1.0.1/README.md", "serde-2.0.0/README.md"),
+        ] {
+            assert!(are_editions(one, other) && are_editions(other, one), "{one} {other}");
+        }
+        for (one, other) in [
+            ("docs/a.md", "docs/a.md"),
+            ("docs/v1/a.md", "docs/v1/b.md"),
+            ("serde-1.0.1/README.md", "toml-1.0.1/README.md"),
+            ("go-lang/a.md", "rust-lang/a.md"),
+            ("app.de.v/a.md", "app.fr.v/a.md"),
+            ("de.md", "fr.md"),
+        ] {
+            assert!(!are_editions(one, other), "{one} {other}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::candidates::RankedCandidate;
-use super::edition::is_preferred;
+use super::edition::{are_editions, is_preferred};
 use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
@@ -76,10 +76,7 @@ impl Search<'_> {
         let folds = !self.request.keeps_duplicates && !self.filter.looks_inside();
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(REORDERED);
         let has_types = !self.filter.types.is_empty();
-        let queries = match &self.request.query {
-            Query::Words(texts) => texts.as_slice(),
-            Query::Patterns(..) => &[],
-        };
+        let queries = self.wordings();
         for (index, candidate) in candidates.iter().enumerate() {
             if has_types && index % REORDERED == 0 {
                 let next = candidates.iter().skip(index).take(REORDERED);
@@ -138,6 +135,7 @@ impl Search<'_> {
             by_parts.then_with(|| one.candidate.order(other.candidate))
         });
         let folds = !self.request.keeps_duplicates;
+        let queries = self.wordings();
         let mut result: Vec<ScoredSection<'a>> = Vec::with_capacity(all.len());
         for scored in all {
             let found = &scored.candidate.found;
@@ -155,24 +153,36 @@ impl Search<'_> {
             let twin =
                 twin.or_else(|| others.clone().position(|other| scored.is_edition_of(other)));
             match twin.and_then(|twin| result.get_mut(twin)) {
-                Some(twin) => twin.duplicates.push(scored.section.address()),
+                Some(twin) => twin.fold(scored, queries),
                 None => result.push(scored),
             }
         }
         Ok(result)
     }
 
+    /// Returns the wordings of the question; none for patterns.
+    fn wordings(&self) -> &[String] {
+        match &self.request.query {
+            Query::Words(texts) => texts,
+            Query::Patterns(..) => &[],
+        }
+    }
+
     /// Returns the index of the first of `others` that has nearly the same text as `candidate`. Sections with different
-    /// titles are about different things, even if few words differ.
+    /// titles are about different things, even if few words differ. So are those with different numbers and the front
+    /// matter of two files, unless they are editions.
     pub(super) fn twin_among<'c>(
         &self,
         others: impl Iterator<Item = &'c RankedCandidate>,
         candidate: &RankedCandidate,
     ) -> Result<Option<usize>> {
         for (index, other) in others.enumerate() {
-            if other.found.is_near_duplicate(&candidate.found)
-                && self.have_same_title(other, candidate)?
-            {
+            let (one, two) = (&other.found, &candidate.found);
+            let says_the_same = || {
+                are_editions(&other.document.path, &candidate.document.path)
+                    || one.has_same_numbers(two) && !one.place.is_front_matter()
+            };
+            if one.is_nearly(two) && says_the_same() && self.have_same_title(other, candidate)? {
                 return Ok(Some(index));
             }
         }
@@ -339,27 +349,45 @@ impl Search<'_> {
 /// Puts the last of a group first if it is a preferred edition of the first with about the same score.
 fn show_preferred_edition(group: &mut Group<'_>, queries: &[String]) {
     if let [first, .., last] = group.as_mut_slice()
-        && last.is_about_as_good(first)
-        && is_preferred(&last.document.path, &first.document.path, queries)
+        && is_preferred_edition(last, first, queries)
     {
         std::mem::swap(first, last);
     }
+}
+
+/// Returns whether a candidate is shown instead of `other`: a preferred edition of it with about the same score.
+fn is_preferred_edition(
+    candidate: &RankedCandidate,
+    other: &RankedCandidate,
+    queries: &[String],
+) -> bool {
+    candidate.is_about_as_good(other)
+        && is_preferred(&candidate.document.path, &other.document.path, queries)
 }
 
 impl ScoredSection<'_> {
     /// Returns whether both are the same section of two editions of a file.
     fn is_edition_of(&self, other: &Self) -> bool {
         is_similar(self.fingerprint, other.fingerprint)
-            && self.section.edition() == other.section.edition()
+            && self.section.section_titles() == other.section.section_titles()
+            && are_editions(&self.candidate.document.path, &other.candidate.document.path)
+    }
+
+    /// Folds `other`, a later section with nearly the same text, into this one. Shows the preferred edition.
+    fn fold(&mut self, mut other: Self, queries: &[String]) {
+        if is_preferred_edition(other.candidate, self.candidate, queries) {
+            other.parts = self.parts;
+            std::mem::swap(self, &mut other);
+        }
+        self.duplicates.push(other.section.address());
+        self.duplicates.append(&mut other.duplicates);
     }
 }
 
 impl ScoredText {
-    /// Returns the file name and the titles, which are the same in another edition of the file.
-    fn edition(&self) -> &str {
-        let path = self.titles.find('\n').unwrap_or(self.titles.len());
-        let name = self.titles.get(..path).and_then(|path| path.rfind('/')).map_or(0, |at| at + 1);
-        self.titles.get(name..).unwrap_or_default()
+    /// Returns the title of the section and those above it, one a line.
+    fn section_titles(&self) -> &str {
+        self.titles.split_once('\n').map_or("", |(_, titles)| titles)
     }
 
     /// Returns the primary address.
