@@ -569,6 +569,56 @@ fn sections_without_own_text_are_the_same_only_if_their_subsections_are() {
 }
 
 #[test]
+fn texts_with_other_numbers_are_no_duplicates_unless_they_are_editions() {
+    let text = |number: u32| {
+        format!("# Policy\n\n{}\nThe walrus needs version {number} of the ice.\n", filler(3))
+    };
+    let shown = |files: &[(&str, u32)], options: &[&str]| {
+        let place = Place::new();
+        for (file, number) in files {
+            place.write(file, text(*number));
+        }
+        place.run(&["ingest"]).success();
+        let found = reply(&place, &[&["walrus ice version"], options].concat());
+        let is_shown = |(_, number): &&(&str, u32)| found.contains(&format!("version {number} of"));
+        let numbers: Vec<u32> = files.iter().filter(is_shown).map(|(_, number)| *number).collect();
+        (numbers, found)
+    };
+    let projects = [("one-1.0/a.md", 60), ("two-1.0/a.md", 61), ("three-1.0/a.md", 60)];
+    let (numbers, found) = shown(&projects, &[]);
+    assert_eq!(numbers, [60, 61, 60], "{found}");
+    assert_eq!(found.matches("same: ").count(), 1, "{found}");
+    for editions in [
+        [("v2/a.md", 60), ("v3/a.md", 61)],
+        [("one-1.9.0/a.md", 60), ("one-1.10.0/a.md", 61)],
+        [("api/v1.9.md", 60), ("api/v1.10.md", 61)],
+    ] {
+        let (numbers, found) = shown(&editions, &[]);
+        assert_eq!(numbers, [61], "the newest edition is shown: {found}");
+        assert!(found.contains("same: "), "{found}");
+    }
+    assert_eq!(shown(&[("v2/a.md", 60), ("v3/a.md", 61)], &["--keep-duplicates"]).0, [60, 61]);
+}
+
+#[test]
+fn front_matter_of_other_documents_is_no_duplicate() {
+    let matter = |budget: &str| {
+        format!(
+            "---\ntype: project\nstatus: active\nowner: Ann Walrus\nteam: [ann, bob, carl, dora, emil]\nbudget: {budget}\n\
+             due: 2026-09-30\npriority: 2\nphase: build and deliver everything to the customer\ntags: [cold, client]\n---\n"
+        )
+    };
+    let place = Place::ingested(&[
+        ("c/Cooler rebuild.md", &*format!("{}# Cooler rebuild\n\nThe work.\n", matter("large"))),
+        ("r/Rocket.md", &*format!("{}# Rocket\n\nThe launch.\n", matter("small"))),
+    ]);
+    let found = reply(&place, &["budget of Cooler rebuild"]);
+    assert!(found.contains("budget: large"), "{found}");
+    let found = reply(&place, &["budget"]);
+    assert!(found.contains("budget: large") && found.contains("budget: small"), "{found}");
+}
+
+#[test]
 fn duplicates_are_below_the_hit_that_they_repeat() {
     let words = |seed: usize, count: usize| {
         let word = |index: usize| format!("w{}", (seed * 7919 + index * 104_729) % 5003);

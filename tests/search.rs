@@ -618,6 +618,22 @@ fn an_empty_match_is_between_characters() {
 }
 
 #[test]
+fn stressed_letters_belong_to_their_word() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\nE[x]tract a [f]ile [v]erbosely.\n"),
+        ("b.md", "# B\n\n**S**ave it. The index a[i] of `names[i]`.\n"),
+    ]);
+    for (query, file) in
+        [("extract", "a.md"), ("verbosely", "a.md"), ("save", "b.md"), ("names", "b.md")]
+    {
+        let answer = place.run(&["search", query, "-f", "json"]).success().json();
+        assert_eq!(answer["hits"][0]["file"], file, "{query}: {answer}");
+    }
+    let hit = &place.run(&["search", "extract"]).success().json()["hits"][0];
+    assert_eq!((&hit["byte_start"], &hit["byte_end"]), (&5.into(), &14.into()), "{hit}");
+}
+
+#[test]
 fn a_title_in_front_matter_counts_in_every_notation() {
     let body = "\n# Notes\n\nThe gizmo turns.\n";
     let place = Place::ingested(&[

@@ -1,8 +1,9 @@
-//! Editions of a file: copies of it in folders that are named after versions or languages.
+//! Editions of a file: copies of it with other versions in their names or those of their folders, or in folders named
+//! after languages.
 //!
 //! Invariant: of two editions, at most one is shown instead of the other.
 
-/// Returns whether the files at `path` and `other` are editions of one file: their paths differ only in versions and
+/// Returns whether the files at `path` and `other` are editions of one file: their paths differ only in versions, and in
 /// languages in the names of folders.
 pub(super) fn are_editions(path: &str, other: &str) -> bool {
     path != other && same_parts(path).eq(same_parts(other))
@@ -33,35 +34,42 @@ pub(super) fn is_preferred(path: &str, other: &str, queries: &[String]) -> bool 
 
 /// Returns the parts of a path that are the same in every edition.
 fn same_parts(path: &str) -> impl Iterator<Item = &str> {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let names = folders.split('/').map(|folder| without_language(name_and_version(folder).0));
-    names.filter(|name| !name.is_empty()).chain([name])
+    let (folders, name) = split(path);
+    let folders = folders.map(|folder| without_language(name_and_version(folder).0));
+    folders.filter(|name| !name.is_empty()).chain([name_and_version(name).0])
 }
 
 fn versions(path: &str) -> Vec<Vec<u64>> {
-    let (folders, _) = path.rsplit_once('/').unwrap_or_default();
-    folders.split('/').filter_map(|folder| name_and_version(folder).1).collect()
+    let (folders, name) = split(path);
+    folders.chain([name]).filter_map(|part| name_and_version(part).1).collect()
 }
 
-/// Returns the name of a folder without its version, such as `serde` for `serde-1.0.228`, and the numbers of the version.
-/// The name is empty for a folder that is named after a version alone, such as `7.4`, `v3`, `2.x` or `version-1.0`.
-fn name_and_version(folder: &str) -> (&str, Option<Vec<u64>>) {
-    if let Some(numbers) = version(folder) {
+/// Returns the folders of a path, and the name of the file without its extension.
+fn split(path: &str) -> (impl Iterator<Item = &str>, &str) {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    (folders.split('/').filter(|folder| !folder.is_empty()), stem)
+}
+
+/// Returns the name of a folder or file without its version, such as `serde` for `serde-1.0.228`, and the numbers of the
+/// version. The name is empty if it is a version alone, such as `7.4`, `v3`, `2.x` or `version-1.0`.
+fn name_and_version(whole: &str) -> (&str, Option<Vec<u64>>) {
+    if let Some(numbers) = version(whole) {
         return ("", Some(numbers));
     }
-    for (separator, _) in folder.match_indices(['-', '@', '_']) {
-        let (name, rest) = folder.split_at_checked(separator).unwrap_or((folder, ""));
+    for (separator, _) in whole.match_indices(['-', '@', '_']) {
+        let (name, rest) = whole.split_at_checked(separator).unwrap_or((whole, ""));
         let rest = rest.get(1..).unwrap_or_default();
         // What follows the numbers says which build it is.
         let numbers = rest.split(['-', '+']).next().unwrap_or_default();
         // A number alone may count chapters.
-        if !name.is_empty() && (numbers.contains('.') || numbers.starts_with('v')) {
+        if !name.is_empty() && (numbers.contains('.') || numbers.starts_with(['v', 'V'])) {
             if let Some(numbers) = version(numbers) {
                 return (name, Some(numbers));
             }
         }
     }
-    (folder, None)
+    (whole, None)
 }
 
 /// Returns the numbers of `text`, a version such as `7.4`, `v3`, `2.x` or `version-1.0`.
@@ -100,6 +108,8 @@ mod tests {
             ("docs/version-2.0/a.md", "docs/version-1.9.1/a.md"),
             ("docs/2.0.1/a.md", "docs/2.0/a.md"),
             ("lib-1.12.1/a.md", "lib-1.9.0/a.md"),
+            ("api/v1.10.md", "api/v1.9.md"),
+            ("LOG_V10.md", "LOG_V9.md"),
             ("lib@2.0.0-rc.1+x/a.md", "lib@1.0.0/a.md"),
         ] {
             assert!(is_preferred(newer, older, &[]), "{newer} {older}");
@@ -110,7 +120,8 @@ mod tests {
             ("docs/2.0/a.md", "docs/2.0/a.md"),
             ("docs/a2/a.md", "docs/a1/a.md"),
             ("docs/01-app/a.md", "docs/02-pages/a.md"),
-            ("2.0.md", "1.0.md"),
+            ("2.0.md", "1.md.md"),
+            ("part-2.md", "part-1.md"),
             ("one-2.0.0/a.md", "two-1.0.0/a.md"),
             ("part-2/a.md", "part-1/a.md"),
             ("de/a.md", "fr/a.md"),

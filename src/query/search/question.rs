@@ -131,6 +131,7 @@ impl WeightedTerms<'_> {
         bytes: &[u8],
         front_matter: ByteSpan,
         first_paragraph: Option<ByteSpan>,
+        titles: &str,
         is_wanted: IsWanted<'_>,
     ) -> Pieces {
         let mut keys: Vec<ByteSpan> = Vec::new();
@@ -167,7 +168,7 @@ impl WeightedTerms<'_> {
         let end = list.last().map_or(front_matter.end, |last| last.span.end);
         let span = ByteSpan::new(front_matter.start, end);
         let occurrences = self.highlighter.occurrences(bytes, span);
-        Pieces { needs, ..self.of_pieces(bytes, list, &occurrences, "", is_wanted) }
+        Pieces { needs, ..self.of_pieces(bytes, list, &occurrences, titles, is_wanted) }
     }
 
     fn of_pieces(

@@ -22,7 +22,7 @@ use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
 use crate::position::ByteSpan;
 use crate::query::open_document::OpenDocument;
 use crate::store::{FrontMatterData, StoredDocument};
-use crate::terms::{Fingerprint, is_similar};
+use crate::terms::{Fingerprint, has_same_numbers, is_near, is_similar};
 
 /// Number of best sections that are sorted again by how much of the question their passages cover.
 pub(super) const REORDERED: usize = 24;
@@ -268,11 +268,14 @@ impl Search<'_> {
         let place = candidate.found.place;
         if place.is_front_matter() {
             let own = outline.front_matter;
+            // Its keys are about what the document is about.
+            let title = outline.sections.first().map_or("", |section| section.title.as_str());
+            let titles = format!("{}\n{title}", document.stored.path);
             return Ok(own.map(|own| ScoredText {
                 own,
                 body: own.start,
                 end: own.end,
-                titles: document.stored.path.clone(),
+                titles,
                 is_front_matter: true,
                 document,
             }));
@@ -366,11 +369,14 @@ fn is_preferred_edition(
 }
 
 impl ScoredSection<'_> {
-    /// Returns whether both are the same section of two editions of a file.
+    /// Returns whether both are the same section of two editions of a file, or of two files with nearly the same text.
     fn is_edition_of(&self, other: &Self) -> bool {
-        is_similar(self.fingerprint, other.fingerprint)
-            && self.section.section_titles() == other.section.section_titles()
-            && are_editions(&self.candidate.document.path, &other.candidate.document.path)
+        let (one, two) = (self.fingerprint, other.fingerprint);
+        let is_near = is_near(one, two) && has_same_numbers(one, two);
+        let are_editions =
+            || are_editions(&self.candidate.document.path, &other.candidate.document.path);
+        self.section.section_titles() == other.section.section_titles()
+            && (is_near && !self.section.is_front_matter || is_similar(one, two) && are_editions())
     }
 
     /// Folds `other`, a later section with nearly the same text, into this one. Shows the preferred edition.
@@ -486,7 +492,7 @@ impl<'a> DocumentTexts<'a> {
         let is_wanted = chooses.then_some(&is_wanted as &dyn Fn(ByteSpan) -> bool);
         if *is_front_matter {
             let paragraph = first_paragraph(outline);
-            return Ok(question.front_matter(&bytes, *own, paragraph, is_wanted));
+            return Ok(question.front_matter(&bytes, *own, paragraph, titles, is_wanted));
         }
         let own = ByteSpan::new(*body, own.end.max(*body));
         let titles = match self.title(document)? {
