@@ -114,6 +114,32 @@ fn a_change_of_the_same_size_with_a_restored_time_is_detected() {
 }
 
 #[test]
+fn a_modification_time_in_the_future_or_before_1970_hides_no_change() {
+    let ten_years = Duration::from_hours(10 * 365 * 24);
+    for time in [std::time::SystemTime::now() + ten_years, std::time::UNIX_EPOCH - ten_years] {
+        let place = Place::new();
+        let write = |text: &str| {
+            std::fs::write(place.join("a.md"), text).unwrap();
+            let file = std::fs::File::options().write(true).open(place.join("a.md")).unwrap();
+            file.set_modified(time).unwrap();
+        };
+        write("# A\n\none\n");
+        place.run(&["ingest"]).success();
+        assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 1]);
+        let read = place.run(&["select", "a.md"]).success().json();
+        assert_eq!(read["results"][0].get("stale"), None, "{read}");
+        write("# A\n\ntwo\n");
+        place.run(&["ingest", "--check"]).ends(1);
+        let edit = ["replace", "a.md", "A", "--content", "new"];
+        assert_eq!(place.run(&edit).ends(2).code(), "CONFLICT");
+        assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 1, 0, 0]);
+        place.run(&edit).success();
+        assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# A\n\nnew\n");
+        assert_eq!(counts(&place.run(&["ingest"]).success().json()), [0, 0, 0, 1]);
+    }
+}
+
+#[test]
 fn check_and_dry_run_change_nothing() {
     let place = Place::with(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
     place.run(&["ingest", "--dry-run"]).success();
@@ -392,6 +418,35 @@ fn links_pipes_devices_and_the_store_itself_are_not_ingested() {
     expected.retain(|file| has_device || *file != "device.md");
     assert_eq!(skipped, expected);
     assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 2]);
+}
+
+#[test]
+fn a_file_and_a_folder_of_the_same_name_replace_each_other() {
+    let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# Old\n\nalpha\n")]);
+    let found = |word: &str| {
+        let hits = place.run(&["search", word]).json()["hits"].clone();
+        hits.as_array().unwrap().iter().map(|hit| hit["file"].clone()).collect::<Vec<_>>()
+    };
+    place.remove("b.md");
+    place.write("b.md/in.md", "# In\n\nbeta\n");
+    let old = place.run(&["select", "b.md"]).success().json();
+    assert_eq!(old["results"][0]["missing"], true, "{old}");
+    let check = place.run(&["ingest", "--check", "-f", "text"]).ends(1).text();
+    assert!(check.contains("b.md is in the store, but the file is gone"), "{check}");
+    assert!(check.contains("b.md/in.md is not in the store"), "{check}");
+    assert_eq!(counts(&place.run(&["ingest"]).success().json()), [1, 0, 1, 1]);
+    assert_eq!((found("alpha"), found("beta")), (vec![], vec![json!("b.md/in.md")]));
+
+    std::fs::remove_dir_all(place.join("b.md")).unwrap();
+    place.write("b.md", "# New\n\ngamma\n");
+    let edit = place.run(&["replace", "b.md/in.md", "In", "--content", "x"]).ends(2);
+    assert_eq!(edit.code(), "CONFLICT", "{}", edit.text());
+    assert!(edit.text().contains("`mdsel ingest b.md/in.md`"), "{}", edit.text());
+    let forgotten = place.run(&["ingest", "b.md/in.md"]).success().json();
+    assert_eq!(counts(&forgotten), [0, 0, 1, 0], "the command that the error names");
+    assert_eq!(counts(&place.run(&["ingest"]).success().json()), [1, 0, 0, 1]);
+    assert_eq!((found("beta"), found("gamma")), (vec![], vec![json!("b.md")]));
+    place.assert_in_step();
 }
 
 #[test]

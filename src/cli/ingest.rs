@@ -336,7 +336,10 @@ fn findings(report: &IngestReport, roots: &Roots, named: &[String], command: &Me
         let (code, what) = match change.change {
             ChangeKind::Added => ("ADDED", "is not in the store"),
             ChangeKind::Changed => ("CHANGED", "differs from what is stored"),
-            ChangeKind::Removed if roots.file(&change.file).symlink_metadata().is_ok() => {
+            // A folder of the same name is another thing than the file.
+            ChangeKind::Removed
+                if roots.file(&change.file).symlink_metadata().is_ok_and(|it| !it.is_dir()) =>
+            {
                 ("REMOVED", "is in the store, but the file is left out now")
             }
             ChangeKind::Removed => ("REMOVED", "is in the store, but the file is gone"),

@@ -5,6 +5,7 @@
 //! is touched, even if a folder is replaced at the same time.
 
 use std::fs::File;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
@@ -98,8 +99,9 @@ impl<'a> FileHandle<'a> {
         };
         let folder = folder.map_err(|error| match error {
             error if is_made => unmade(path, error),
+            // A symbolic link is another error than a file in the place of a folder.
+            error if matches!(error.kind(), NotFound | NotADirectory) => gone(path),
             error if is_not_a_folder(&error) => outside(path),
-            error if error.kind() == std::io::ErrorKind::NotFound => gone(path),
             error => Error::io(Path::new(path), error),
         })?;
         Ok(Self { folder, path: Path::new(path), name: name.to_owned(), _created: created })
