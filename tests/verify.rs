@@ -776,6 +776,43 @@ fn a_file_in_the_way_of_the_log_is_named_and_moved_aside() {
 }
 
 #[test]
+fn a_file_in_the_way_of_the_lock_or_the_index_is_named_and_moved_aside() {
+    let edit = ["replace", "guide.md", "Install", "--no-children", "--content", "Run it.\n"];
+    for (name, kind) in [("-lock", "folder"), ("-lock", "link"), ("-fts", "file")] {
+        let place = Place::with_fixtures();
+        let name = format!(".mdsel.db{name}");
+        let path = place.join(&name);
+        if path.is_dir() {
+            std::fs::remove_dir_all(&path).unwrap();
+        } else {
+            std::fs::remove_file(&path).unwrap();
+        }
+        match kind {
+            "folder" => std::fs::create_dir(&path).unwrap(),
+            "link" => std::os::unix::fs::symlink("elsewhere", &path).unwrap(),
+            _ => std::fs::write(&path, "data").unwrap(),
+        }
+        place.run(&["search", "install"]).success();
+        if name.ends_with("-lock") {
+            let refused = place.run(&edit).ends(2);
+            assert!(refused.text().contains("mdsel verify --repair"), "{}", refused.text());
+        }
+        let found = place.run(&["verify"]).ends(1).json();
+        let findings = found["findings"].as_array().unwrap();
+        let way = findings.iter().find(|finding| finding["code"] == "FILE_IN_THE_WAY").unwrap();
+        assert_eq!(way["message"], format!("{name} is not a file of the store"));
+        assert!(!place.join("elsewhere").exists(), "a lock was made through a link");
+        place.run(&["verify", "--repair"]).success();
+        place.run(&["verify"]).success();
+        place.run(&edit).success();
+        let aside = place.join(&format!("{name}.aside")).symlink_metadata().unwrap();
+        let kinds = (aside.is_dir(), aside.is_symlink(), aside.is_file());
+        assert_eq!(kinds, (kind == "folder", kind == "link", kind == "file"), "{name}");
+        assert!(!place.join("elsewhere").exists());
+    }
+}
+
+#[test]
 fn an_index_that_cannot_be_rebuilt_is_not_called_rebuilt() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::with(&[("s/a.md", "# A\n"), ("s/b.md", "# B\n")]);

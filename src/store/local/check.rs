@@ -72,7 +72,7 @@ struct Tallies {
 /// Returns a problem for each file that is in the way of a file of the store at `path`.
 pub fn files_in_the_way(path: &Path) -> Vec<StoreProblem> {
     let problem = |way: &PathBuf| {
-        let message = format!("{} is not a file of the store", way.display());
+        let message = format!("{} is not a file of the store", db::file_name(way));
         StoreProblem::new(FaultKind::InTheWay, message)
     };
     in_the_way(path).iter().map(problem).collect()

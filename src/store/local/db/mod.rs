@@ -61,7 +61,7 @@ use crate::limits;
 use crate::store::{FILE_NAME, LOCKED_HINT};
 
 /// Returns the name of a store for messages. Messages do not contain its folder.
-fn file_name(path: &Path) -> std::path::Display<'_> {
+pub(super) fn file_name(path: &Path) -> std::path::Display<'_> {
     path.file_name().map_or(path, Path::new).display()
 }
 
