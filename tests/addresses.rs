@@ -952,6 +952,8 @@ fn places_in_other_notations_are_suggested() {
         ("[[fs#Nots]]", "api/fs.md::heading:h2[1]"),
         ("[text](fs.md#notes)", "api/fs.md::heading:h2[1]"),
         ("fs.html#notes", "api/fs.md::heading:h2[1]"),
+        (r"api\fs.md", "api/fs.md::*"),
+        (r".\api\fs.md#notes", "api/fs.md::heading:h2[1]"),
     ] {
         let fault = place.run(&["select", address]).ends(1).json();
         let first = &fault["unresolved_selectors"][0]["suggestions"][0];

@@ -130,8 +130,8 @@ fn without_sizes(text: &str) -> Option<&str> {
     (is_sized && is_end).then_some(before)
 }
 
-/// Returns the addresses that a text may mean in another notation: a link, a page of a site, or a place that a colon or a
-/// blank separates from its document.
+/// Returns the addresses that a text may mean in another notation: a link, a page of a site, a path with backslashes, or a
+/// place that a colon or a blank separates from its document.
 pub fn other_notations(text: &str) -> Vec<String> {
     let link = in_link(text);
     let plain = link.unwrap_or(text);
@@ -142,6 +142,9 @@ pub fn other_notations(text: &str) -> Vec<String> {
         {
             addresses.push(format!("{page}{rest}"));
         }
+    }
+    if plain.contains('\\') {
+        addresses.push(plain.replace('\\', "/"));
     }
     let mut separators = plain.match_indices([':', ' ']).filter(|(at, _)| *at > 0);
     addresses.extend(separators.find_map(|(at, _)| {
@@ -253,6 +256,7 @@ mod tests {
             ("[text](a.md#b \"Title\")", "a.md#b"),
             ("[text](<a b.html#c>)", "a b#c"),
             ("a.html#b", "a#b"),
+            (r"a\b.md#c", "a/b.md#c"),
             ("a.md:heading:h3[6]", "a.md::heading:h3[6]"),
             ("a.md h3[6]", "a.md::h3[6]"),
             ("a.md: block:code[0]", "a.md::block:code[0]"),
