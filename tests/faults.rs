@@ -1,14 +1,16 @@
 //! What happens if the system refuses an operation, and with other processes: full disks, read-only
 //! media, failing system calls, concurrent writers, and readers during a write.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{PROGRAM, Place, copy, repeats};
+use crate::harness::{Answer, PROGRAM, Place, copy, repeats};
+use crate::help;
 use crate::library::{
     self, Versions, assert_agrees, assert_no_leftovers, hits, lines, of_files, of_pack, of_store,
     path,
@@ -175,6 +177,150 @@ fn a_store_file_alone_is_read_on_a_full_disk() {
 fn free_bytes(path: &Path) -> usize {
     let state = rustix::fs::statvfs(path).unwrap();
     usize::try_from(state.f_bavail * state.f_frsize).unwrap()
+}
+
+/// The files below a folder, without those of the store.
+fn files_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = PathBuf::from(path.file_name().unwrap());
+        if path.is_dir() {
+            files
+                .extend(files_below(&path).into_iter().map(|(path, text)| (name.join(path), text)));
+        } else {
+            files.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+    files.retain(|path, _| !path.starts_with(".mdsel.db-fts") && !path.starts_with(".config"));
+    files.retain(|path, _| !path.to_str().unwrap().starts_with(".mdsel.db"));
+    files
+}
+
+#[test]
+fn an_answer_that_cannot_be_printed_is_an_error_and_no_edit_is_lost() {
+    let template = Place::with_fixtures();
+    let before = files_below(template.path());
+    let batch = "{\"operation\":\"delete\",\"section\":\"FAQ & Notes\"}\n";
+    let pack = template.run(&["dump"]).success().stdout;
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let mut commands = vec![
+        words(&["edit", "guide.md", "--batch", "edits.jsonl"]),
+        words(&["load", "a.pack", "--strategy", "overwrite"]),
+    ];
+    for command in help::commands(&template) {
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let page = template.run(&[&command[..], &["--help"]].concat()).success().text();
+        commands.extend(help::examples(&page).map(|example| example[1..].to_vec()));
+    }
+    let mut edits = 0;
+    for command in &commands {
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let run = |output: Stdio| {
+            let place = Place::in_memory();
+            copy(template.path(), place.path());
+            std::fs::write(place.join("edits.jsonl"), batch).unwrap();
+            std::fs::write(place.join("a.pack"), &pack).unwrap();
+            let output = place.command("", &command).stdout(output).output().unwrap();
+            let mut files = files_below(place.path());
+            files.retain(|path, _| {
+                !["edits.jsonl", "a.pack"].iter().any(|name| path.ends_with(name))
+            });
+            // What was changed is in the store, too.
+            let check = place.run(&["ingest", "--check"]).text();
+            (Answer::of(&command, output), files, check)
+        };
+        let (read, files, check) = run(Stdio::piped());
+        let read = read.success();
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let (unprinted, unprinted_files, unprinted_check) = run(full.into());
+        let unprinted = unprinted.ends(if read.stdout.is_empty() { 0 } else { 2 });
+        let said = &unprinted.stderr;
+        assert_eq!(said.contains("standard output"), !read.stdout.is_empty(), "{command:?} {said}");
+        let is_edit = files.iter().any(|(path, text)| before.get(path) != Some(text))
+            && !["code", "load"].contains(&command[0]);
+        assert_eq!(said.contains("the files were changed"), is_edit, "{command:?} {said}");
+        edits += usize::from(is_edit);
+        assert!(unprinted_files == files, "{command:?}");
+        assert_eq!(unprinted_check, check, "{command:?}");
+        // Nobody reads a closed pipe, and that is no error.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let (unread, unread_files, unread_check) = run(writer.into());
+        assert!(!unread.success().stderr.contains("mdsel: "), "{command:?}");
+        assert!(unread_files == files, "{command:?}");
+        assert_eq!(unread_check, check, "{command:?}");
+    }
+    assert!(commands.len() >= 30 && edits >= 5, "{edits} of {}", commands.len());
+}
+
+#[test]
+fn a_copy_made_during_edits_has_whole_documents() {
+    let place = Place::in_memory();
+    library::write(&place, &vec![Some(1); DOCUMENTS]);
+    place.run(&["ingest"]).success();
+    let is_over = AtomicBool::new(false);
+    let copies: Vec<_> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for (version, number) in (2..).flat_map(|v| (0..DOCUMENTS).map(move |n| (v, n))) {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let content = library::document(number, version);
+                place.run(&["replace", &path(number), "@1", "--content", &content]).success();
+            }
+        });
+        let copies = (0..repeats(10))
+            .map(|number| {
+                let copied = Place::in_memory();
+                let before = of_files(&place, DOCUMENTS);
+                let entries = std::fs::read_dir(place.path()).unwrap();
+                let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+                paths.sort();
+                let at = usize::try_from(number).unwrap() % paths.len();
+                paths.rotate_left(at);
+                // A large store is copied slowly, and each of its files at another time. One that is removed
+                // meanwhile is not in the copy.
+                for path in &paths {
+                    Command::new("cp").arg("-r").arg(path).arg(copied.path()).output().ok();
+                    std::thread::sleep(Duration::from_millis(3 * (number % 7)));
+                }
+                (copied, before, of_files(&place, DOCUMENTS))
+            })
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        copies
+    });
+    let mut outcomes = (0, 0);
+    for (copied, before, after) in copies {
+        let is_between = |versions: &Versions| {
+            let mut all = versions.iter().zip(before.iter().zip(&after));
+            all.all(|(one, (before, after))| before <= one && one <= after)
+        };
+        assert!(is_between(&of_files(&copied, DOCUMENTS)));
+        let dump = copied.run(&["dump"]);
+        if dump.status == 0 {
+            let stored = of_pack(&dump.stdout, DOCUMENTS);
+            assert!(stored.iter().zip(&after).all(|(one, after)| one.is_some() && one <= after));
+            outcomes.0 += 1;
+        } else {
+            assert!(dump.stderr.contains("mdsel verify --repair"), "{}", dump.stderr);
+            outcomes.1 += 1;
+        }
+        copied.run(&["verify", "--repair"]).success();
+        copied.run(&["ingest"]).success();
+        let files = of_files(&copied, DOCUMENTS);
+        assert!(is_between(&files), "{files:?}");
+        assert_eq!(of_store(&copied, DOCUMENTS), files);
+        assert_agrees(&copied, &files, &[&before, &after]);
+        assert_no_leftovers(&copied);
+        copied.assert_in_step();
+    }
+    eprintln!(
+        "copies during edits: {} answered, {} were found to be damaged",
+        outcomes.0, outcomes.1
+    );
+    place.assert_in_step();
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) fn commands(place: &Place) -> Vec<Vec<String>> {
 }
 
 /// The commands in the examples of a help, except those that name a file, a server or another program.
-fn examples(help: &str) -> impl Iterator<Item = Vec<String>> {
+pub(crate) fn examples(help: &str) -> impl Iterator<Item = Vec<String>> {
     let (_, examples) = help.rsplit_once("Example").unwrap_or_else(|| panic!("{help}"));
     let examples = examples.trim_start_matches('s').trim_start_matches(':');
     let parts = examples.lines().flat_map(|line| line.split("    ")).map(str::trim);
