@@ -2,7 +2,7 @@
 
 use mdsel::markdown;
 use mdsel::records::{Record, RecordReader};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::Place;
 
@@ -333,6 +333,31 @@ fn markdown_blocks_have_the_documented_form() {
     for wrong in ["code", "poem=x"] {
         assert_eq!(place.run(&["context", "--item", wrong]).ends(2).code(), "USAGE");
     }
+}
+
+#[test]
+fn an_item_may_have_one_end_of_its_range_of_lines() {
+    let place = notes();
+    for (origin, file, lines, shown) in [
+        ("a.rs:3-9", json!("a.rs"), [json!(3), json!(9)], "Code (from a.rs:3-9)"),
+        ("a.rs:3", json!("a.rs"), [json!(3), json!(3)], "Code (from a.rs:3-3)"),
+        ("a.rs:3-", json!("a.rs"), [json!(3), Value::Null], "Code (from a.rs)"),
+        ("a.rs:-9", json!("a.rs"), [Value::Null, json!(9)], "Code (from a.rs)"),
+        ("a.rs", json!("a.rs"), [Value::Null, Value::Null], "Code (from a.rs)"),
+        (":3-", Value::Null, [json!(3), Value::Null], "Code"),
+    ] {
+        let item = format!("code:{origin}=x");
+        let json = place.run(&["context", "--item", &item]).success().json();
+        let found = &json["items"][0];
+        assert_eq!((&found["file"], &found["content"]), (&file, &json!("x")), "{origin}");
+        let ends = [&found["line_start"], &found["line_end"]];
+        assert_eq!(ends, lines.each_ref(), "{origin}");
+        let text = place.run(&["context", "--item", &item, "-f", "markdown"]).success().text();
+        let heading = text.lines().find_map(|line| line.strip_prefix("### "));
+        assert_eq!(heading, Some(shown), "{origin}");
+    }
+    let backward = place.run(&["context", "--item", "code:a.rs:9-3=x"]).ends(2);
+    assert_eq!(backward.code(), "USAGE");
 }
 
 #[test]

@@ -369,6 +369,52 @@ fn a_changed_file_is_refreshed_if_asked() {
 }
 
 #[test]
+fn a_hash_is_that_of_the_bytes_of_the_file() {
+    for text in [
+        &b"\xef\xbb\xbf# A\r\n\r\none\r\n"[..],
+        b"# A\r\rone\r",
+        b"# A\n\n\xff one",
+        b"\n\n# A\n\none\n\n\n",
+    ] {
+        let place = Place::new();
+        place.write("a.md", text);
+        place.run(&["ingest"]).success();
+        for address in ["a.md::*", "a.md::A"] {
+            let hash = place.run(&["read", address]).success().json()["hash"].clone();
+            let edit = ["replace", "a.md::A", "--content", "two", "--dry-run", "--expect"];
+            place.run(&[&edit[..], &[hash.as_str().unwrap()]].concat()).success();
+            // The same text with other line ends is another text.
+            let other: Vec<u8> =
+                text.iter().map(|&byte| if byte == b'\r' { b'\n' } else { byte }).collect();
+            let changed = Place::new();
+            changed.write("a.md", &other);
+            changed.run(&["ingest"]).success();
+            let answer = changed.run(&[&edit[..], &[hash.as_str().unwrap()]].concat());
+            assert_eq!(answer.status, if other == text { 0 } else { 2 }, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_change_of_the_same_size_and_time_is_a_conflict() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    let modified = std::fs::metadata(place.join("doc.md")).unwrap().modified().unwrap();
+    let changed = DOC.replace("alpha", "ALPHA");
+    std::fs::write(place.join("doc.md"), &changed).unwrap();
+    let written = std::fs::File::options().write(true).open(place.join("doc.md")).unwrap();
+    written.set_modified(modified).unwrap();
+    for edit in [
+        &["replace", "doc.md", "Beta", "--content", "new"][..],
+        &["delete", "doc.md", "Beta"],
+        &["rename", "doc.md", "Beta", "--title", "New"],
+        &["meta", "set", "doc.md", "k=v"],
+    ] {
+        assert_eq!(place.run(edit).ends(2).code(), "CONFLICT", "{edit:?}");
+        assert_eq!(file(&place, "doc.md"), changed);
+    }
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 fn every_refusal_has_a_hint() {
     let place = Place::ingested(&[

@@ -162,6 +162,52 @@ fn an_exceeded_limit_is_named_with_its_value() {
 }
 
 #[test]
+fn numbers_outside_their_range_are_reported_and_never_wrap() {
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n\n## B\n\nx\n")]);
+    let most = u64::MAX.to_string();
+    let more = format!("{most}0");
+    for arguments in [
+        &["index", "--limit", "-1"][..],
+        &["index", "--limit", &more],
+        &["select", "a.md", "--max-words", &more],
+        &["select", "a.md", "--max-chars", "-1"],
+        &["toc", "--depth", "-1"],
+        &["toc", "--max-level", "0"],
+        &["toc", "--max-level", "7"],
+        &["find", "A", "--level", "7"],
+        &["search", "-F", "alpha", "-C", &most],
+        &["links", "tree", "a.md", "--max-hops", &more],
+        &["context", "a.md", "--links", "-1"],
+        &["ldmd", "get", "a.md", "--id", "x", "--depth", &more],
+    ] {
+        assert_eq!(place.run(arguments).ends(2).code(), "USAGE", "{arguments:?}");
+    }
+    for (address, code) in [
+        ("a.md::@0".to_owned(), "INDEX_OUT_OF_RANGE"),
+        (format!("a.md::@{more}"), "INDEX_OUT_OF_RANGE"),
+        ("a.md:0".to_owned(), "INDEX_OUT_OF_RANGE"),
+        ("a.md:3-1".to_owned(), "INDEX_OUT_OF_RANGE"),
+        (format!("a.md::h2[{most}]"), "INDEX_OUT_OF_RANGE"),
+        (format!("a.md::h2[{more}]"), "INDEX_OUT_OF_RANGE"),
+        ("a.md::h2[-1]".to_owned(), "INVALID_INDEX"),
+        ("a.md::h2[1-0]".to_owned(), "INVALID_INDEX"),
+        (format!("a.md::A?page={more}"), "MALFORMED_QUERY"),
+        ("a.md::A?page=1".to_owned(), "INDEX_OUT_OF_RANGE"),
+        (format!("a.md::#{more}"), "INDEX_OUT_OF_RANGE"),
+    ] {
+        assert_eq!(place.run(&["select", &address]).ends(1).code(), code, "{address}");
+    }
+    // 0 words are no limit, and a limit above the length is none either.
+    for whole in ["a.md::A?words=0", "a.md::A?head=99", &format!("a.md::A?words={most}")] {
+        let answer = place.run(&["select", whole]).success().json();
+        assert_eq!(answer["results"][0]["content"], "# A\n\nalpha\n\n## B\n\nx\n", "{whole}");
+    }
+    for (option, value) in [("--max-words", &*most), ("--limit", &most), ("--max-chars", &most)] {
+        place.run(&["select", "a.md", option, value]).success();
+    }
+}
+
+#[test]
 fn status_prints_one_list_at_a_time() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     for options in

@@ -839,6 +839,28 @@ fn a_missing_path_reports_how_far_the_search_went() {
 }
 
 #[test]
+fn a_walk_of_no_hops_stays_at_its_place() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n[b](b.md) [a](a.md)\n"),
+        ("b.md", "# B\n\n[a](a.md)\n"),
+    ]);
+    let run =
+        |arguments: &[&str]| place.run(&[&["links"], arguments, &["--max-hops", "0"]].concat());
+    let tree = run(&["tree", "a.md"]).success().json();
+    assert_eq!(selectors(&tree["nodes"]), ["a.md::*"]);
+    assert_eq!((&tree["nodes"][0]["hop"], &tree["truncated"]), (&json!(0), &json!(false)));
+    let records = run(&["tree", "a.md", "-f", "records"]).success().text();
+    assert!(records.contains(" max_hops=0 nodes=1 truncated=false\nN a.md::* "), "{records}");
+    let none = run(&["path", "a.md", "b.md"]).ends(1).json();
+    let tried = (&none["no_path"]["hops"], &none["nodes"], &none["edges"]);
+    assert_eq!(tried, (&json!(0), &json!([]), &json!([])));
+    let same = run(&["path", "a.md", "a.md"]).success().json();
+    assert_eq!((selectors(&same["nodes"]), &same["edges"]), (vec!["a.md::*"], &json!([])));
+    let wrong = place.run(&["links", "tree", "a.md", "--max-hops", "-1"]).ends(2);
+    assert_eq!(wrong.code(), "USAGE");
+}
+
+#[test]
 fn an_unknown_link_type_is_reported() {
     let place = Place::with_fixtures();
     let warned =

@@ -904,6 +904,31 @@ fn the_index_follows_every_ingest() {
     assert_eq!(place.run(&["search", "beta"]).json()["hits"][0]["missing"], true);
 }
 
+#[test]
+fn hits_leave_with_the_text_of_a_document_and_return_with_it() {
+    let text = "# A\n\nalpha\n";
+    let place = Place::ingested(&[("a.md", text), ("b.md", "# B\n")]);
+    let found = || {
+        let modes = [&["search", "alpha"][..], &["search", "-F", "alpha"], &["find", "A"]];
+        modes.map(|mode| place.run(mode).status == 0)
+    };
+    for gone in ["", "\u{feff}", " \n", "alph\n", "alpha\0"] {
+        place.write("a.md", gone);
+        place.run(&["ingest"]).success();
+        assert_eq!(found(), [false; 3], "{gone:?}");
+        place.write("a.md", text);
+        place.run(&["ingest"]).success();
+        assert_eq!(found(), [true; 3], "after {gone:?}");
+    }
+    place.remove("a.md");
+    place.run(&["ingest"]).success();
+    assert_eq!(found(), [false; 3]);
+    place.write("a.md", text);
+    place.run(&["ingest"]).success();
+    assert_eq!(found(), [true; 3]);
+    place.assert_in_step();
+}
+
 /// The index folder of a store.
 fn index(place: &Place) -> std::path::PathBuf {
     place.join(".mdsel.db-fts")
@@ -977,6 +1002,25 @@ fn a_damaged_index_is_rebuilt_with_a_warning() {
     std::fs::remove_dir_all(index(&place)).unwrap();
     assert_eq!(warnings(&place.run(&["ingest"]).success()), ["INDEX_REBUILT"]);
     assert!(warnings(&place.run(&["search", "alpha"]).success()).is_empty());
+}
+
+#[test]
+fn a_link_in_the_place_of_the_index_is_replaced_and_its_target_stays() {
+    let elsewhere = Place::with(&[("kept.md", "text\n")]);
+    let place = Place::ingested(&[("a.md", "# A\n\nalpha\n")]);
+    for target in [elsewhere.path().to_owned(), elsewhere.join("none")] {
+        std::fs::remove_dir_all(index(&place)).unwrap();
+        std::os::unix::fs::symlink(target, index(&place)).unwrap();
+        let answer = place.run(&["search", "alpha"]).success();
+        assert_eq!(
+            (files(&answer), warnings(&answer)),
+            (vec!["a.md".to_owned()], vec!["INDEX_REBUILT".to_owned()])
+        );
+        assert!(index(&place).symlink_metadata().unwrap().is_dir());
+        let entries = std::fs::read_dir(elsewhere.path()).unwrap();
+        let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["kept.md"]);
+    }
 }
 
 #[test]

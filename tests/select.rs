@@ -336,6 +336,54 @@ fn lists_continue_where_they_ended() {
 }
 
 #[test]
+fn a_list_without_a_limit_has_50_items_and_a_cursor_to_the_51st() {
+    let documents = |count: usize| {
+        let place = Place::new();
+        for number in 0..count {
+            let text = format!(
+                "---\nk{number:02}: x\n---\n# D{number:02}\n\nword{number} [d](d00.md) [x](none{number}.md)\n\n\
+                 - [ ] task\n\n```rust\nx\n```\n\n| h |\n|---|\n| {number} |\n"
+            );
+            place.write(&format!("d{number:02}.md"), text);
+        }
+        place.run(&["ingest"]).success();
+        place
+    };
+    let [full, more, few, one_more] = [50, 51, 20, 21].map(documents);
+    for (command, list) in [
+        (&["select", "heading:h1"][..], "results"),
+        (&["index"], "documents"),
+        (&["toc"], "files"),
+        (&["find", "D*"], "matches"),
+        (&["code"], "code"),
+        (&["tables"], "rows"),
+        (&["tasks"], "tasks"),
+        (&["meta"], "documents"),
+        (&["meta", "--types"], "keys"),
+        (&["links", "list", "d00.md", "--direction", "in"], "edges"),
+        (&["links", "check"], "findings"),
+        (&["search", "word*"], "hits"),
+        (&["search", "-e", "word"], "hits"),
+    ] {
+        // A search has 20 hits.
+        let (full, more, default) =
+            if command[0] == "search" { (&few, &one_more, 20) } else { (&full, &more, 50) };
+        let items = |place: &Place, after: &[&str]| {
+            let json = place.run(&[command, after].concat()).json();
+            let is_truncated = json["truncated"].as_bool().unwrap();
+            assert_eq!(is_truncated, json.get("next").is_some(), "{command:?}");
+            (json[list].as_array().unwrap().len(), json.get("next").cloned())
+        };
+        assert_eq!(items(full, &[]), (default, None), "{command:?}");
+        let (count, next) = items(more, &[]);
+        assert_eq!(count, default, "{command:?}");
+        let next = next.unwrap();
+        assert_eq!(items(more, &["--after", next.as_str().unwrap()]), (1, None), "{command:?}");
+        assert_eq!(items(more, &["--limit", "0"]), (default + 1, None), "{command:?}");
+    }
+}
+
+#[test]
 fn index_continues_inside_a_document() {
     let place = Place::with_fixtures();
     let headings = |json: &serde_json::Value| {
