@@ -549,6 +549,43 @@ fn a_store_that_lost_the_commit_of_an_edit_takes_back_no_file() {
 }
 
 #[test]
+fn a_copy_of_a_folder_with_an_open_edit_changes_only_its_own_files() {
+    let commands = [
+        &["replace", "a.md", "Part", "--content", "precious and new"][..],
+        &["move", "a.md::Part", "--to", "b.md::In"],
+        &["move", "a.md", "new/c.md"],
+    ];
+    let mut killed = 0;
+    for (command, point) in commands.iter().flat_map(|one| {
+        ["edit-temporary-written", "edit-before-rename", "edit-renamed"].map(|point| (one, point))
+    }) {
+        for times in 0..2 {
+            let Some(place) = killed_move(command, point, times) else { continue };
+            killed += 1;
+            let case = format!("{command:?} {point} {times}");
+            let copied = Place::new();
+            copy(place.path(), copied.path());
+            let files = |place: &Place| {
+                ["a.md", "b.md", "new/c.md"].map(|path| std::fs::read(place.join(path)).ok())
+            };
+            let open = files(&place);
+            let answer = copied.run(&["search", "precious"]).success();
+            assert_eq!(files(&place), open, "{case}: {}", answer.text());
+            place.run(&["search", "precious"]).success();
+            assert_eq!(files(&place), files(&copied), "{case}: {}", answer.text());
+            for place in [&place, &copied] {
+                let having = ["a.md", "b.md", "new/c.md"];
+                let having = having.iter().filter(|path| has(place, path, "precious")).count();
+                assert_eq!(having, 1, "{case}");
+                place.run(&["ingest", "--check"]).success();
+                assert_no_leftovers(place);
+            }
+        }
+    }
+    assert!(killed >= 12, "{killed}");
+}
+
+#[test]
 fn a_killed_edit_is_finished_when_its_folder_is_there_again() {
     let (to, from) = ("d1/b.md::In", "d0/a.md::Part");
     let mut killed = 0;

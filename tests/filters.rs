@@ -518,6 +518,29 @@ fn the_headings_and_the_broken_links_of_a_section_are_listed() {
 }
 
 #[test]
+fn names_with_marks_of_globs_are_filtered_by_name_and_by_glob() {
+    let paths = ["[x].md", "a, b.md", "f, g/{y}.md", "f, g/100%_.md", "x.md", "y.md"];
+    let files: Vec<_> = paths.iter().map(|path| (*path, "# T\n")).collect();
+    let place = Place::ingested(&files);
+    let found = |filter: &[&str]| {
+        let json = place.run(&[&["find", "T"], filter].concat()).success().json();
+        let matches = json["matches"].as_array().unwrap().iter();
+        matches.map(|found| found["file"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["-g", r"\[x\].md"]), ["[x].md"]);
+    assert_eq!(found(&["-g", "[x].md"]), ["x.md"], "a glob is a glob");
+    assert_eq!(found(&["--under", "[x].md"]), ["[x].md"], "a name comes first");
+    assert_eq!(found(&["-g", "a, b.md"]), ["a, b.md"], "a comma separates nothing");
+    assert_eq!(found(&["--under", "f, g"]), ["f, g/100%_.md", "f, g/{y}.md"]);
+    assert_eq!(found(&["-g", r"*\{y\}.md"]), ["f, g/{y}.md"]);
+    assert_eq!(found(&["-g", "*%_.md"]), ["f, g/100%_.md"]);
+    for path in paths {
+        let toc = place.run(&["toc", path]).success().json();
+        assert_eq!(toc["file"], path, "a document is named before a glob");
+    }
+}
+
+#[test]
 fn a_glob_that_takes_nothing_has_the_one_that_takes_something() {
     let place = Place::ingested(&[("docs/node/a b.md", "# A\n"), ("c.md", "# C\n")]);
     for (glob, other) in [

@@ -316,6 +316,49 @@ fn one_writer_at_a_time_and_readers_never_wait() {
 }
 
 #[test]
+fn a_program_that_locks_the_store_holds_up_writers_and_no_reader() {
+    let place = Place::ingested(&[("a.md", "# A\n\nold\n")]);
+    let other = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    for reader in [&["search", "old"][..], &["read", "a.md"], &["dump"], &["verify", "--wait", "0"]]
+    {
+        place.run(reader).success();
+    }
+    let edit = ["replace", "a.md", "A", "--content", "new", "--wait"];
+    let refused = place.run(&[&edit[..], &["0"]].concat()).ends(2);
+    assert_eq!(refused.code(), "LOCKED");
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# A\n\nold\n");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| place.run(&[&edit[..], &["20"]].concat()));
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!waiting.is_finished());
+        other.execute_batch("COMMIT").unwrap();
+        waiting.join().unwrap().success();
+    });
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# A\n\nnew\n");
+    drop(other);
+    place.assert_in_step();
+}
+
+#[test]
+fn first_ingests_at_once_make_one_store() {
+    let place = Place::new();
+    for number in 0..200 {
+        place.write(&format!("{number}.md"), format!("# Title {number}\n\ntext\n"));
+    }
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let ingests: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| place.run(&["ingest", "--wait", "60"]))).collect();
+        ingests.into_iter().map(|ingest| ingest.join().unwrap().success().json()).collect()
+    });
+    let added: Vec<_> = answers.iter().map(|answer| answer["added"].as_u64().unwrap()).collect();
+    assert_eq!(added.iter().sum::<u64>(), 200, "{added:?}");
+    assert!(added.contains(&200), "{added:?}");
+    place.run(&["verify", "--full"]).success();
+    place.assert_in_step();
+}
+
+#[test]
 fn a_reader_keeps_its_generation_while_a_writer_commits() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     let reader = reader(&place.join(".mdsel.db")).unwrap();

@@ -375,6 +375,44 @@ mod tests {
     use crate::markdown::parse;
 
     #[test]
+    fn fences_and_containers_hide_headings_and_underlines_make_them() {
+        for (text, titles) in [
+            ("``` {.py #x}\n# no\n```\n# yes\n", &["yes"][..]),
+            ("```\n# no\n``` more\n# no\n`````\n# yes\n", &["yes"]),
+            ("~~~ `a` ~\n# no\n```\n# no\n~~~\n# yes\n", &["yes"]),
+            ("``` a`b\n# yes\n", &["yes"]),
+            ("````\n```\n# no\n````\n# yes\n", &["yes"]),
+            ("```\n# no\n  ```\n# yes\n```\n# no\n", &["yes"]),
+            ("```\n# no\n    ```\n# no\n", &[]),
+            ("- ```\n  # no\n\n# yes\n", &["yes"]),
+            ("1. a\n   ~~~\n   # no\n   ~~~\n\n   # no\n\n# yes\n", &["yes"]),
+            ("> ```\n> # no\n# yes\n", &["yes"]),
+            ("    ```\n# yes\n    ```\n", &["yes"]),
+            ("`a\n# yes\nb`\n", &["yes"]),
+            ("one\ntwo  \n===\n", &["one two"]),
+            ("one\n = \n", &["one"]),
+            ("one\n= =\n", &[]),
+            ("one\\\n---\n", &["one\\"]),
+            ("> one\ntwo\n===\n", &[]),
+            ("one\n> two\n---\n", &[]),
+            ("- one\ntwo\n---\n", &[]),
+            ("- one\n---\n", &[]),
+            ("- one\n  ---\n", &[]),
+            ("***\none\n---\n***\n", &["one"]),
+            ("[a]: b\n===\n", &[]),
+            ("| a |\n|---|\n| # no |\n# yes\n", &["yes"]),
+            ("# yes\r# two\r\n# three\n", &["yes", "two", "three"]),
+            ("#\tyes #\t\n\t# no\n", &["yes"]),
+            ("text\n    # no\n   # yes\n", &["yes"]),
+            ("#no\n####### no\n#\n", &[""]),
+        ] {
+            let sections = parse(text.as_bytes()).outline.sections;
+            let found: Vec<&str> = sections.iter().map(|section| &*section.title).collect();
+            assert_eq!(found, titles, "{text}");
+        }
+    }
+
+    #[test]
     fn indented_code_after_a_marker_keeps_its_indentation() {
         for (text, code) in [
             ("-       deep\n        more\n", "  deep\n  more\n"),
