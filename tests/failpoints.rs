@@ -549,6 +549,21 @@ fn a_store_that_lost_the_commit_of_an_edit_takes_back_no_file() {
 }
 
 #[test]
+fn a_killed_edit_is_dropped_if_a_file_replaced_its_folder() {
+    let place = Place::ingested(&[("d/a.md", "# A\n\nold\n"), ("b.md", "# B\n\nold\n")]);
+    let edit = ["replace", "d/a.md", "A", "--content", "new"];
+    assert_eq!(run(&place, &edit, "edit-before-rename=return(abort)").status.code(), None);
+    std::fs::remove_dir_all(place.join("d")).unwrap();
+    place.write("d", "mine");
+    let answer = place.run(&["search", "old"]).success().text();
+    assert!(answer.contains("EDIT_RECOVERED") && answer.contains("its folder changed"), "{answer}");
+    assert!(has(&place, "d", "mine"));
+    place.run(&["replace", "b.md", "B", "--content", "new"]).success();
+    assert_eq!(place.run(&["ingest"]).success().json()["removed"], 1);
+    place.assert_in_step();
+}
+
+#[test]
 fn a_copy_of_a_folder_with_an_open_edit_changes_only_its_own_files() {
     let commands = [
         &["replace", "a.md", "Part", "--content", "precious and new"][..],

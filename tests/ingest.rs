@@ -398,6 +398,8 @@ fn links_pipes_devices_and_the_store_itself_are_not_ingested() {
     symlink("nowhere", place.join("dangling.md")).unwrap();
     symlink("..", place.join("sub/loop")).unwrap();
     symlink("/etc", place.join("out")).unwrap();
+    // Each name of a file is a document.
+    std::fs::hard_link(place.join("a.md"), place.join("same.md")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(place.join("pipe.md")).status();
     let has_pipe = made.is_ok_and(|status| status.success());
     // The numbers of /dev/zero on Linux, which has no end. Not every user may make a device.
@@ -405,7 +407,7 @@ fn links_pipes_devices_and_the_store_itself_are_not_ingested() {
     let made = std::process::Command::new("mknod").arg(&zero).args(["c", "1", "5"]).output();
     let has_device = made.is_ok_and(|output| output.status.success());
     let report = place.run(&["ingest", "--db", "store.md"]).success().json();
-    assert_eq!(report["added"], 2);
+    assert_eq!(report["added"], 3);
     let skipped: Vec<_> = report["skipped"]
         .as_array()
         .unwrap()
@@ -417,7 +419,7 @@ fn links_pipes_devices_and_the_store_itself_are_not_ingested() {
     expected.retain(|file| has_pipe || *file != "pipe.md");
     expected.retain(|file| has_device || *file != "device.md");
     assert_eq!(skipped, expected);
-    assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 2]);
+    assert_eq!(counts(&place.run(&["ingest", "--db", "store.md"]).success().json()), [0, 0, 0, 3]);
 }
 
 #[test]

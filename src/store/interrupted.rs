@@ -109,13 +109,20 @@ impl<'a> InterruptedFile<'a> {
             Some(Self { note, intent, stored, place, step, is_new, is_staged, growth })
         };
         let is_of_edit = [*old_hash, *new_hash].contains(&wanted);
+        let is_missing = |file: &Path| {
+            file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        };
         // An edit changes documents only, so a store that names another file was not written by an edit.
         if roots.excluded(own_files, path).is_some() {
             return Ok(file(stored, None, Step::Leave("an ingest does not take the file")));
         }
         let place = match roots.open(path) {
+            // A folder that is missing may come back. One that a file replaced does not.
             Err(error)
-                if error.kind() == ErrorKind::Conflict && old_hash.is_some() && is_of_edit =>
+                if error.kind() == ErrorKind::Conflict
+                    && old_hash.is_some()
+                    && is_of_edit
+                    && is_missing(&roots.file(path)) =>
             {
                 return Ok(None);
             }
