@@ -92,7 +92,30 @@ struct Inner {
     reason: Option<&'static str>,
     message: Message,
     hints: Vec<Message>,
+    others: Vec<Problem>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Another problem of the same request, such as one of another line of a batch.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The code in capitals.
+    pub code: &'static str,
+    /// The message, which names the part of the request.
+    pub message: Message,
+    /// What to do, the likeliest first.
+    pub hints: Vec<Message>,
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self { code: error.kind().code(), message: error.0.message, hints: error.0.hints }
+    }
+}
+
+/// Joins hints to one text.
+pub(crate) fn joined(hints: impl Iterator<Item = String>) -> String {
+    hints.collect::<Vec<_>>().join("; ")
 }
 
 /// Whether `error` says that the process has no more descriptors or memory. It says nothing about a file then.
@@ -105,7 +128,8 @@ impl Error {
     /// Creates an error without hints.
     pub fn new(kind: ErrorKind, message: impl Into<Message>) -> Self {
         let message = message.into();
-        Self(Box::new(Inner { kind, reason: None, message, hints: Vec::new(), source: None }))
+        let (hints, others) = (Vec::new(), Vec::new());
+        Self(Box::new(Inner { kind, reason: None, message, hints, others, source: None }))
     }
 
     /// Creates the error of a part of the program that was left out when it was built.
@@ -168,10 +192,20 @@ impl Error {
         self
     }
 
-    /// Changes each hint.
+    /// Changes each hint, also those of the other problems.
     #[must_use]
     pub(crate) fn map_hints(mut self, change: impl Fn(&Message) -> Message) -> Self {
-        self.0.hints = self.0.hints.iter().map(change).collect();
+        let others = self.0.others.iter_mut().map(|other| &mut other.hints);
+        for hints in std::iter::once(&mut self.0.hints).chain(others) {
+            *hints = hints.iter().map(&change).collect();
+        }
+        self
+    }
+
+    /// Sets the other problems of the request. This one decides the code and the exit status.
+    #[must_use]
+    pub fn with_others(mut self, others: Vec<Problem>) -> Self {
+        self.0.others = others;
         self
     }
 
@@ -200,15 +234,32 @@ impl Error {
         self.0.reason
     }
 
-    /// The error as a JSON object with `code`, `message`, `hint`, and `reason` if there is one.
+    /// The error as a JSON object with `code`, `message` and `hint`, and, if there are any, `reason` and `others`.
     pub fn to_json(&self) -> serde_json::Value {
+        self.to_json_as(Message::to_string)
+    }
+
+    /// The error as a JSON object in the words of an interface.
+    pub(crate) fn to_json_as(&self, words: impl Fn(&Message) -> String) -> serde_json::Value {
         let mut object = serde_json::json!({ "code": self.kind().code() });
         if let Some(reason) = self.reason() {
             object["reason"] = reason.into();
         }
-        object["message"] = self.to_string().into();
-        object["hint"] = self.hint().into();
+        object["message"] = words(self.message()).into();
+        object["hint"] = joined(self.hints().iter().map(&words)).into();
+        if !self.others().is_empty() {
+            let other = |other: &Problem| {
+                let (message, hint) = (words(&other.message), other.hints.iter().map(&words));
+                serde_json::json!({ "code": other.code, "message": message, "hint": joined(hint) })
+            };
+            object["others"] = self.others().iter().map(other).collect();
+        }
         object
+    }
+
+    /// The other problems of the same request.
+    pub fn others(&self) -> &[Problem] {
+        &self.0.others
     }
 
     /// The message, which names the object.
@@ -218,7 +269,7 @@ impl Error {
 
     /// All hints as one text.
     pub fn hint(&self) -> String {
-        self.hints().iter().map(Message::to_string).collect::<Vec<_>>().join("; ")
+        joined(self.hints().iter().map(Message::to_string))
     }
 
     /// What to do, the likeliest first.

@@ -137,6 +137,8 @@ limits! {
     INDEX_ERROR_CHARS = 120, "index-error-chars",
         "characters of an error of the full-text index that a message repeats";
     MAX_EDITED_FILES = 10_000, "edited-files", "files that one edit changes";
+    MAX_BATCH_PROBLEMS = 20, "batch-problems",
+        "edits of one batch that cannot be made which its answer names; further edits are not checked";
     MAX_REPARSED_BYTES = 1 << 30, "reparsed-bytes",
         "bytes of documents that one batch of edits parses again: each edit of a document after its first parses all of it";
     MAX_HTML_DOCUMENTS = 1_000, "html-documents",

@@ -601,6 +601,69 @@ fn a_batch_names_the_line_that_fails() {
 }
 
 #[test]
+fn a_batch_names_all_lines_that_fail() {
+    let place = Place::ingested(&[("doc.md", DOC), ("b.md", "# B\n\ntext\n")]);
+    let good = json!({"operation": "replace", "section": "doc.md::Alpha", "content": "a"});
+    let missing = |title: &str| json!({"operation": "delete", "section": title});
+    let run = |lines: &[String]| {
+        let answer = place.run_in("", &["edit", "--batch", "-"], &lines.join("\n"));
+        assert_eq!(file(&place, "doc.md"), DOC);
+        answer
+    };
+    let (good, of_b) = (good.to_string(), missing("b.md::None").to_string());
+    // The problems of reading come first, and the first one decides the status.
+    let lines = [
+        good.clone(),
+        of_b.clone(),
+        "not JSON".to_owned(),
+        // Which document this one is of depends on the line before it.
+        missing("None").to_string(),
+        json!({"operation": "delete", "section": "doc.md::Beta", "bogus": 1}).to_string(),
+        json!({"operation": "replace", "section": "doc.md::Beta"}).to_string(),
+        missing("doc.md::Nowhere").to_string(),
+    ];
+    let answer = run(&lines).ends(2);
+    let error = &answer.json()["error"];
+    let others = error["others"].as_array().unwrap();
+    let told = std::iter::once(error).chain(others);
+    let told: Vec<(&str, &str)> = told
+        .map(|one| {
+            let message = one["message"].as_str().unwrap();
+            (one["code"].as_str().unwrap(), message.split_once(" of").unwrap().0)
+        })
+        .collect();
+    let expected = [
+        ("USAGE", "line 3"),
+        ("USAGE", "line 5"),
+        ("EDIT_REFUSED", "line 6"),
+        ("SELECTOR_NOT_FOUND", "line 2"),
+        ("SELECTOR_NOT_FOUND", "line 7"),
+    ];
+    assert_eq!(told, expected, "{}", answer.text());
+    assert_eq!(answer.stderr.lines().count(), expected.len(), "{}", answer.stderr);
+    // Two edits of the same lines: the second one finds nothing.
+    let twice = json!({"operation": "delete", "section": "doc.md::Alpha"}).to_string();
+    let answer = run(&[twice.clone(), of_b, twice.clone(), twice]).ends(1).json();
+    let faults = answer["unresolved_selectors"].as_array().unwrap();
+    let faults: Vec<_> = faults.iter().map(|one| one["message"].as_str().unwrap()).collect();
+    for (fault, line) in faults.iter().zip([2, 3, 4]) {
+        assert!(fault.starts_with(&format!("line {line} of the batch: ")), "{faults:?}");
+    }
+    assert_eq!(faults.len(), 3);
+    // A refusal names the missing places after it.
+    let refused = json!({"operation": "replace", "section": "doc.md::One", "content": "# X"});
+    let answer = run(&[refused.to_string(), missing("doc.md::None").to_string()]).ends(2).json();
+    assert_eq!(answer["error"]["code"], "EDIT_REFUSED", "{answer}");
+    assert_eq!(answer["error"]["others"][0]["code"], "SELECTOR_NOT_FOUND", "{answer}");
+    let many = vec![missing("doc.md::None").to_string(); 30];
+    let answer = run(&many).ends(1).json();
+    let faults = answer["unresolved_selectors"].as_array().unwrap();
+    assert_eq!(faults.len(), mdsel::limits::MAX_BATCH_PROBLEMS);
+    let last = faults.last().unwrap()["message"].as_str().unwrap();
+    assert!(last.ends_with("further edits were not checked"), "{last}");
+}
+
+#[test]
 fn a_key_that_an_operation_would_ignore_is_refused() {
     let place = Place::ingested(&[("doc.md", DOC)]);
     for (operation, key, value) in [

@@ -8,6 +8,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use crate::error::Problem;
 use crate::limits;
 use crate::message::{Message, message};
 
@@ -165,6 +166,14 @@ impl fmt::Display for AddressError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (code, at) = (self.code.code(), self.position_text());
         write!(formatter, "{}: {code}{at}: {}", self.selector, self.message)
+    }
+}
+
+impl From<AddressError> for Problem {
+    fn from(fault: AddressError) -> Self {
+        let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
+        let hints = fault.suggested().chain(candidates).map(|it| Message::Text(it.to_owned()));
+        Self { code: fault.code.code(), hints: hints.collect(), message: fault.message }
     }
 }
 

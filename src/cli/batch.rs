@@ -12,7 +12,7 @@ use super::exit::Status;
 use super::global::Global;
 use super::input::read;
 use super::paths::rewrite_all;
-use crate::edit::BatchLine;
+use crate::edit::{BatchEdits, BatchLine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::forms::edit_json::Batch;
 
@@ -44,13 +44,17 @@ impl EditArguments for BatchArgs {
         let text = String::from_utf8(read(&self.batch)?).map_err(|_| {
             Error::new(ErrorKind::Usage, "the batch is not UTF-8").with_hint("convert it to UTF-8")
         })?;
-        let mut edits = Vec::new();
+        let mut edits = BatchEdits::default();
         for (origin, line) in lines_of(&text) {
-            let mut line = line.map_err(|error| error.in_part(&origin))?;
-            let addresses = if self.document.is_some() { Vec::new() } else { line.addresses() };
-            rewrite_all(global, addresses).map_err(|error| error.in_part(&origin))?;
-            let edit = line.into_edit(origin.clone(), self.fuzzy.is_fuzzy);
-            edits.push(edit.map_err(|error| error.in_part(&origin))?);
+            if edits.is_full() {
+                break;
+            }
+            let edit = line.and_then(|mut line| {
+                let addresses = if self.document.is_some() { Vec::new() } else { line.addresses() };
+                rewrite_all(global, addresses)?;
+                line.into_edit(origin.clone(), self.fuzzy.is_fuzzy)
+            });
+            edits.push(&origin, edit, self.document.as_ref());
         }
         if edits.is_empty() {
             return Err(Error::new(ErrorKind::Usage, "the batch contains no edit")

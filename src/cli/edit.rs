@@ -12,7 +12,7 @@ use super::exit::Status;
 use super::global::Global;
 use super::store;
 use crate::edit::plan::Allow;
-use crate::edit::{self, Edit, EditAnswer, EditReport, EditRequest, Operation};
+use crate::edit::{self, BatchEdits, Edit, EditAnswer, EditReport, EditRequest, Operation};
 use crate::error::Result;
 use crate::output::{Answer, Format, edit_has};
 use crate::query::{List, Outcome};
@@ -104,22 +104,28 @@ pub(super) fn one(
         is_fuzzy: place.fuzzy.is_fuzzy,
         origin: None,
     };
-    run(global, place.section.document().map(String::as_str), vec![edit], options, false)
+    run(global, place.section.document().map(String::as_str), vec![edit].into(), options, false)
 }
 
 /// Makes edits. `document` is the document of those that name none.
 pub(super) fn run(
     global: &Global,
     document: Option<&str>,
-    edits: Vec<Edit>,
+    edits: BatchEdits,
     options: &EditOptions,
     is_batch: bool,
 ) -> Result<Status> {
+    let BatchEdits { edits, errors, .. } = edits;
     let is_dry_run = options.dry_run;
     let answer =
         |report: Option<EditReport>, faults| EditAnswer::new(report, faults, is_batch, is_dry_run);
+    let store = match store::store_to_edit(global) {
+        // A batch that cannot be read is wrong for any store.
+        Err(error) => return Err(edit::first_of(errors).unwrap_or(error)),
+        store => store?,
+    };
     let request = EditRequest {
-        store: &store::store_to_edit(global)?,
+        store: &store,
         document: document.map(str::to_owned),
         expect: options.expect.clone().filter(|_| is_batch),
         edits,
@@ -128,14 +134,18 @@ pub(super) fn run(
         wait: options.wait.duration(),
         confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
-    let edited = edit::edit(&request).map_err(|error| {
+    let edited = match edit::refused_batch(&request, errors) {
+        Some(refused) => Err(refused),
+        None => edit::edit(&request),
+    };
+    let edited = edited.map_err(|error| {
         if is_batch { error.map_hints(|hint| global.in_batch(hint)) } else { error }
     });
     let answer = match edited? {
         Ok(report) => answer(Some(report), Vec::new()),
-        Err(mut fault) => {
-            global.restore_path(&mut fault);
-            answer(None, vec![fault])
+        Err(mut faults) => {
+            faults.iter_mut().for_each(|fault| global.restore_path(fault));
+            answer(None, faults)
         }
     };
     let is_changed = answer.report.as_ref().is_some_and(EditReport::is_change);

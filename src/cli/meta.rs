@@ -269,5 +269,6 @@ fn change(
         expect: options.expect.clone(),
         is_fuzzy: false,
     };
-    run(global, Some(document), changes.into_iter().map(edit).collect(), options, is_batch)
+    let edits: Vec<Edit> = changes.into_iter().map(edit).collect();
+    run(global, Some(document), edits.into(), options, is_batch)
 }

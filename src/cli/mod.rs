@@ -180,7 +180,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
     report_error(&error, is_json, None)
 }
 
-/// Prints an error as one line on standard error. If the format is JSON, prints it as an object on
+/// Prints an error, and other problems of the request, as one line each on standard error. If the format is JSON, prints it as an object on
 /// standard output, too, unless it exceeds the limit `most`.
 fn report_error(error: &Error, is_json: bool, most: Option<OutputLength>) -> Status {
     if is_json && error.kind() != ErrorKind::BudgetTooSmall {
@@ -190,10 +190,16 @@ fn report_error(error: &Error, is_json: bool, most: Option<OutputLength>) -> Sta
             drop(io::stdout().lock().write_all(line.as_bytes()));
         }
     }
-    let hints = error.hints().iter().map(Message::to_string).filter(|hint| !hint.is_empty());
-    let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();
     let reason = error.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
-    let line = format!("mdsel: {}{reason}: {error}{hint}", error.kind().code());
-    drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
+    let print = |code: &str, message: &Message, hints: &[Message]| {
+        let hints = hints.iter().map(Message::to_string).filter(|hint| !hint.is_empty());
+        let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();
+        let line = format!("mdsel: {code}: {message}{hint}");
+        drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
+    };
+    print(&format!("{}{reason}", error.kind().code()), error.message(), error.hints());
+    for other in error.others() {
+        print(other.code, &other.message, &other.hints);
+    }
     Status::Error
 }

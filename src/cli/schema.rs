@@ -99,6 +99,21 @@ struct Failure {
     message: String,
     /// What to do; empty if nothing helps.
     hint: String,
+    /// The other problems of a batch of edits.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    others: Option<Vec<OtherProblem>>,
+}
+
+/// Another problem of a batch of edits.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(JsonSchema)]
+struct OtherProblem {
+    /// The code in capitals.
+    code: String,
+    /// What was wrong, with which edit.
+    message: String,
+    /// What to do; empty if nothing helps.
+    hint: String,
 }
 
 /// Closes an object to other fields. A field that may be left out is never null.

@@ -7,6 +7,7 @@
 //! these versions; after an edit is acknowledged, both have the new version.
 
 mod answer;
+mod batch;
 mod change;
 mod content;
 mod files;
@@ -17,6 +18,7 @@ pub mod plan;
 mod relocate;
 
 pub use answer::EditAnswer;
+pub use batch::{BatchEdits, first_of};
 pub use content::checked_content;
 pub(crate) use line::key_of;
 pub use line::{BatchLine, operations};
@@ -46,8 +48,9 @@ use crate::query::links::broken::{AffectedLink, AffectedLinks, EditedVersions, a
 use crate::query::missing_document::INGEST_ADDS;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NamedNode, Session, locate_for_edit, named, names_document};
-use crate::store::{Purpose, Reader, Store};
+use crate::store::{Purpose, Store};
 use crate::visible::quoted;
+use batch::EditProblems;
 use change::Current;
 use files::{EditTransaction, FileChange, OldFile};
 use hint::{check_hash, instead_of_whole, of_whole_document};
@@ -116,26 +119,24 @@ struct EditedDocument {
     before: OldFile,
 }
 
-/// Edits documents. The inner error says why a place was not found.
-pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
+/// Edits documents. The inner error says why places were not found.
+pub fn edit(
+    request: &EditRequest<'_>,
+) -> Result<std::result::Result<EditReport, Vec<AddressError>>> {
     let mut warnings = if request.is_refresh { refresh(request)? } else { Vec::new() };
     let (transaction, recovered) = EditTransaction::begin(request.store, request.wait)?;
     warnings.extend(recovered);
-    let session = Session::new(&*transaction.reader);
-    let places = match places(&session, request)? {
-        Ok(places) => places,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    if places.is_empty() {
+    if request.edits.is_empty() {
         return Err(
             Error::new(ErrorKind::Usage, "there is no edit").with_hint("give at least one edit")
         );
     }
-    refuse_too_many_bytes(&places)?;
-    let (documents, mut done) = match applied(session.reader, &request.edits, &places)? {
-        Ok(applied) => applied,
-        Err(fault) => return Ok(Err(fault)),
-    };
+    let session = Session::new(&*transaction.reader);
+    let mut problems = EditProblems::after(Vec::new());
+    let (documents, mut done) = applied(&session, request, &mut problems)?;
+    if !problems.is_empty() {
+        return problems.into_answer().map(Err);
+    }
     if let Some(expected) = &request.expect {
         let [document] = documents.as_slice() else {
             let message = "--expect is the hash of one document, and the edits change several";
@@ -170,10 +171,26 @@ pub fn edit(request: &EditRequest<'_>) -> Result<AddressResult<EditReport>> {
     Ok(Ok(report))
 }
 
+/// Returns the error of a batch of which some parts are no edits, for the reasons `errors`. It names the problems of its
+/// edits, too, unless they are of documents that are to be ingested first. Returns `None` without `errors`.
+pub fn refused_batch(request: &EditRequest<'_>, errors: Vec<Error>) -> Option<Error> {
+    if errors.is_empty() {
+        return None;
+    }
+    let mut problems = EditProblems::after(errors);
+    if !request.is_refresh
+        && let Ok(reader) = request.store.reader(Purpose::Read)
+    {
+        // Another error is not one of the batch.
+        drop(applied(&Session::new(&*reader), request, &mut problems));
+    }
+    problems.into_answer().err()
+}
+
 /// Fails if the edits at `places` parse more bytes again than the limit `reparsed-bytes` allows.
-fn refuse_too_many_bytes(places: &[NamedNode]) -> Result<()> {
+fn refuse_too_many_bytes<'a>(places: impl Iterator<Item = &'a NamedNode>) -> Result<()> {
     let mut documents = HashSet::new();
-    let again = places.iter().filter(|named| !documents.insert(named.stored.id));
+    let again = places.filter(|named| !documents.insert(named.stored.id));
     let bytes: u64 = again.map(|named| named.stored.state.size).sum();
     if bytes > limits::MAX_REPARSED_BYTES as u64 {
         return Err(limits::exceeded(limits::row::MAX_REPARSED_BYTES)
@@ -182,19 +199,24 @@ fn refuse_too_many_bytes(places: &[NamedNode]) -> Result<()> {
     Ok(())
 }
 
-/// Applies the edits at `places` to the documents, in order. The inner error says why a place was not found.
+/// Applies the edits to the documents, in order, without those that have a problem.
 fn applied(
-    reader: &dyn Reader,
-    edits: &[Edit],
-    places: &[NamedNode],
-) -> Result<AddressResult<(Vec<EditedDocument>, Vec<Done>)>> {
+    session: &Session<'_>,
+    request: &EditRequest<'_>,
+    problems: &mut EditProblems,
+) -> Result<(Vec<EditedDocument>, Vec<Done>)> {
+    let places = places(session, request, problems)?;
+    refuse_too_many_bytes(places.iter().map(|(_, named)| named))?;
     let mut documents: Vec<EditedDocument> = Vec::new();
     let mut indices = HashMap::new();
     let mut done: Vec<Done> = Vec::new();
-    for (edit, named) in edits.iter().zip(places) {
+    for (edit, named) in &places {
+        if problems.is_full() {
+            break;
+        }
         let at = *indices.entry(named.stored.id).or_insert(documents.len());
         if at == documents.len() {
-            let before = OldFile::read(reader, &named.stored)?;
+            let before = OldFile::read(session.reader, &named.stored)?;
             let current = Current::new(named.stored.clone(), before.bytes.clone());
             documents.push(EditedDocument {
                 original: current.document().clone(),
@@ -208,25 +230,23 @@ fn applied(
         let Some(document) = documents.get_mut(at) else { continue };
         match document.current.make(edit, named, &document.before.bytes) {
             Ok(Ok(one)) => done.push(one),
-            Ok(Err(fault)) => return Ok(Err(of_edit(fault, edit))),
-            Err(error) => {
-                return Err(match &edit.origin {
-                    Some(origin) => error.in_part(origin),
-                    None => error,
-                });
-            }
+            Ok(Err(fault)) => problems.add_place(fault, edit),
+            Err(error) => problems.add_error(error, edit)?,
         }
+    }
+    if !problems.is_empty() {
+        return Ok((documents, done));
     }
     let mut new_places: Vec<_> =
         documents.iter().map(|document| document.current.places()).collect();
-    for (one, named) in done.iter_mut().zip(places) {
+    for (one, (_, named)) in done.iter_mut().zip(&places) {
         let of_document = indices.get(&named.stored.id).and_then(|at| new_places.get_mut(*at));
         if let Some((lines, path, place)) = of_document.and_then(Iterator::next) {
             (one.new_lines, one.new_section_path, one.new_place) = (lines, path, place);
         }
     }
     drop(new_places);
-    Ok(Ok((documents, done)))
+    Ok((documents, done))
 }
 
 impl EditedDocument {
@@ -303,23 +323,34 @@ fn new_anchors<'a>(edits: impl Iterator<Item = &'a [Renumbered]>) -> HashMap<Str
     all
 }
 
-/// Finds the document and the locator of each edit. An edit without a document uses that of the request, or
-/// else that of the previous edit.
-fn places(
+/// Finds the document and the locator of each edit, without those that have a problem. An edit without a document uses
+/// that of the request, or else that of the previous edit. It is not checked if that is not known.
+fn places<'a>(
     session: &Session<'_>,
-    request: &EditRequest<'_>,
-) -> Result<AddressResult<Vec<NamedNode>>> {
-    let mut places: Vec<NamedNode> = Vec::with_capacity(request.edits.len());
+    request: &'a EditRequest<'_>,
+    problems: &mut EditProblems,
+) -> Result<Vec<(&'a Edit, NamedNode)>> {
+    let mut places: Vec<(&Edit, NamedNode)> = Vec::with_capacity(request.edits.len());
+    let mut is_known = true;
     for edit in &request.edits {
-        let before = places.last().map(|last| encode(&last.stored.path));
+        if problems.is_full() {
+            break;
+        }
+        let before = places.last().map(|(_, last)| encode(&last.stored.path));
         let given = edit.document.as_ref().or(request.document.as_ref());
         let is_address = given.is_none() && names_document(session, &edit.section)?;
+        if !is_known && given.is_none() && !is_address {
+            continue;
+        }
         let document = given.cloned().or(before.clone()).filter(|_| !is_address);
         let mut found = match named(session, document.as_deref(), &edit.section, edit.is_fuzzy) {
             Ok(found) => found,
             Err(error) => {
                 let hint = |document: &OpenDocument| instead_of_whole(document, &edit.operation);
-                return Err(of_whole_document(session, error, &edit.section, hint)?);
+                let error = of_whole_document(session, error, &edit.section, hint)?;
+                problems.add_error(error, edit)?;
+                is_known = false;
+                continue;
             }
         };
         // The text before `::`, `#` or `:` may be a part of a title.
@@ -330,7 +361,7 @@ fn places(
             match &found {
                 Ok(place) => {
                     if let Some(fault) = also_within(session, &within, place, edit)? {
-                        return Ok(Err(of_edit(fault, edit)));
+                        found = Err(fault);
                     }
                 }
                 Err(_) => found = Ok(within),
@@ -341,11 +372,12 @@ fn places(
             error => error,
         };
         match found {
-            Ok(named) => places.push(named),
-            Err(fault) => return Ok(Err(of_edit(of_operation(fault, edit), edit))),
+            Ok(named) => places.push((edit, named)),
+            Err(fault) => problems.add_place(of_operation(fault, edit), edit),
         }
+        is_known = places.last().is_some_and(|(last, _)| std::ptr::eq(*last, edit));
     }
-    Ok(Ok(places))
+    Ok(places)
 }
 
 /// Adds to a fault what it means for the operation. An edit of a key does not name the front matter, so the fault that
@@ -437,20 +469,15 @@ fn also_within(
     Ok(Some(AddressError::new(FaultCode::Ambiguous, message).of(text).suggest(addresses)))
 }
 
-/// Puts the origin of `edit` before the message, so that it says which one of several edits failed.
-fn of_edit(mut fault: AddressError, edit: &Edit) -> AddressError {
-    if let Some(origin) = &edit.origin {
-        fault.message = message!("{}: {}", origin, fault.message);
-    }
-    fault
-}
-
 /// Ingests the documents of the edits; all documents if a place is not found yet.
 fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     let paths = {
         let reader = request.store.reader(Purpose::Read)?;
-        let places = places(&Session::new(&*reader), request)?;
-        places.ok().map(|places| places.into_iter().map(|named| named.stored.path).collect())
+        let mut problems = EditProblems::after(Vec::new());
+        let places = places(&Session::new(&*reader), request, &mut problems)?;
+        problems
+            .is_empty()
+            .then(|| places.into_iter().map(|(_, named)| named.stored.path).collect())
     };
     let paths: Option<Vec<String>> = paths;
     let paths = paths.as_ref().map_or(Paths::All, |paths| Paths::Stored(paths));

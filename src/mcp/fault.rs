@@ -37,12 +37,7 @@ fn code(kind: ErrorKind) -> ErrorCode {
 
 /// Returns the code, the message and the hint of an error. See [`hint::for_calls`] for `store`.
 fn object(error: &Error, store: &str) -> Value {
-    let mut object = error.to_json();
-    object["message"] = hint::for_calls(error.message(), store).into();
-    let hints = error.hints().iter().map(|it| hint::for_calls(it, store));
-    let hints: Vec<String> = hints.collect();
-    object["hint"] = hints.join("; ").into();
-    object
+    error.to_json_as(|message| hint::for_calls(message, store))
 }
 
 /// Returns a JSON-RPC error. Its data contains the code and the hint.

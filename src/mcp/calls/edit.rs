@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::arguments::{EDIT_FORM, parse};
 use crate::address::AddressError;
-use crate::edit::{self, BatchLine};
+use crate::edit::{self, BatchEdits, BatchLine};
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
@@ -30,11 +30,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         arguments.map_err(|error| error.with_hint(EDIT_FORM))?;
     let origin = |number: usize| format!("edit {number}");
     let line_of = if edits.len() > 1 { BatchLine::of_several } else { BatchLine::of };
-    let lines = (1..)
-        .zip(&edits)
-        .map(|(number, edit)| line_of(edit).map_err(|error| error.in_part(&origin(number))));
-    let edits = lines.collect::<Result<Vec<_>>>()?;
-    if let [line] = edits.as_slice()
+    if let [edit] = edits.as_slice()
+        && let Ok(line) = line_of(edit)
         && let Some(relocation) = line.relocation(document.as_ref())?
     {
         let operation = relocation.name();
@@ -58,11 +55,16 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         return form.reply(answer);
     }
     let is_batch = edits.len() != 1;
-    let edits = (1..).zip(edits).map(|(number, edit)| {
+    let mut batch = BatchEdits::default();
+    for (number, edit) in (1..).zip(&edits) {
+        if batch.is_full() {
+            break;
+        }
         let origin = origin(number);
-        edit.into_edit(origin.clone(), false).map_err(|error| error.in_part(&origin))
-    });
-    let edits = edits.collect::<Result<_>>()?;
+        let edit = line_of(edit).and_then(|line| line.into_edit(origin.clone(), false));
+        batch.push(&origin, edit, document.as_ref());
+    }
+    let BatchEdits { edits, errors, .. } = batch;
     let answer = |report: Option<edit::EditReport>, faults| {
         edit::EditAnswer::new(report, faults, is_batch, dry_run)
     };
@@ -77,9 +79,12 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         wait: limits::LOCK_WAIT,
         confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
+    if let Some(refused) = edit::refused_batch(&request, errors) {
+        return Err(refused);
+    }
     match edit::edit(&request)? {
         Ok(report) => reply(answer(Some(report), Vec::new())),
-        Err(fault) => reply(answer(None, vec![with_refresh(fault)])),
+        Err(faults) => reply(answer(None, faults.into_iter().map(with_refresh).collect())),
     }
 }
 
