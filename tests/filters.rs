@@ -89,6 +89,9 @@ fn a_tag_has_the_tags_below_it_in_filters_and_queries() {
         ("café", &["a.md", "b.md"][..]),
         ("café/bar", &["a.md"]),
         ("#café/bar/ünï", &["a.md"]),
+        // Accents and case are folded in both.
+        ("cafe", &["a.md", "b.md"]),
+        ("Cafe/bar/uni", &["a.md"]),
         ("bar", &[]),
     ] {
         let filtered = place.run(&["find", "*", "--tag", tag]).json();
@@ -99,6 +102,9 @@ fn a_tag_has_the_tags_below_it_in_filters_and_queries() {
             assert_eq!(found, expected, "{tag}: {answer}");
         }
     }
+    // An answer shows them with their accents.
+    let records = place.run(&["context", "--tag", "cafes", "-f", "records"]).success().text();
+    assert!(records.contains("tags=cafés"), "{records}");
 }
 
 #[test]

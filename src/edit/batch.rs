@@ -133,10 +133,11 @@ impl EditProblems {
                 Err(error.with_others(others))
             }
             first => {
-                let places = first.into_iter().chain(problems).filter_map(|problem| match problem {
-                    EditProblem::Place(fault) => Some(fault),
-                    EditProblem::Refused(_) => None,
-                });
+                let places =
+                    first.into_iter().chain(problems).filter_map(|problem| match problem {
+                        EditProblem::Place(fault) => Some(fault),
+                        EditProblem::Refused(_) => None,
+                    });
                 let mut places: Vec<_> = places.collect();
                 mark(places.last_mut().map(|last| &mut last.message));
                 Ok(places)

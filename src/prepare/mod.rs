@@ -30,7 +30,7 @@ use crate::terms::{DocumentText, TextExtractor};
 
 /// The version of the parser and of what is derived from its result. It is incremented whenever the
 /// same bytes give different rows, so that the next ingest parses all documents again.
-pub(crate) const PARSER_VERSION: i64 = 24;
+pub(crate) const PARSER_VERSION: i64 = 25;
 
 /// The version of documents that not one version of the parser parsed. The next ingest parses them all.
 pub(crate) const MIXED_PARSERS: i64 = 0;

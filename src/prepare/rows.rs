@@ -14,7 +14,7 @@ use crate::markdown::outline::{Node, NodeKind, Outline};
 use super::checksums::{self, ChecksumInput, Checksums};
 use super::{ParsedDocument, integer, name_key, title_keys};
 use crate::codec::{data, markup, outline};
-use crate::terms::DocumentNames;
+use crate::terms::{DocumentNames, folded};
 
 /// A diagnostic of the parser in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +49,15 @@ pub struct DerivedRows {
     pub(crate) data: [Option<Vec<u8>>; 3],
     /// The front matter as JSON.
     pub(crate) front_matter: Option<String>,
-    /// The distinct tags, ascending.
+    /// The keys of its tags; see [`tag_keys`].
     pub(crate) tags: Vec<String>,
     pub(crate) diagnostics: Vec<StoredDiagnostic>,
+}
+
+/// Returns the distinct forms in which tags are compared, ascending. They are folded as the words of a query are, so
+/// that `--tag` and `tags:` find the same.
+pub(crate) fn tag_keys(tags: &[String]) -> Vec<String> {
+    distinct(tags.iter().map(|tag| folded(tag)))
 }
 
 /// Returns the distinct texts, ascending.
@@ -112,7 +118,7 @@ impl DerivedRows {
                 .map(serde_json::to_string)
                 .transpose()
                 .map_err(|error| unpackable(&new.path, &error.to_string()))?,
-            tags: distinct(tags),
+            tags: tag_keys(&tags),
             diagnostics: new
                 .document
                 .diagnostics

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Session;
+use super::labels::sorted_tags;
 use super::links::graph::{Destination, Graph};
 use super::links::{AllDocuments, EdgeFilter, source_word};
 use super::resolved_node::ResolvedNode;
@@ -114,17 +115,17 @@ fn packed(
     let whole: Vec<_> =
         documents.iter().map(|document| (document, ByteSpan::new(0, usize::MAX))).collect();
     let contents = reader.contents(&whole)?;
-    let values = reader.front_matters(documents)?.into_iter().zip(reader.all_tags(documents)?);
+    let values = reader.front_matters(documents)?.into_iter();
     let values = values.zip(reader.all_links(documents)?).zip(contents);
     let mut packed = Vec::with_capacity(documents.len());
-    for (stored, (((front_matter, tags), links), bytes)) in documents.iter().zip(values) {
+    for (stored, ((front_matter, links), bytes)) in documents.iter().zip(values) {
         let field = |name: &str| front_matter.as_ref().and_then(|values| values.get(name));
         let keys = links.name_keys();
         let document = PackDocument {
             path: stored.path.clone(),
             title: links.title.unwrap_or_else(|| stored.path.clone()),
             kind: field("type").and_then(Value::as_str).unwrap_or("Document").to_owned(),
-            tags,
+            tags: front_matter.as_ref().map(sorted_tags).unwrap_or_default(),
             sources: field("sources").map(sources).unwrap_or_default(),
             bytes,
         };

@@ -27,11 +27,11 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::{Globs, is_glob};
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
-use crate::markdown::slug::fold;
 use crate::message::{Message, message, shell_word};
 use crate::percent::percent_decode;
 use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
+use crate::terms::folded;
 use crate::visible::quoted;
 
 /// The filters of a request.
@@ -227,7 +227,7 @@ fn check(request: &FilterRequest) -> Result<()> {
 impl Filter {
     pub(super) fn new(session: &Session<'_>, request: &FilterRequest) -> Result<Self> {
         check(request)?;
-        let tags = request.tags.iter().map(|tag| fold(tag.trim_start_matches('#')));
+        let tags = request.tags.iter().map(|tag| folded(tag.trim_start_matches('#')));
         let mut filter = Self {
             documents: DocumentFilter {
                 globs: Globs::new(&request.globs)?,
@@ -240,7 +240,7 @@ impl Filter {
             level: request.level,
             ..Self::default()
         };
-        if request.condition.is_some() {
+        if request.has_condition() {
             filter.warnings.extend(parsed_before(session));
         }
         let condition = filter.documents.condition.iter().flat_map(Expression::keys);

@@ -5,8 +5,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::{List, Session};
 use crate::error::Result;
+use crate::markdown::front_matter;
 use crate::store::{FrontMatterData, Lookup};
 
 /// Number of documents whose labels are read together.
@@ -17,15 +20,23 @@ const LABELS_AT_ONCE: usize = 1_000;
 pub struct Labels {
     /// The value of the key `type`, if it is text.
     pub document_type: Option<String>,
-    /// The tags, case-folded and sorted.
+    /// The tags, case-folded and sorted. Filters and queries also take them without their accents.
     pub tags: Vec<String>,
 }
 
 impl Labels {
-    pub(super) fn new(front_matter: &FrontMatterData, tags: Vec<String>) -> Self {
-        let value = front_matter.as_ref().and_then(|values| values.get("type"));
-        Self { document_type: value.and_then(|value| value.as_str()).map(str::to_owned), tags }
+    pub(super) fn new(values: &FrontMatterData) -> Self {
+        let Some(values) = values else { return Self::default() };
+        let kind = values.get("type").and_then(Value::as_str);
+        Self { document_type: kind.map(str::to_owned), tags: sorted_tags(values) }
     }
+}
+
+/// Returns the tags in front matter, case-folded and sorted.
+pub(super) fn sorted_tags(values: &Map<String, Value>) -> Vec<String> {
+    let mut tags = front_matter::tags(values);
+    tags.sort_unstable();
+    tags
 }
 
 /// The labels of documents, by path.
@@ -41,9 +52,8 @@ impl DocumentLabels {
         for part in paths.chunks(LABELS_AT_ONCE) {
             let documents = session.reader.all(&Lookup::Paths(part))?;
             let values = session.reader.front_matters(&documents)?;
-            let tags = session.reader.all_tags(&documents)?;
-            for ((document, values), tags) in documents.into_iter().zip(values).zip(tags) {
-                all.insert(document.path, Labels::new(&values, tags));
+            for (document, values) in documents.into_iter().zip(values) {
+                all.insert(document.path, Labels::new(&values));
             }
         }
         Ok(Self(Arc::new(all)))

@@ -192,7 +192,7 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the links and the names of documents.
     fn all_links(&self, documents: &[StoredDocument]) -> Result<Vec<Outgoing>>;
 
-    /// Returns the tags of documents, case-folded and sorted.
+    /// Returns the keys of the tags of documents, sorted.
     fn all_tags(&self, documents: &[StoredDocument]) -> Result<Vec<Vec<String>>>;
 
     /// Returns the keys and values of the front matter of documents.
@@ -321,7 +321,7 @@ pub trait Reader: Debug + Send + Sync {
         only(self.all_links(std::slice::from_ref(document))?)
     }
 
-    /// Returns the tags of a document, case-folded and sorted.
+    /// Returns the keys of the tags of a document, in which tags are compared, sorted.
     fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
         only(self.all_tags(std::slice::from_ref(document))?)
     }

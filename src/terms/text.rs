@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::fingerprint::Fingerprint;
 use super::token_text::TokenWriter;
-use super::tokens::fold_into;
+use super::tokens::folded;
 use super::trigram_set::{TrigramCollector, TrigramSet};
 use crate::decoding::same_length_text;
 use crate::limits;
@@ -347,9 +347,7 @@ fn tag_terms(tags: &[String]) -> BTreeSet<String> {
         if terms.len() == limits::MAX_TAGS {
             break;
         }
-        let mut folded = String::new();
-        fold_into(tag, &mut folded);
-        terms.insert(folded);
+        terms.insert(folded(tag));
     }
     terms
 }

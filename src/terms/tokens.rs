@@ -413,6 +413,13 @@ fn is_vowel_mark(scalar: char) -> bool {
         || matches!(scalar, '\u{6D6}'..='\u{6DC}' | '\u{6DF}'..='\u{6E8}' | '\u{6EA}'..='\u{6ED}')
 }
 
+/// Returns the form of `text` in which words are compared.
+pub(crate) fn folded(text: &str) -> String {
+    let mut folded = String::new();
+    fold_into(text, &mut folded);
+    folded
+}
+
 /// Appends the folded form of `text`, in which words are compared.
 pub(crate) fn fold_into(text: &str, folded: &mut String) {
     if text.is_ascii() {

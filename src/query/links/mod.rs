@@ -69,7 +69,7 @@ impl LinkNode {
         let stored = &place.document.stored;
         let front_matter = session.reader.front_matter(stored)?;
         let summary = session.summary(place, front_matter.as_ref())?;
-        let labels = Labels::new(&front_matter, session.reader.tags(stored)?);
+        let labels = Labels::new(&front_matter);
         let title = match place.title() {
             Some(title) => Some(title),
             None => session.reader.links(stored)?.title,

@@ -26,7 +26,7 @@ const OUTLINES: BytesColumn = BytesColumn {
 };
 
 impl Snapshot {
-    /// Returns the tags of a document, case-folded and sorted.
+    /// Returns the keys of the tags of a document, sorted.
     pub(in crate::store) fn tags(&self, document: &StoredDocument) -> Result<Vec<String>> {
         let tags: Vec<String> = self.query_rows(
             "SELECT tag FROM tag WHERE document_id = ?1 ORDER BY tag",

@@ -17,7 +17,7 @@ use crate::links::{Outgoing, split_extension};
 use crate::markdown::outline::Outline;
 use crate::markdown::{front_matter, tiling};
 use crate::position::ByteSpan;
-use crate::prepare::rows::{DerivedRows, StoredDiagnostic, counts};
+use crate::prepare::rows::{DerivedRows, StoredDiagnostic, counts, tag_keys};
 use crate::prepare::values::{self, ValueRow};
 use crate::prepare::{name_key, title_keys};
 use crate::store::StoredDocument;
@@ -226,7 +226,8 @@ impl StoredRows {
         is_kept(is_of(title.as_deref()) || is_of(None), "titles")?;
         let mut tags = front_matter_values.as_ref().map(front_matter::tags).unwrap_or_default();
         tags.sort_unstable();
-        is_kept(tags == rows.tags, "tags")?;
+        // Older versions did not fold accents.
+        is_kept(tag_keys(&tags) == rows.tags || tags == rows.tags, "tags")?;
         let [code, tables, tasks] = rows.data.each_ref().map(|packed| packed.as_deref());
         let contents = Contents {
             code: data::decode(code, bytes.len()).ok_or("its code blocks cannot be read")?,
