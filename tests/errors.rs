@@ -152,6 +152,13 @@ fn an_exceeded_limit_is_named_with_its_value() {
     let fault = &answer["unresolved_selectors"][0];
     assert_eq!(fault["code"], "LIMIT");
     assert_eq!(fault["message"], "the address is longer than the limit address-bytes (4096)");
+    // The name of a document or a folder is an address, too.
+    for words in [&["toc"][..], &["index"], &["ldmd", "index"], &["find", "a", "--under"]] {
+        let answer = place.run(&[words, &[&address]].concat()).ends(1).json();
+        let faults = answer["unresolved_selectors"].as_array();
+        let fault = faults.map_or(&answer["error"], |faults| &faults[0]);
+        assert_eq!(fault["code"], "LIMIT", "{words:?}: {answer}");
+    }
     let steps = format!("a.md::{}", vec!["section[0]"; 300].join("/"));
     let answer = place.run(&["select", &steps]).ends(1).json();
     let fault = &answer["unresolved_selectors"][0];

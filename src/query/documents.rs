@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::document_name::{NameMatch, by_name, by_whole_name, globs_of, without_selector};
 use super::missing_document::not_found_among;
-use super::resolve::Resolver;
+use super::resolve::{Resolver, too_long};
 use super::{Session, folders};
 use crate::address::{AddressError, AddressResult, FaultCode, ParsedPlace, namespace};
 use crate::error::Result;
@@ -64,6 +64,9 @@ pub(super) fn meant(
     name: &str,
     places: &[ParsedPlace],
 ) -> Result<AddressResult<Vec<StoredDocument>>> {
+    if let Some(fault) = too_long(name) {
+        return Ok(Err(fault));
+    }
     let plain = without_selector(name);
     match by_whole_name(session, plain)? {
         NameMatch::One(document) => return Ok(Ok(vec![document])),

@@ -106,7 +106,7 @@ impl Resolution {
 }
 
 /// Returns the fault for an address that is too long; such an address is not parsed.
-pub(super) fn too_long(address: &str) -> Option<AddressError> {
+pub(in crate::query) fn too_long(address: &str) -> Option<AddressError> {
     (address.len() > limits::MAX_ADDRESS_BYTES).then(|| {
         let message = format!("the address is longer than {}", limits::row::MAX_ADDRESS_BYTES);
         AddressError::new(FaultCode::Limit, message).of(address)
