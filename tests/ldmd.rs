@@ -692,7 +692,26 @@ fn code_and_the_diff_of_a_dry_run_are_in_the_document() {
     assert!(diff.contains("\n-old\n+new\n"), "{diff}");
     assert!(diff.contains("- documents: 1\n- a.md::*\n"), "{diff}");
     let outside = place.run(&["context", "--item", "text=x", "-f", "ldmd"]).success().text();
-    assert!(outside.contains("- documents: 0\n"), "{outside}");
+    assert!(!outside.contains("- documents: "), "{outside}");
+}
+
+#[test]
+fn the_provenance_counts_the_documents_that_an_answer_is_about() {
+    let broken = "# A\n\n[n](no.md) [m](no.md)\n\n<!--LDMD:BEGIN id=\"x\"-->\n";
+    let place = Place::ingested(&[("a.md", broken), ("b.md", "# B\n\n[a](a.md#a)\n")]);
+    for (words, count) in [
+        (&["neighbors", "a.md::A"][..], Some(1)),
+        (&["links", "check"], Some(1)),
+        (&["ldmd", "check", "a.md"], Some(1)),
+        (&["rename", "a.md::A", "--title", "C", "--dry-run"], Some(2)),
+        (&["status", "--limits"], None),
+        (&["verify"], None),
+    ] {
+        let answer = place.run(&[words, &["-f", "ldmd"]].concat()).text();
+        let (_, provenance) = answer.split_once("## Provenance\n").unwrap();
+        let found = provenance.lines().find_map(|line| line.strip_prefix("- documents: "));
+        assert_eq!(found, count.map(|count: usize| count.to_string()).as_deref(), "{answer}");
+    }
 }
 
 #[test]

@@ -166,11 +166,13 @@ impl<'a> LdmdRenderer<'a> {
         self.close()
     }
 
-    /// Ends the answer with the list of the documents it quotes.
+    /// Ends the answer with the list of the documents that it quotes or is about, if there are any.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.open("provenance", "Provenance", 1, "")?;
         self.line("## Provenance")?;
-        self.line(&format!("- documents: {}", ShortCount(self.files.len())))?;
+        if !self.files.is_empty() {
+            self.line(&format!("- documents: {}", ShortCount(self.files.len())))?;
+        }
         for file in std::mem::take(&mut self.files) {
             self.line(&format!("- {}::*", crate::address::namespace::encode(&file)))?;
         }

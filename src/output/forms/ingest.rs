@@ -225,6 +225,7 @@ impl Answer for Findings {
             ("cut", self.page.truncated.to_string()),
         ];
         renderer.summary(&facts)?;
+        renderer.sources(self.findings.iter().filter_map(|finding| finding.file.as_deref()));
         renderer.key_findings(
             self.findings.len(),
             self.findings.iter().map(|finding| {

@@ -110,6 +110,7 @@ impl Answer for RelocateAnswer {
         }
         renderer.summary(&[("lines", lines.len().to_string())])?;
         renderer.key_findings(lines.len(), lines.into_iter())?;
+        renderer.sources(self.files.iter().map(|file| &*file.file));
         if !self.is_dry_run() {
             return Ok(());
         }

@@ -165,6 +165,7 @@ impl Answer for neighbors::NeighborsAnswer {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         renderer.summary(&[])?;
         let Some(around) = &self.around else { return Ok(()) };
+        renderer.source(&around.file);
         let line = |(name, neighbor): (&str, &neighbors::Neighbor)| {
             let title = neighbor.title.as_ref().map(|title| format!("{title} @ "));
             format!("{name}: {}{}", title.unwrap_or_default(), neighbor.selector)
