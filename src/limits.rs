@@ -188,6 +188,8 @@ limits! {
     MAX_SITE_ROOTS = 100, "site-roots", "folders that --site-root may name";
     MAX_TITLE_DOCUMENTS = 5_000, "title-documents",
         "documents in which a part of a title is looked up if no document is named";
+    MAX_TITLED = 1_000, "titled-documents",
+        "documents whose sections with the whole title `find` lists first; those of others keep their place in path order";
     MAX_COMPARED_CHARS = 128, "compared-chars",
         "characters of a name that are compared to find similar names";
     MAX_LINK_TYPES_SHOWN = 10, "link-types-shown",

@@ -807,3 +807,21 @@ fn names_in_messages_are_readable_in_every_script() {
         }
     }
 }
+
+#[test]
+fn of_a_frequent_title_the_first_documents_come_first() {
+    let most = mdsel::limits::MAX_TITLED;
+    let place = Place::new();
+    place.write("a.md", "# A title\n");
+    for number in 0..=most {
+        place.write(&format!("d{number:04}.md"), "# Title\n");
+    }
+    place.run(&["ingest"]).success();
+    let answer = place.run(&["find", "title", "--limit", "0"]).success().json();
+    let found = answer["matches"].as_array().unwrap().iter();
+    let found: Vec<&str> = found.map(|one| one["file"].as_str().unwrap()).collect();
+    let last = format!("d{most:04}.md");
+    assert_eq!(found[most..], ["a.md", last.as_str()]);
+    let limits = place.run(&["status", "--limits", "-f", "text"]).success().text();
+    assert!(limits.contains("titled-documents"), "{limits}");
+}

@@ -21,9 +21,6 @@ use crate::message::{Message, message};
 use crate::store::{FrontMatterData, Lookup, StoredDocument};
 use crate::visible::quoted;
 
-/// The most documents with a whole title that come before all others.
-const MAX_TITLED: usize = 1000;
-
 /// A request for sections.
 #[derive(Clone, Debug)]
 pub struct FindRequest {
@@ -271,7 +268,7 @@ fn titled_wholly(
     if text.is_empty() || request.filter.sort.is_some() {
         return Ok(Vec::new());
     }
-    let titled = session.reader.documents(&Lookup::Titles(&[text]), None, MAX_TITLED)?;
+    let titled = session.reader.documents(&Lookup::Titles(&[text]), None, limits::MAX_TITLED)?;
     let mut ids: Vec<i64> = titled.iter().map(|stored| stored.id).collect();
     ids.retain(|id| candidates.binary_search(id).is_ok());
     ids.sort_unstable();

@@ -188,7 +188,7 @@ fn list<S: Source>(
     let filter = Filter::new(session, &common.filter)?;
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
-    if common.filter.condition.is_none() {
+    if !common.filter.has_condition() {
         page.warnings.extend(parsed_before(session));
     }
     page.warnings.extend(source.warning(&filter)?);
