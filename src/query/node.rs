@@ -127,7 +127,7 @@ pub struct NodeAnswer {
     pub level: Option<u8>,
     /// The first line of the content, 1-based.
     pub line_start: usize,
-    /// The last line of the content, 1-based and inclusive.
+    /// The last line of the content, 1-based and inclusive; the line before the first one if there is no content.
     pub line_end: usize,
     /// The byte offset of the content in the file.
     pub byte_start: usize,
