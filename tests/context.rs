@@ -843,4 +843,39 @@ fn linked_places_follow_the_hit_that_they_are_linked_from() {
     let text = place.run(&[&query[..], &["-f", "text", "--max-chars", "600"]].concat());
     let text = text.success().text();
     assert!(text.contains("l1.md"), "{text}");
+    // The bundle says how many linked places it leaves out.
+    let left = |more: &[&str]| -> Vec<String> {
+        let answer = place.run(&[&query[..], more].concat()).success().json();
+        let warnings = answer["warnings"].as_array().unwrap().iter();
+        let warnings = warnings.filter(|warning| warning["code"] == "LINKED_LEFT_OUT");
+        warnings.map(|warning| warning["message"].as_str().unwrap().to_owned()).collect()
+    };
+    let two = ["at least 2 linked places are left out"];
+    for (options, expected) in [
+        (&["--limit", "0"][..], &[][..]),
+        (&["--limit", "2"], &["at least 4 linked places are left out"]),
+        (&["--limit", "4"], &two),
+        (&["--limit", "9"], &two),
+        (&["--limit", "35"], &["at least 1 linked place is left out"]),
+        (&["--limit", "36"], &[]),
+    ] {
+        assert_eq!(left(options), expected, "{options:?}");
+    }
+    let all = place.run(&[&query[..], &["--limit", "0"]].concat()).success().json();
+    let mut told = 0;
+    for chars in (700..9000).step_by(400) {
+        let chars = chars.to_string();
+        let limit = ["--limit", "0", "--max-chars", &chars];
+        let answer = place.run(&[&query[..], &limit].concat()).success().json();
+        let hops = |answer: &serde_json::Value| {
+            let items = answer["items"].as_array().unwrap().iter();
+            items.filter(|item| item["hop"].as_u64() > Some(0)).count()
+        };
+        let missing = hops(&all) - hops(&answer);
+        let warning = left(&limit);
+        let is_told = warning.iter().any(|one| one.starts_with(&format!("{missing} linked")));
+        assert_eq!(is_told, missing > 0, "{chars}: {warning:?}");
+        told += usize::from(is_told);
+    }
+    assert!(told > 3);
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::cursor::most;
 use super::data::heading_path;
-use super::links::{self, LinkNode};
+use super::links::{self, EndFilter, LinkNode};
 use super::listed::ListedDocuments;
 use super::node::{Extent, NodeAnswer, answer};
 use super::page::{longest, shorten_titles};
@@ -21,6 +21,7 @@ use super::resolved_node::{PlaceKey, ResolvedNode, Target};
 use super::search::{self, ContextLines, Hit, OutputMode, PassageChars, Query};
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session, listed};
 use crate::address::{AddressError, AddressResult, FaultCode};
+use crate::count::counted;
 use crate::data::CodeItem;
 use crate::error::{Result, Warning};
 use crate::limits;
@@ -197,6 +198,8 @@ pub struct ContextAnswer {
     pub language: Option<String>,
     /// Whether a line end follows the content of every block, also content that ends with one.
     pub is_strict: bool,
+    /// The linked places that are left out.
+    left: LinkedLeft,
     /// The items with longer passages, if they may fit into the limit of characters.
     pub(crate) longer: Option<Vec<ContextItem>>,
 }
@@ -204,6 +207,32 @@ pub struct ContextAnswer {
 impl ContextAnswer {
     /// How to get the content of the items that have only a summary, for [`Self::summary_note`].
     pub const SUMMARY_NOTE: &'static str = "add --with-body for the content instead of a summary";
+}
+
+/// The number of linked places that a bundle leaves out.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkedLeft {
+    count: usize,
+    /// Whether there may be more, because not all links were followed.
+    is_least: bool,
+}
+
+impl LinkedLeft {
+    /// Adds those of `items`, and says in the warnings how many there are.
+    fn with(self, items: &[ContextItem], warnings: &mut Vec<Warning>) -> Self {
+        const LINKED_LEFT_OUT: &str = "LINKED_LEFT_OUT";
+        let is_linked = |item: &&ContextItem| matches!(item, ContextItem::Place(place) if place.node.hop > Some(0));
+        let left = Self { count: self.count + items.iter().filter(is_linked).count(), ..self };
+        warnings.retain(|warning| warning.code != LINKED_LEFT_OUT);
+        if left.count > 0 {
+            let places = counted(left.count, "linked place");
+            let least = if left.is_least { "at least " } else { "" };
+            let verb = if left.count == 1 { "is" } else { "are" };
+            let message = format!("{least}{places} {verb} left out");
+            warnings.push(Warning::new(LINKED_LEFT_OUT, message));
+        }
+        left
+    }
 }
 
 impl List for ContextAnswer {
@@ -225,17 +254,21 @@ impl List for ContextAnswer {
     }
 
     fn first(&self, count: usize) -> Self {
-        match self.items.get(..count) {
-            Some(first) if count < self.items.len() => Self {
-                items: first.to_vec(),
-                page: self.page.ended(count),
-                with_body: self.with_body,
-                advice: None,
-                summary_note: self.summary_note.clone(),
-                language: self.language.clone(),
-                is_strict: self.is_strict,
-                longer: None,
-            },
+        match self.items.split_at_checked(count) {
+            Some((first, rest)) if !rest.is_empty() => {
+                let mut page = self.page.ended(count);
+                Self {
+                    items: first.to_vec(),
+                    left: self.left.with(rest, &mut page.warnings),
+                    page,
+                    with_body: self.with_body,
+                    advice: None,
+                    summary_note: self.summary_note.clone(),
+                    language: self.language.clone(),
+                    is_strict: self.is_strict,
+                    longer: None,
+                }
+            }
             _ => self.clone(),
         }
     }
@@ -309,6 +342,9 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         longer: None,
         warnings,
         faults: Vec::new(),
+        ends: EndFilter::excluding(session, &request.filter.globs)?,
+        linked: HashSet::new(),
+        has_far: false,
         has_more: false,
         advice: None,
     };
@@ -321,6 +357,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
     if !bundle.has_more {
         bundle.add_linked()?;
     }
+    let left = bundle.left();
     let Bundle { items, warnings, mut faults, mut passages, longer, has_more, advice, .. } = bundle;
     let has_place = items.iter().any(|item| matches!(item, BundleItem::Place(..)));
     if !has_place && request.queries.is_empty() {
@@ -339,6 +376,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
         summary_note: ContextAnswer::SUMMARY_NOTE.into(),
         language: None,
         is_strict: false,
+        left: LinkedLeft::default(),
         longer: None,
     };
     let mut codes = DocumentCode { session, last: None };
@@ -373,6 +411,7 @@ pub fn context(session: &Session<'_>, request: &ContextRequest) -> Result<Contex
     if to < total || has_more {
         answer.page.end(to - from);
     }
+    answer.left = left.with(&[], &mut answer.page.warnings);
     // An item that a source names stays even if no hit has it.
     if request.sources.is_empty() && request.hops == 0 && !request.with_body {
         answer.longer = longer.map(|hits| with_passages(&answer.items, hits));
@@ -490,6 +529,12 @@ struct Bundle<'a> {
     longer: Option<Vec<Hit>>,
     warnings: Vec<Warning>,
     faults: Vec<AddressError>,
+    /// Takes what links lead to; `None` if it is everything.
+    ends: Option<EndFilter<'a>>,
+    /// The nodes that links from hits lead to.
+    linked: HashSet<PlaceKey>,
+    /// Whether links may lead to further nodes.
+    has_far: bool,
     /// Whether the question finds further nodes, for which there is no room.
     has_more: bool,
     /// The advice of a question that found nothing.
@@ -501,6 +546,15 @@ impl Bundle<'_> {
         if self.seen.insert(place.key()) {
             self.items.push(BundleItem::Place(place, hop));
         }
+    }
+
+    /// Returns the number of linked nodes that are not on the page or before it.
+    fn left(&self) -> LinkedLeft {
+        let shown = self.enough.saturating_sub(1);
+        let after = self.items.iter().skip(shown);
+        let after = after.filter(|item| matches!(item, BundleItem::Place(_, Some(_)))).count();
+        let unadded = self.linked.iter().filter(|key| !self.seen.contains(key)).count();
+        LinkedLeft { count: after + unadded, is_least: self.has_more || self.has_far }
     }
 
     fn add_sources(&mut self) -> Result<()> {
@@ -593,12 +647,14 @@ impl Bundle<'_> {
         ranked: &HashSet<PlaceKey>,
         beside: &mut HashSet<PlaceKey>,
     ) -> Result<()> {
-        let most = limits::LIST_LIMIT;
-        let (globs, hops) = (&self.request.filter.globs, self.request.hops);
-        let linked = links::reachable(self.session, vec![place], globs, hops, most)?;
+        let (most, hops) = (limits::LIST_LIMIT, self.request.hops);
+        let ends = self.ends.as_ref();
+        let linked = links::reachable(self.session, vec![place], ends, hops, most)?;
+        self.has_far |= linked.len() >= most;
         let mut room = LINKED_BESIDE_HIT;
         for (place, hop) in linked {
             let key = place.key();
+            self.linked.insert(key);
             if room > 0 && !ranked.contains(&key) && !self.seen.contains(&key) {
                 self.add(place, Some(hop));
                 beside.insert(key);
@@ -641,6 +697,7 @@ impl Bundle<'_> {
         // Nodes that are linked come after all others, but for the first ones of each hit.
         let room = self.enough.saturating_sub(self.items.len());
         if self.request.hops == 0 || room == 0 {
+            self.has_far = room == 0;
             return Ok(());
         }
         let places = self.items.iter().filter_map(|item| match item {
@@ -650,8 +707,9 @@ impl Bundle<'_> {
         let roots: Vec<ResolvedNode> = places.collect();
         // The nodes that are in the bundle already may be reached again.
         let room = room.saturating_add(self.items.len() - roots.len());
-        let (globs, hops) = (&self.request.filter.globs, self.request.hops);
-        let linked = links::reachable(self.session, roots, globs, hops, room)?;
+        let (ends, hops) = (self.ends.as_ref(), self.request.hops);
+        let linked = links::reachable(self.session, roots, ends, hops, room)?;
+        self.has_far = linked.len() >= room;
         for (place, hop) in linked {
             self.add(place, Some(hop));
         }

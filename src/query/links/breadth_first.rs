@@ -14,8 +14,8 @@ use super::{Direction, Edge, EdgeFilter, EndFilter, contains, is_within, lines_o
 use crate::error::Result;
 use crate::limits;
 use crate::position::LineSpan;
+use crate::query::Session;
 use crate::query::resolved_node::ResolvedNode;
-use crate::query::{FilterRequest, Session};
 
 /// An edge between two nodes of a walk.
 #[derive(Clone, Debug)]
@@ -45,24 +45,19 @@ impl WalkedEdge {
 }
 
 /// Returns the first `most` of the nodes that are at most `max_hops` links away from `roots`, nearest first, each with its
-/// distance, in either direction and without what the globs exclude. The roots are not included. Follows no links of
+/// distance, in either direction and without what `ends` excludes. The roots are not included. Follows no links of
 /// nodes after which there is no room.
-pub fn reachable(
-    session: &Session<'_>,
+pub(in crate::query) fn reachable<'a>(
+    session: &'a Session<'a>,
     roots: Vec<ResolvedNode>,
-    globs: &[String],
+    ends: Option<&'a EndFilter<'a>>,
     max_hops: usize,
     most: usize,
 ) -> Result<Vec<(ResolvedNode, usize)>> {
     let count = roots.len();
     let most = count.saturating_add(most);
-    // Globs that take documents say nothing about those that links lead to.
-    let has_exclusion = globs.iter().any(|glob| glob.starts_with('!'));
-    let globs = std::iter::once("**".to_owned()).chain(globs.iter().cloned());
-    let globs = if has_exclusion { globs.collect() } else { Vec::new() };
-    let ends = EndFilter::new(session, &FilterRequest { globs, ..FilterRequest::default() })?;
     let walk = BreadthFirstWalk::new(session, EdgeFilter::default(), Direction::Both, roots);
-    let mut walk = walk.within(ends.as_ref());
+    let mut walk = walk.within(ends);
     let mut layer = 0..count;
     for hop in 0..max_hops {
         if layer.is_empty() || walk.places.len() >= most {

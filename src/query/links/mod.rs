@@ -14,7 +14,8 @@ mod targets;
 pub mod walk;
 
 pub(in crate::query) use all_documents::AllDocuments;
-pub use breadth_first::{WalkedEdge, reachable};
+pub use breadth_first::WalkedEdge;
+pub(super) use breadth_first::reachable;
 pub use graph::{Direction, Edge, EdgeFilter, source_word};
 pub(crate) use targets::Changed;
 
@@ -121,6 +122,16 @@ impl<'a> EndFilter<'a> {
         }
         let filter = Filter::new(session, request)?;
         Ok(Some(Self { session, filter, documents: RefCell::default() }))
+    }
+
+    /// Returns the filter for what `globs` exclude, if they exclude anything. Globs that take documents say nothing about
+    /// those that links lead to.
+    pub(super) fn excluding(session: &'a Session<'a>, globs: &[String]) -> Result<Option<Self>> {
+        if !globs.iter().any(|glob| glob.starts_with('!')) {
+            return Ok(None);
+        }
+        let globs = std::iter::once("**".to_owned()).chain(globs.iter().cloned()).collect();
+        Self::new(session, &FilterRequest { globs, ..FilterRequest::default() })
     }
 
     fn takes(&self, end: &ResolvedNode) -> Result<bool> {
