@@ -204,13 +204,32 @@ fn an_equal_title_renumbers_others_and_their_links_follow() {
 fn a_dry_run_prints_the_diff_of_every_file_and_writes_nothing() {
     let place = vault();
     let before = files(&place);
-    let diff = place.run(&[&MOVE[..], &["--dry-run"]].concat()).success().text();
+    let run =
+        |more: &[&str]| place.run(&[&MOVE[..], &["--dry-run"], more].concat()).success().text();
+    let diff = run(&["-f", "raw"]);
     assert!(
         diff.starts_with("diff --git a/notes/target.md b/archive/old/The target (1).md\nrename from notes/target.md\nrename to archive/old/The target (1).md\n")
     );
     for path in ["answer.md", "deep/er/far.md", "index.md", "notes/other.md"] {
         assert!(diff.contains(&format!("--- a/{path}\n")), "{path}");
     }
+    // By default it shows the changed lines only, with the number of links in each file.
+    let lines = run(&[]);
+    assert!(lines.starts_with("notes/target.md => archive/old/The target (1).md: "), "{lines}");
+    for path in ["answer.md", "deep/er/far.md", "index.md", "notes/other.md"] {
+        let (_, of_file) = lines.split_once(&format!("\n{path}: ")).unwrap();
+        let (count, changed) = of_file.split_once('\n').unwrap();
+        assert!(count.ends_with(" link") || count.ends_with(" links"), "{lines}");
+        assert!(changed.starts_with("@@ "), "{lines}");
+    }
+    let shown = lines.lines().filter(|line| line.starts_with(['+', '-'])).count();
+    let hunks = lines.lines().filter(|line| line.starts_with("@@")).count();
+    assert!(hunks > 2 && shown >= 2 * hunks, "{lines}");
+    let names = lines.lines().filter(|line| line.contains(".md") && line.ends_with(" links"));
+    let other = lines.lines().filter(|line| !line.starts_with(['@', '+', '-', ' ']));
+    assert!(names.count() > 1 && other.count() == 5, "{lines}");
+    assert!(lines.contains("\n  ") && lines.contains(" links rewritten, "), "{lines}");
+    assert!(lines.len() < diff.len(), "{lines}");
     assert_eq!(files(&place), before);
     let kept = place.run(&[&MOVE[..], &["--no-links"]].concat()).success().json();
     assert_eq!(kept["rewritten_links"], 0);
@@ -591,7 +610,8 @@ fn a_dry_run_that_is_cut_says_how_much_would_change() {
         cut.contains("40 links rewritten, 41 files changed") && cut.contains("truncated"),
         "{cut}"
     );
-    assert!(!place.run(&rename).success().text().contains("files changed"));
+    let whole = place.run(&rename).success().text();
+    assert!(whole.contains("d9.md: 1 link\n") && !whole.contains("truncated"), "{whole}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) struct EditArgs<T: Args> {
 /// Options that all edits have.
 #[derive(Debug, Args)]
 pub(super) struct EditOptions {
-    /// Print the change as a unified diff, and write nothing
+    /// Print the change as a diff, and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Edit only if the place, or the whole file, has this hash, which `read -f json` prints
@@ -150,21 +150,21 @@ pub(super) fn run(
     };
     let is_changed = answer.report.as_ref().is_some_and(EditReport::is_change);
     let outcome = answer.outcome();
-    print_edit(global, answer, outcome, is_dry_run, is_changed)
+    let diff = is_dry_run.then_some(Format::Raw);
+    print_edit(global, answer, outcome, diff, is_changed)
 }
 
-/// Prints the answer of an edit. That of a dry run is a diff by default.
+/// Prints the answer of an edit. `dry_run` is the default format of one that writes nothing.
 pub(super) fn print_edit<A: Answer + List>(
     global: &Global,
     mut answer: A,
     outcome: Outcome,
-    is_dry_run: bool,
+    dry_run: Option<Format>,
     is_changed: bool,
 ) -> Result<Status> {
-    let is_diff = is_dry_run && global.format.is_none() && outcome == Outcome::All;
-    let format = if is_diff { Some(Format::Raw) } else { global.format };
+    let format = global.format.or(dry_run.filter(|_| outcome == Outcome::All));
     let printed = global.in_format(format).print_list(&mut answer);
-    if is_changed && !is_dry_run {
+    if is_changed && dry_run.is_none() {
         printed.map_err(|error| error.in_part("the files were changed; do not repeat the edit"))?;
     } else {
         printed?;

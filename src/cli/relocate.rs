@@ -13,6 +13,7 @@ use super::store;
 use crate::edit::plan::Allow;
 use crate::edit::{RelocateAnswer, RelocateRequest, Relocation, SectionRelocation, relocate};
 use crate::error::Result;
+use crate::output::Format;
 use crate::query::List as _;
 
 /// Arguments of `rename`.
@@ -147,5 +148,6 @@ fn run(
         }
     };
     let outcome = answer.outcome();
-    print_edit(global, answer, outcome, is_dry_run, is_changed)
+    let changed_lines = is_dry_run.then_some(Format::Text);
+    print_edit(global, answer, outcome, changed_lines, is_changed)
 }

@@ -11,6 +11,9 @@ use crate::limits;
 use crate::message::Message;
 use crate::query::{List, Outcome};
 
+/// The equal lines around a change in a diff, as many as git prints.
+const CONTEXT_LINES: usize = 3;
+
 /// The report of the edits, or why none was made.
 #[derive(Clone, Debug)]
 pub struct EditAnswer {
@@ -145,6 +148,22 @@ pub(super) fn first_lines(text: &[u8], most: usize) -> &[u8] {
 
 /// Returns a unified diff from `before`, the bytes of the file `from`, to `after`, those of the file `to`.
 pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8> {
+    let hunks = hunks(before, after, CONTEXT_LINES);
+    if hunks.is_empty() {
+        return hunks;
+    }
+    // Like git, a tab ends a name with a space, because patch would read the name up to the space.
+    let name = |side: &str, path: &str| {
+        let end = if path.contains(' ') { "\t" } else { "" };
+        format!("{}{end}", quoted(&format!("{side}/{path}")))
+    };
+    let mut bytes = format!("--- {}\n+++ {}\n", name("a", from), name("b", to)).into_bytes();
+    bytes.extend(hunks);
+    bytes
+}
+
+/// Returns the parts of a unified diff that differ, each with up to `context` equal lines before and after it.
+pub(super) fn hunks(before: &[u8], after: &[u8], context: usize) -> Vec<u8> {
     // Patches have lines that end with a line feed; a lone carriage return is text in them.
     let lines =
         |text| -> Vec<&[u8]> { <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect() };
@@ -152,15 +171,7 @@ pub(super) fn diff(from: &str, to: &str, before: &[u8], after: &[u8]) -> Vec<u8>
     // Without a timeout, so that the same texts always have the same diff. The default algorithm bounds its work.
     let diff = similar::TextDiff::configure().diff_slices(&before, &after);
     let mut bytes = Vec::new();
-    for hunk in diff.unified_diff().iter_hunks() {
-        if bytes.is_empty() {
-            // Like git, a tab ends a name with a space, because patch would read the name up to the space.
-            let name = |side: &str, path: &str| {
-                let end = if path.contains(' ') { "\t" } else { "" };
-                format!("{}{end}", quoted(&format!("{side}/{path}")))
-            };
-            bytes = format!("--- {}\n+++ {}\n", name("a", from), name("b", to)).into_bytes();
-        }
+    for hunk in diff.unified_diff().context_radius(context).iter_hunks() {
         bytes.extend_from_slice(format!("{}\n", hunk.header()).as_bytes());
         for change in hunk.iter_changes() {
             bytes.extend_from_slice(change.tag().to_string().as_bytes());

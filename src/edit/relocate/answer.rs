@@ -63,6 +63,9 @@ pub struct RelocateAnswer {
     /// The bytes of the diff.
     #[serde(skip)]
     pub(crate) raw: Vec<u8>,
+    /// The changed lines of a dry run, without those around them.
+    #[serde(skip)]
+    pub(crate) changed_lines: Vec<u8>,
     /// The name of the command.
     #[serde(skip)]
     operation: &'static str,
@@ -98,6 +101,7 @@ impl RelocateAnswer {
             diff: is_dry_run.then(|| String::from_utf8_lossy(&raw).into_owned()),
             truncated: false,
             raw,
+            changed_lines: if is_dry_run { report.changed_lines() } else { Vec::new() },
             operation: report.operation,
             unresolved_selectors: Vec::new(),
             warnings: report.warnings.clone(),
@@ -162,6 +166,7 @@ impl List for RelocateAnswer {
             self.effects = self.effects.listing(size.saturating_sub(1));
         }
         self.raw = first_lines(&self.raw, size.saturating_sub(listed)).to_vec();
+        self.changed_lines = first_lines(&self.changed_lines, size.saturating_sub(listed)).to_vec();
         self.diff = self.diff.is_some().then(|| String::from_utf8_lossy(&self.raw).into_owned());
         self.truncated = true;
         true

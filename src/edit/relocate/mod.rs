@@ -27,7 +27,8 @@ use super::files::{EditTransaction, FileChange, OldFile};
 use super::hint::{check_hash, instead_of_title, of_whole_document};
 use super::plan::{Allow, Position, Renumbered};
 use crate::address::{AddressError, AddressResult};
-use crate::edit::answer::{diff, quoted};
+use crate::count::counted;
+use crate::edit::answer::{diff, hunks, quoted};
 use crate::edit::linked_first;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
@@ -382,6 +383,24 @@ impl RelocateReport {
             }
             bytes.extend_from_slice(names.as_bytes());
             bytes.extend(diff(&file.from, &file.file, &file.before, &file.after));
+        }
+        bytes
+    }
+
+    /// Returns the changed lines of each file, after its name and the number of its links that are rewritten.
+    pub fn changed_lines(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for file in &self.files {
+            let mut line = quoted(&file.file).into_owned();
+            if file.from != file.file {
+                line = format!("{} => {line}", quoted(&file.from));
+            }
+            if !file.links.is_empty() {
+                line.push_str(&format!(": {}", counted(file.links.len(), "link")));
+            }
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+            bytes.extend(hunks(&file.before, &file.after, 0));
         }
         bytes
     }

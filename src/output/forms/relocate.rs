@@ -74,10 +74,7 @@ impl Answer for RelocateAnswer {
             Footer::new(&self.unresolved_selectors, &self.warnings, self.is_truncated());
         if self.is_dry_run() {
             footer.notes = side_effects(&self.effects);
-            // A diff that is cut does not show how much changes.
-            footer.notes.extend(
-                total(self).filter(|_| self.is_truncated()).map(|total| format!("  {total}")),
-            );
+            footer.notes.extend(total(self).map(|total| format!("  {total}")));
         }
         footer
     }
@@ -92,7 +89,7 @@ impl Answer for RelocateAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         if self.is_dry_run() {
-            writer.content(&self.raw);
+            writer.content(&self.changed_lines);
         } else {
             let lines = lines(self).into_iter().chain(side_effects(&self.effects));
             lines.for_each(|line| writer.line(Style::Plain, line));
