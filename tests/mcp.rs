@@ -1053,6 +1053,25 @@ fn a_reply_says_how_to_continue_as_an_argument() {
 }
 
 #[test]
+fn a_call_names_all_edits_that_cannot_be_made() {
+    let place = Place::ingested(&[("a.md", "# One\n\n## Two\n")]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let edits = json!({ "edits": [
+        { "operation": "delete", "section": "a.md::Three" },
+        { "operation": "delete", "section": "a.md::Two", "bogus": 1 },
+        { "operation": "replace", "section": "a.md::Two" },
+        { "operation": "delete", "section": "a.md::Two" },
+    ] });
+    let (text, is_error) = server.call("edit", &edits);
+    assert!(is_error);
+    for (number, is_named) in [(1, true), (2, true), (3, true), (4, false)] {
+        assert_eq!(text.contains(&format!("\"edit {number}: ")), is_named, "{text}");
+    }
+    assert!(text.contains("\"others\":["), "{text}");
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "# One\n\n## Two\n");
+}
+
+#[test]
 fn numbers_and_truth_values_may_be_text() {
     let place = Place::ingested(&[("a.md", "# One\n\n## Two\n"), ("b.md", "# One\n")]);
     let mut server = Server::start(&place, &[]);
