@@ -330,6 +330,16 @@ fn links_are_checked_where_the_filters_say() {
     ] {
         assert_eq!(targets(filter), expected, "{filter:?}");
     }
+    // A row is in its line without the line end, and a cell is a part of it.
+    place.write("notes/t.md", "# T\n\n| a | b |\n| - | - |\n| [v](v.md) | x |\n");
+    place.run(&["ingest"]).success();
+    for at in ["row[0]", "row[0]/cell[0]", "row[0]/cell[1]"] {
+        let address = format!("notes/t.md::h1[0]/block:table[0]/{at}");
+        assert_eq!(targets(&[&address]), ["v"], "{at}");
+    }
+    let other = ["links", "check", "notes/t.md::h1[0]/block:table[0]/row[header]"];
+    assert_eq!(place.run(&other).success().json()["findings"], serde_json::json!([]));
+
     let unknown = place.run(&["links", "check", "--under", "nowhere"]).ends(2).json();
     assert_eq!(unknown["unresolved_selectors"][0]["selector"], "nowhere");
 

@@ -29,7 +29,7 @@ use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::message::{Message, message, shell_word};
 use crate::percent::percent_decode;
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, LineIndex};
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
 use crate::terms::folded;
 use crate::visible::quoted;
@@ -496,11 +496,29 @@ impl Filter {
 
     /// Returns whether `span` of a document is in one of the nodes that hits must be in.
     pub(super) fn is_under(&self, document: &StoredDocument, span: ByteSpan) -> bool {
+        self.has_place(document, |place| place.span.contains(span))
+    }
+
+    /// Returns whether the document is in one of the folders that hits must be in, or `has_it` accepts one of the nodes.
+    fn has_place(&self, document: &StoredDocument, has_it: impl Fn(&Place) -> bool) -> bool {
         self.documents.under.as_ref().is_none_or(|under| {
             let places = self.places.get(&document.id);
-            under.has_in_folder(&document.path)
-                || places.is_some_and(|places| places.iter().any(|place| place.span.contains(span)))
+            under.has_in_folder(&document.path) || places.is_some_and(|all| all.iter().any(has_it))
         })
+    }
+
+    /// Returns whether a line of a document, 1-based, matches. A node has all lines that it has bytes on, so that the
+    /// lines of a cell are those of its row.
+    pub(super) fn takes_line(
+        &self,
+        document: &OpenDocument,
+        index: &LineIndex,
+        line: usize,
+    ) -> bool {
+        let span = ByteSpan::new(index.start_of(line), index.end_of(line));
+        self.has_place(&document.stored, |place| index.lines(place.span).contains(line))
+            && self.takes_level(document, span)
+            && self.takes_type_of(document, span)
     }
 
     /// Returns the parts of `document` that the request names and in which something passes the filter: the whole of it,
@@ -573,11 +591,14 @@ impl Filter {
     }
 
     fn takes_place(&self, document: &OpenDocument, span: ByteSpan) -> bool {
-        self.is_under(&document.stored, span)
-            && (self.types.is_empty()
-                || types_of(document, span)
-                    .iter()
-                    .any(|of| self.types.iter().any(|wanted| wanted == of)))
+        self.is_under(&document.stored, span) && self.takes_type_of(document, span)
+    }
+
+    fn takes_type_of(&self, document: &OpenDocument, span: ByteSpan) -> bool {
+        self.types.is_empty()
+            || types_of(document, span)
+                .iter()
+                .any(|of| self.types.iter().any(|wanted| wanted == of))
     }
 
     /// Returns the filter for the index, which selects sections. [`Self::takes`] then checks each hit.

@@ -14,7 +14,7 @@ use crate::links::{Kind, OnDisk, Reason, StoredLink, folder_of};
 use crate::markdown::outline::Section;
 use crate::message::{Message, message};
 use crate::percent::percent_decode;
-use crate::position::{ByteSpan, LineIndex};
+use crate::position::LineIndex;
 use crate::query::finding::{Finding, Findings, UNCHECKED};
 use crate::query::listed::ListedDocuments;
 use crate::query::missing_document::INGEST_ADDS;
@@ -59,10 +59,7 @@ pub fn check(
                 None
             };
             let takes_line = |line: usize| {
-                index.as_ref().is_none_or(|index| {
-                    let span = ByteSpan::new(index.start_of(line), index.end_of(line));
-                    filter.takes(document, span)
-                })
+                index.as_ref().is_none_or(|index| filter.takes_line(document, index, line))
             };
             graph
                 .open_targets_of(&document.stored, links.iter().filter(|link| link.names_part()))?;
