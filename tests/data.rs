@@ -425,6 +425,21 @@ fn a_row_that_is_wider_than_its_table_is_refused() {
 }
 
 #[test]
+fn a_row_of_a_table_in_a_block_quote_may_begin_with_its_marks() {
+    let table = "> > | a | b |\n> > |---|---|\n> > | 1 | 2 |\n";
+    for row in ["| 3 | 4 |", "> | 3 | 4 |", "> > | 3 | 4 |", ">>| 3 | 4 |"] {
+        let place = Place::ingested(&[("a.md", table)]);
+        let address = "a.md::root/block:blockquote[0]/block:blockquote[0]/block:table[0]/row[0]";
+        place.run(&["insert", address, "--content", row]).success();
+        let after = std::fs::read_to_string(place.join("a.md")).unwrap();
+        assert_eq!(after, format!("{table}> > | 3 | 4 |\n"), "{row}");
+        place.run(&["replace", address, "--content", row]).success();
+        let after = std::fs::read_to_string(place.join("a.md")).unwrap();
+        assert!(after.ends_with("|\n> > | 3 | 4 |\n> > | 3 | 4 |\n"), "{after}");
+    }
+}
+
+#[test]
 fn a_row_that_is_wider_than_its_table_can_be_given_back() {
     let table = "| a |\n|---|\n| 1 | 2 |\n";
     let place = Place::ingested(&[("a.md", table)]);

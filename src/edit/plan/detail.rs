@@ -75,7 +75,7 @@ pub fn plan_detail(old: &Version, detail: Detail<'_>, allow: Allow) -> Result<Pl
             let text = if given == row.span.of(old.bytes()).trim_ascii() {
                 row.span.of(old.bytes()).to_vec()
             } else {
-                row_text(table, content)?.into_bytes()
+                row_text(old, table, row, content)?.into_bytes()
             };
             (row.span, text, Wanted::Row(place))
         }
@@ -238,10 +238,18 @@ fn one_line(content: &[u8]) -> Result<String, Refusal> {
     if text.contains(['\n', '\r']) { Err(Refusal::LineEnd) } else { Ok(text.to_owned()) }
 }
 
-/// Returns content as a row of `table`.
-fn row_text(table: &Table, content: &[u8]) -> Result<String, Refusal> {
-    let text = one_line(content)?;
-    let (cells, columns) = (cells(&text).len(), table.width());
+/// Returns content as a row of `table`, beside or in place of `row`. The marks of block quotes with which the line of
+/// that row begins may be given or left out.
+fn row_text(old: &Version, table: &Table, row: Row<'_>, content: &[u8]) -> Result<String, Refusal> {
+    let file = old.bytes();
+    let before = ByteSpan::new(line_start(file, row.span.start), row.span.start).of(file);
+    let given = one_line(content)?;
+    let mut text = &*given;
+    for _ in before.iter().filter(|byte| **byte == b'>') {
+        let Some(rest) = text.strip_prefix('>') else { break };
+        text = rest.trim_start_matches([' ', '\t']);
+    }
+    let (cells, columns) = (cells(text).len(), table.width());
     if text.is_empty() {
         Err(Refusal::EmptyContent)
     } else if cells > columns {
@@ -249,7 +257,7 @@ fn row_text(table: &Table, content: &[u8]) -> Result<String, Refusal> {
     } else if columns > 1 && !text.replace("\\|", "").contains('|') {
         Err(Refusal::NotARow { columns })
     } else {
-        Ok(text)
+        Ok(text.to_owned())
     }
 }
 
@@ -321,7 +329,7 @@ fn row_insertion(
 ) -> Result<(ByteSpan, Vec<u8>, Wanted), Refusal> {
     let (table, row) = row_of(old, place)?;
     let file = old.bytes();
-    let text = row_text(table, content)?;
+    let text = row_text(old, table, row, content)?;
     let start = line_start(file, row.span.start);
     let prefix = ByteSpan::new(start, row.span.start).of(file);
     let line_end = dominant_line_end(file).unwrap_or(b"\n");
