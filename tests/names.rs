@@ -156,6 +156,23 @@ fn a_pattern_where_one_document_is_needed_says_how_many_match() {
 }
 
 #[test]
+fn a_name_of_several_documents_and_a_folder_names_the_folder_first() {
+    let place = Place::ingested(&[
+        ("tldr/ar/tldr.md", "# A\n"),
+        ("tldr/de/tldr.md", "# D\n"),
+        ("tldr/de/other.md", "# O\n"),
+    ]);
+    let text = place.run(&["toc", "tldr", "-f", "text"]).ends(1).text();
+    assert!(text.contains("tldr/ is a folder, and 2 documents are named \"tldr\""), "{text}");
+    let json = place.run(&["toc", "tldr", "-f", "json"]).ends(1).json();
+    assert_eq!(json["unresolved_selectors"][0]["suggestions"][0], "tldr/", "{json}");
+    place.run(&["toc", "tldr/"]).success();
+    // An edit and an address take no folder.
+    let json = place.run(&["select", "tldr"]).ends(1).json();
+    assert_eq!(json["unresolved_selectors"][0]["suggestions"], serde_json::json!([]), "{json}");
+}
+
+#[test]
 fn a_budget_keeps_the_first_suggestions() {
     let files: Vec<String> =
         (0..5).map(|name| format!("some/long/folder/generate-{name}.md")).collect();

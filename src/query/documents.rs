@@ -11,6 +11,7 @@ use crate::address::{AddressError, AddressResult, FaultCode, ParsedPlace, namesp
 use crate::error::Result;
 use crate::glob::is_glob;
 use crate::limits;
+use crate::message::message;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 use crate::visible::quoted;
 
@@ -38,7 +39,7 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
         let found = match meant(session, name, &[])? {
             Ok(found) => found,
             Err(fault) => {
-                result.faults.push(fault.of(name));
+                result.faults.push(or_folder(session, fault, name)?.of(name));
                 continue;
             }
         };
@@ -48,6 +49,18 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
         result.documents.extend(found.into_iter().filter(|document| seen.insert(document.id)));
     }
     Ok(result)
+}
+
+/// Adds to a fault the folder with the path `name`, which may be meant where folders are taken.
+fn or_folder(session: &Session<'_>, fault: AddressError, name: &str) -> Result<AddressError> {
+    let folder = folders::by_name(session, without_selector(name))?.map(|it| format!("{it}/"));
+    Ok(match folder {
+        Some(folder) if fault.code == FaultCode::Ambiguous => {
+            let message = message!("{} is a folder, and {}", folder, fault.message);
+            AddressError { message, ..fault }.suggest_first(vec![folder])
+        }
+        _ => fault,
+    })
 }
 
 /// Returns the fault for a name that means no documents.
