@@ -1326,25 +1326,94 @@ fn standard_input_that_cannot_be_read_is_named() {
 
 #[test]
 fn an_insertion_prints_the_address_of_what_was_inserted() {
-    let place =
-        Place::ingested(&[("l.md", "# L\n\n- a\n- b\n\n| A |\n| - |\n| 1 |\n\n## M\n\ntext\n")]);
-    for (target, content, expected) in [
+    const LDMD: &str = "<!--LDMD:BEGIN id=\"n\"-->\nx\n\n- y\n<!--LDMD:END id=\"n\"-->";
+    let files = [
+        ("l.md", "- t\n\n# L\n\n- a\n  - n\n- b\n\n| A |\n| - |\n| 1 |\n\n> - q\n\n## M\n\ntext\n"),
+        ("p.md", "# Page\n\nx\n\n## Old\n\ny\n"),
+        ("s.md", "para\n\n* x\n"),
+    ];
+    for (target, position, content, expected) in [
         (
             "l.md::l/block:list[0]/item[1]",
+            "after",
             "- c",
-            "line 5 as l.md::heading:h1[0]/block:list[0]/item[2]",
+            "l.md::heading:h1[0]/block:list[0]/item[2]",
         ),
-        ("l.md::l/block:table[0]/row[0]", "| 2 |", "line 10 as l.md:10-10"),
-        ("l.md::l/block:table[0]", "para", "line 12 as l.md::heading:h1[0]/block:paragraph[0]"),
-        ("l.md::m", "## N\n\nx", "as l.md::l/n"),
+        // The list begins where its first item does.
+        (
+            "l.md::l/block:list[0]/item[0]",
+            "before",
+            "- c",
+            "l.md::heading:h1[0]/block:list[0]/item[0]",
+        ),
+        ("l.md::l/block:list[0]", "before", "- c", "l.md::heading:h1[0]/block:list[0]/item[0]"),
+        (
+            "l.md::l/block:list[0]/item[0]/block:list[0]/item[0]",
+            "before",
+            "- c",
+            "l.md::heading:h1[0]/block:list[0]/item[0]/block:list[0]/item[0]",
+        ),
+        ("l.md::*", "first_child", "- c", "l.md::root/block:list[0]/item[0]"),
+        (
+            "l.md:13-13",
+            "before",
+            "> - c",
+            "l.md::heading:h1[0]/block:blockquote[0]/block:list[0]/item[0]",
+        ),
+        ("l.md::l/block:table[0]/row[0]", "after", "| 2 |", "l.md:12-12"),
+        ("l.md::l/block:table[0]", "after", "para", "l.md::heading:h1[0]/block:paragraph[0]"),
+        ("l.md::m", "after", "## N\n\nx", "l.md::l/n"),
+        ("l.md::m", "last_child", "> quote", "l.md::heading:h2[0]/block:blockquote[0]"),
+        // One node does not have all of it.
+        ("l.md::m", "last_child", "p1\n\np2", "l.md:19-21"),
+        ("l.md::l/block:list[0]/item[1]", "after", "- c\n- d", "l.md:8-9"),
+        ("l.md::m", "after", "## N\n\n## O", "l.md:19-21"),
+        ("s.md:2-2", "before", "p1\n\np2", "s.md:2-4"),
+        ("l.md::m", "last_child", LDMD, "l.md::ldmd:n"),
+        // The first title is a word of selectors.
+        ("p.md::Old", "after", "## New", "p.md::/page/new"),
+        ("p.md::Page", "after", "# Root", "p.md::/root"),
     ] {
-        let answer =
-            place.run(&["insert", target, "--content", content, "-f", "text"]).success().text();
-        assert!(answer.contains(expected), "{answer} {expected}");
-        let address = answer.trim_end().rsplit(" as ").next().unwrap();
+        let place = Place::ingested(&files);
+        let insert = ["insert", target, "--position", position, "--content", content];
+        let text = place.run(&[&insert[..], &["--dry-run", "-f", "json"]].concat());
+        assert_eq!(text.success().json()["new_selector"], expected, "{target} {content}");
+        let answer = place.run(&[&insert[..], &["-f", "text"]].concat()).success().text();
+        let address = answer.lines().next().unwrap().rsplit(" as ").next().unwrap();
+        assert_eq!(address, expected, "{answer}");
         let read = place.run(&["select", address, "-f", "raw"]).success().text();
-        assert_eq!(read.trim_end(), content, "{answer}");
+        assert!(content.ends_with(read.trim()), "{answer}{read}");
+        assert_eq!(read.lines().count(), content.lines().count(), "{answer}{read}");
     }
+}
+
+#[test]
+fn an_insertion_that_a_later_edit_removes_has_no_address() {
+    let place = Place::ingested(&[("d.md", "# D\n\n## Child\n\ntext\n\n## Last\n\ntext\n")]);
+    let insert = r###"{"operation":"insert","section":"d.md::Child","content":"## Tmp\n\nt"}"###;
+    for (later, is_removed) in [
+        (r#"{"operation":"delete","section":"d.md::Tmp"}"#, true),
+        (
+            r#"{"operation":"replace","section":"d.md::*","content":"other","allow_drop":true}"#,
+            true,
+        ),
+        (r#"{"operation":"replace","section":"d.md::Tmp","content":"other"}"#, false),
+        (r#"{"operation":"delete","section":"d.md::Child"}"#, false),
+    ] {
+        place.write("batch.jsonl", format!("{insert}\n{later}"));
+        let batch = ["edit", "--batch", "batch.jsonl", "--dry-run"];
+        let json = place.run(&[&batch[..], &["-f", "json"]].concat()).success().json();
+        let edit = &json["edits"][0];
+        for field in ["inserted_at", "new_selector", "new_section_path"] {
+            assert_eq!(edit[field].is_null(), is_removed, "{later} {edit}");
+        }
+    }
+    place.write(
+        "batch.jsonl",
+        format!("{insert}\n{}", r#"{"operation":"delete","section":"d.md::Tmp"}"#),
+    );
+    let text = place.run(&["edit", "--batch", "batch.jsonl", "-f", "text"]).success().text();
+    assert!(text.contains(": inserted, and removed by a later edit\n"), "{text}");
 }
 
 #[test]

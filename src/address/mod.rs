@@ -30,7 +30,7 @@ pub use params::{Params, SectionPart, parse_params, split_known_params};
 pub use place::{
     FRONT_MATTER_PLACE, Locator, ParsedPlace, parse_places, split_marks, wrong_params,
 };
-pub use selector::{Ordinal, Selector, Step, StepKind, joined, misplaced_step};
+pub use selector::{Ordinal, Selector, Step, StepKind, is_selector, joined, misplaced_step};
 pub use tree::{DeadEnd, StepScope, Tree};
 
 /// Parses a text of digits. A number that is too large for the type becomes the largest value, so

@@ -43,12 +43,36 @@ struct NewContent {
     span: ByteSpan,
     /// The start of the section that was replaced, and the part of it that was.
     section: Option<(usize, EditScope)>,
+    /// Whether a later edit removed it, or replaced it together with text around it.
+    is_removed: bool,
+}
+
+/// Where the new content of an edit is after all edits.
+pub(super) struct NewPlace {
+    /// See [`Done::new_lines`].
+    pub(super) lines: LineSpan,
+    /// See [`Done::new_section_path`].
+    pub(super) section_path: Option<String>,
+    /// See [`Done::new_selector`].
+    pub(super) selector: Option<String>,
+}
+
+/// Returns `span` without the blanks and the marks of block quotes at both of its ends.
+fn trimmed(file: &[u8], span: ByteSpan) -> ByteSpan {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>';
+    let bytes = span.of(file);
+    let Some(first) = bytes.iter().position(|byte| !is_blank(byte)) else { return span };
+    let last = bytes.iter().rposition(|byte| !is_blank(byte)).unwrap_or(first);
+    ByteSpan::new(span.start + first, span.start + last + 1)
 }
 
 impl NewContent {
-    /// Moves the spans as a later edit moves them.
-    fn shift(&mut self, splice: &Splice) {
+    /// Moves the spans as a later edit of `file` moves them.
+    fn shift(&mut self, splice: &Splice, file: &[u8]) {
         let shift = Shift::of(splice);
+        let is_same = trimmed(file, splice.at) == trimmed(file, self.span);
+        let is_kept = is_same && !splice.inserted.is_empty();
+        self.is_removed |= !self.span.is_empty() && splice.at.contains(self.span) && !is_kept;
         let start = |offset: usize| shift.start(offset).unwrap_or(splice.inserted.start);
         let end = |offset: usize| shift.end(offset).unwrap_or(splice.inserted.end);
         let is_gone = |start: usize| splice.inserted.is_empty() && shift.start(start).is_none();
@@ -214,7 +238,8 @@ impl Current {
             refused_edit.refused(&refusal)
         })?;
         if !splice.effects.is_noop {
-            self.made.iter_mut().for_each(|one| one.shift(&splice));
+            let file = self.version.bytes();
+            self.made.iter_mut().for_each(|one| one.shift(&splice, file));
         }
         let (removed, around) = match operation {
             // A cell is emptied, and its line stays.
@@ -246,7 +271,7 @@ impl Current {
             old_lines: LineIndex::new(self.version.bytes()).lines(around),
             new_lines: LineSpan::default(),
             new_section_path: None,
-            new_place: String::new(),
+            new_selector: None,
             effects: splice.effects,
             warnings,
         };
@@ -266,7 +291,7 @@ impl Current {
         let around = tree.section_at(splice.at.start).filter(|_| is_gone);
         let around = around.and_then(|node| Some((tree.node(node)?.bytes.start, scope)));
         let section = section.or(around);
-        made.push(NewContent { span: splice.inserted, section });
+        made.push(NewContent { span: splice.inserted, section, is_removed: false });
         *self = Self { made, ..Self::of(self.document.stored.clone(), version) };
         Ok(Ok(done))
     }
@@ -335,32 +360,44 @@ impl Current {
         Some(Ok(Detail::InsertRow(RowPlace { node, row }, Side::After, content)))
     }
 
-    /// Returns, for each edit, the lines, the slug path and the address after all edits; see [`Done`].
-    pub(super) fn places(&self) -> impl Iterator<Item = (LineSpan, Option<String>, String)> {
+    /// Returns, for each edit, where its new content is after all edits.
+    pub(super) fn places(&self) -> impl Iterator<Item = NewPlace> {
         let index = LineIndex::new(self.version.bytes());
         self.made.iter().map(move |one| {
             let section = one.section.and_then(|(start, scope)| self.section_span(start, scope));
-            let place = self.first_address(one.span, index.lines(one.span));
-            (index.lines(section.unwrap_or(one.span)), self.section_path(one.span), place)
+            let is_there = !one.is_removed;
+            NewPlace {
+                lines: index.lines(section.unwrap_or(one.span)),
+                section_path: is_there.then(|| self.section_path(one.span)).flatten(),
+                selector: is_there.then(|| self.selector_of(one.span, &index)),
+            }
         })
     }
 
-    /// The address of the first section or block that begins in `span`, or of its `lines`, as those of a row.
-    fn first_address(&self, span: ByteSpan, lines: LineSpan) -> String {
-        let tree = &self.document.tree;
+    /// Returns the address of the LDMD section, section, block or item that has exactly the bytes of `span`, or else that
+    /// of its lines. The outermost one stands for those in it.
+    fn selector_of(&self, span: ByteSpan, index: &LineIndex) -> String {
+        let (document, file) = (&self.document, self.version.bytes());
+        let content = trimmed(file, span);
+        let is_it = |bytes: ByteSpan| trimmed(file, bytes) == content;
+        let mut markup = document.markup.sections.iter();
+        if let Some(section) = markup.position(|section| is_it(section.span)) {
+            return document.address_of_ldmd(section);
+        }
+        let tree = &document.tree;
         let nodes = &tree.outline().nodes;
         let first = nodes.partition_point(|node| node.bytes.start < span.start);
-        let is_block =
-            |node: &&usize| nodes.get(**node).is_some_and(|it| it.kind != NodeKind::Root);
-        let first = [first, first + 1].iter().find(is_block).copied();
-        let begins = |node: &usize| nodes.get(*node).is_some_and(|it| it.bytes.start < span.end);
-        let path = &self.document.stored.path;
-        match first.filter(begins) {
-            Some(node) => match tree.section(node).and_then(|_| tree.section_path(node)) {
-                Some(section) => format!("{}::{section}", namespace::encode(path)),
-                None => self.document.address_of(node),
-            },
-            None => lines_address(path, lines.start, lines.end.max(lines.start)),
+        let mut beginning = (first..).map_while(|node| Some((node, tree.node(node)?)));
+        let node = beginning
+            .by_ref()
+            .take_while(|(_, node)| node.bytes.start <= content.start)
+            .find(|(_, node)| node.kind != NodeKind::Root && is_it(node.bytes));
+        match node {
+            Some((node, _)) => document.address_of_section(node),
+            None => {
+                let LineSpan { start, end } = index.lines(content);
+                lines_address(&document.stored.path, start, end.max(start))
+            }
         }
     }
 

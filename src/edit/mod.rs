@@ -241,8 +241,10 @@ fn applied(
         documents.iter().map(|document| document.current.places()).collect();
     for (one, (_, named)) in done.iter_mut().zip(&places) {
         let of_document = indices.get(&named.stored.id).and_then(|at| new_places.get_mut(*at));
-        if let Some((lines, path, place)) = of_document.and_then(Iterator::next) {
-            (one.new_lines, one.new_section_path, one.new_place) = (lines, path, place);
+        if let Some(place) = of_document.and_then(Iterator::next) {
+            one.new_lines = place.lines;
+            one.new_section_path = place.section_path;
+            one.new_selector = place.selector;
         }
     }
     drop(new_places);

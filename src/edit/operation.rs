@@ -158,8 +158,9 @@ pub struct Done {
     pub new_lines: LineSpan,
     /// The slug path of the first section of the new content, or of the section that contains it, after all edits.
     pub new_section_path: Option<String>,
-    /// The address of the first section or block of the new content, or of its lines, after all edits.
-    pub new_place: String,
+    /// The address of the section, block or item that is the new content, or of its lines if it is not one of these, after
+    /// all edits. `None` if a later edit removed it.
+    pub new_selector: Option<String>,
     /// What else it did.
     pub effects: SpliceEffects,
     /// Changes outside the place, which the edit allows.

@@ -4,7 +4,7 @@
 
 use std::cell::OnceCell;
 
-use crate::address::{Tree, namespace};
+use crate::address::{Tree, is_selector, namespace};
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::links::block_ids;
@@ -87,6 +87,20 @@ impl OpenDocument {
     /// Returns the primary address of a node.
     pub fn address_of(&self, node: usize) -> String {
         self.address(&self.tree.selector(node))
+    }
+
+    /// Returns the address of a section by its slug path, if it has one; else the primary address of the node.
+    pub(crate) fn address_of_section(&self, node: usize) -> String {
+        match self.tree.section(node).and_then(|_| self.tree.section_path(node)) {
+            Some(path) => self.address_of_path(&path),
+            None => self.address_of(node),
+        }
+    }
+
+    /// Returns the address of the section with this slug path, whose first part may be a word of selectors.
+    pub(crate) fn address_of_path(&self, path: &str) -> String {
+        let slash = if is_selector(path) { "/" } else { "" };
+        self.address(&format!("{slash}{path}"))
     }
 
     /// Returns the primary address of an LDMD section.

@@ -15,9 +15,10 @@ use crate::position::LineSpan;
 fn line(done: &Done) -> String {
     let what = match done.command {
         _ if done.effects.is_noop => "unchanged".to_owned(),
-        EditCommand::Insert => {
-            format!("inserted at line {} as {}", done.new_lines.start, done.new_place)
-        }
+        EditCommand::Insert => match &done.new_selector {
+            Some(selector) => format!("inserted at line {} as {selector}", done.new_lines.start),
+            None => "inserted, and removed by a later edit".to_owned(),
+        },
         EditCommand::Delete => {
             let kept = if done.effects.kept_definitions.is_empty() {
                 ""

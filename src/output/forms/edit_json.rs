@@ -157,10 +157,14 @@ pub(crate) struct Replaced<'a> {
 
 /// What `insert` did.
 #[derive(JsonSchema, Serialize)]
+#[expect(clippy::struct_field_names, reason = "they are the names in the JSON")]
 pub(crate) struct Inserted<'a> {
-    /// The first line of the new content, 1-based.
-    inserted_at: usize,
-    /// The slug path of the first new section; `null` if the content has none.
+    /// The first line of the new content, 1-based; `null` if a later edit removed it.
+    inserted_at: Option<usize>,
+    /// The address of the section, block or item that is the new content, or of its lines if it is not one of these;
+    /// `null` if a later edit removed it.
+    new_selector: Option<&'a str>,
+    /// The slug path of the first new section, or of the section that contains the new content; `null` if there is none.
     new_section_path: Option<&'a String>,
 }
 
@@ -230,7 +234,8 @@ impl<'a> EffectJson<'a> {
         let old = answer.old_content(done);
         match done.command {
             EditCommand::Insert => Self::Inserted(Inserted {
-                inserted_at: done.new_lines.start,
+                inserted_at: done.new_selector.as_ref().map(|_| done.new_lines.start),
+                new_selector: done.new_selector.as_deref(),
                 new_section_path: done.new_section_path.as_ref(),
             }),
             EditCommand::Delete => Self::Deleted(Deleted {
