@@ -233,16 +233,35 @@ impl BatchLine {
         }
     }
 
+    fn operation_name(&self) -> &'static str {
+        let name = OPERATIONS.iter().find(|(_, named)| *named == self.operation);
+        name.map_or("it", |(name, _)| name)
+    }
+
     /// Returns an error if a key has no meaning for the operation: an edit that ignores it is another edit than the
     /// one that was meant.
     fn check_keys(&self) -> Result<()> {
         let operation = self.operation();
+        if operation.is_of_key()
+            && !self.section.starts_with('`')
+            && let Some((document, place)) = self.section.split_once("::")
+        {
+            let (name, section) = (self.operation_name(), quoted(&self.section));
+            let key = if place == FRONT_MATTER_PLACE { "KEY" } else { place };
+            let content = if operation == Unset { "" } else { r#","content":VALUE"# };
+            let message = format!("the section of {name} is a key, and {section} is an address");
+            let hint = format!(
+                r#"write {{"operation":"{name}","document":{},"section":{}{content}}}; a key with :: is written in backquotes"#,
+                Value::from(document),
+                Value::from(key)
+            );
+            return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
+        }
         let unused = KEYS
             .iter()
             .find(|(_, is_given, operations)| is_given(self) && !operations.contains(&operation));
         let Some((key, ..)) = unused else { return Ok(()) };
-        let name = OPERATIONS.iter().find(|(_, named)| *named == self.operation);
-        let name = name.map_or("it", |(name, _)| name);
+        let name = self.operation_name();
         let usage = |message| Error::new(ErrorKind::Usage, message);
         if (*key, self.operation) == ("content", Move) {
             return Err(
@@ -265,9 +284,8 @@ impl BatchLine {
         let content = |what: &str| {
             let content = self.content.clone().filter(|content| !content.is_empty());
             content.ok_or_else(|| {
-                let name = OPERATIONS.iter().find(|(_, named)| *named == self.operation);
                 Error::new(ErrorKind::Usage, format!("content must be {what}"))
-                    .with_hint(form_of(name.map_or("", |(name, _)| name)))
+                    .with_hint(form_of(self.operation_name()))
             })
         };
         Ok(match self.operation {
