@@ -1388,6 +1388,41 @@ fn an_insertion_prints_the_address_of_what_was_inserted() {
 }
 
 #[test]
+fn an_insertion_beside_own_text_names_a_place_to_insert() {
+    let place = Place::ingested(&[(
+        "d.md",
+        "intro\n\n# D\n\n- one\n- two\n  - deep\n\npara\n\n1. three\n   - deep\n\n   after\n",
+    )]);
+    for (target, expected) in [
+        ("d.md::D/block:list[0]/item[0]", "- one\n- new"),
+        ("d.md::D/block:list[0]/item[1]", "- two\n  - new\n  - deep"),
+        ("d.md::D/block:paragraph[0]", "para\n\n- new\n\n1. three"),
+        ("d.md::D", "- new\n"),
+        ("d.md::*", "intro\n\n- new\n\n# D"),
+        ("d.md::root", "intro\n\n- new\n\n# D"),
+    ] {
+        let own = format!("{target}?part=own");
+        let json = place.run(&["insert", &own, "--content", "- new"]).ends(2).json();
+        let hint = json["error"]["hint"].as_str().unwrap();
+        let call = hint.split("`mdsel ").nth(1).unwrap().split('`').next().unwrap();
+        let call = call.replace('\'', "");
+        let words: Vec<&str> =
+            call.split(' ').chain(["--content", "- new", "--dry-run", "-f", "json"]).collect();
+        let diff = place.run(&words).success().json();
+        let diff = diff["diff"].as_str().unwrap().to_owned();
+        let lines = diff.lines().filter(|line| line.starts_with([' ', '+']));
+        let after: String = lines.map(|line| format!("{}\n", &line[1..])).collect();
+        assert!(after.contains(expected), "{hint} {diff}");
+    }
+    let mixed = "d.md::D/block:list[1]/item[0]?part=own";
+    let text = place.run(&["select", mixed, "-f", "text"]).ends(1).text();
+    assert!(
+        text.contains("; `mdsel read 'd.md::heading:h1[0]/block:list[1]/item[0]'` prints all"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_insertion_that_a_later_edit_removes_has_no_address() {
     let place = Place::ingested(&[("d.md", "# D\n\n## Child\n\ntext\n\n## Last\n\ntext\n")]);
     let insert = r###"{"operation":"insert","section":"d.md::Child","content":"## Tmp\n\nt"}"###;

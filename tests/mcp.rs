@@ -200,6 +200,59 @@ fn messages_name_calls_and_arguments() {
     assert!(text.contains(r#"matches "--limit""#), "{text}");
 }
 
+/// The words of commands are not those of calls in hints that are made of parts, and in warnings.
+#[test]
+fn hints_and_warnings_of_edits_name_arguments() {
+    let ldmd = "<!--LDMD:BEGIN id=\"p\"-->\nx\n<!--LDMD:BEGIN id=\"q\"-->\ny\n<!--LDMD:END id=\"q\"-->\n\
+                <!--LDMD:END id=\"p\"-->\n";
+    let place = Place::ingested(&[
+        ("doc.md", "---\ntitle: T\n---\n> - item\n\n# Doc\n\n###### Child\n\nx\n\n# Next\n"),
+        ("ld.md", ldmd),
+    ]);
+    let mut server = Server::start(&place, &["--allow-write"]);
+    let quoted = "doc.md::root/block:blockquote[0]/block:list[0]/item[0]";
+    for (edit, expected) in [
+        (
+            json!({ "operation": "replace", "section": "doc.md::Child", "content": "# H", "no_children": true }),
+            "leave out no_children",
+        ),
+        (
+            json!({ "operation": "delete", "section": "ld.md::ldmd:p", "no_children": true }),
+            "leave out no_children",
+        ),
+        (
+            json!({ "operation": "replace", "section": quoted, "content": "x" }),
+            "or a phrase in it, with old",
+        ),
+        (
+            json!({ "operation": "add", "document": "doc.md", "section": "title", "content": "x" }),
+            r#"`edit {\"edits\":[{\"operation\":\"set\",\"document\":\"doc.md\",\"section\":\"title\""#,
+        ),
+        (
+            json!({ "operation": "move", "section": "doc.md::root", "to": "ld.md::*" }),
+            r#"moved with `edit {\"edits\":[{\"operation\":\"insert\"}]}` and"#,
+        ),
+        (
+            json!({ "operation": "set", "document": "doc.md", "section": "doc.md::@frontmatter", "content": "x" }),
+            r#"{\"operation\":\"set\",\"document\":\"doc.md\",\"section\":\"KEY\",\"content\":VALUE}"#,
+        ),
+        (
+            json!({ "operation": "unset", "section": "doc.md::title" }),
+            r#"{\"operation\":\"unset\",\"document\":\"doc.md\",\"section\":\"title\"}"#,
+        ),
+    ] {
+        let (text, is_error) = server.call("edit", &json!({ "edits": [edit] }));
+        assert!(is_error && text.contains(expected), "{text}");
+        assert!(!text.contains("mdsel meta") && !text.contains(" --"), "{text}");
+    }
+    place.write("new.md", "# New\n");
+    let edit = json!({ "operation": "rename", "section": "doc.md::Next", "content": "Last" });
+    let (text, _) = server.call("edit", &json!({ "edits": [edit], "format": "text" }));
+    assert!(text.contains("or all files with refresh"), "{text}");
+    let (text, _) = server.call("read", &json!({ "addresses": "ld.md::ldmd:p?part=own" }));
+    assert!(text.contains("`mdsel ldmd get ld.md --id p --depth 0` leaves them out"), "{text}");
+}
+
 /// A server that only reads has no tool that updates the store.
 #[test]
 fn a_stale_answer_names_the_command_that_a_person_can_run() {

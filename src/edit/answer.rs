@@ -215,7 +215,9 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
 /// the lists of renumbered sections and of links are, too.
 impl List for EditAnswer {
     fn messages_mut(&mut self) -> Vec<&mut Message> {
-        self.faults.iter_mut().map(|fault| &mut fault.message).collect()
+        let faults = self.faults.iter_mut().map(|fault| &mut fault.message);
+        let warnings = self.report.iter_mut().flat_map(|report| &mut report.warnings);
+        faults.chain(warnings.map(|warning| &mut warning.message)).collect()
     }
 
     fn outcome(&self) -> Outcome {

@@ -140,7 +140,7 @@ impl RefusedEdit<'_> {
                 "edit the block around it: {}; or its lines, with their markers: {}{}",
                 self.container_in_whole_lines().unwrap_or_default(),
                 self.lines_of_place(),
-                if self.replaces() { "; or a phrase in it, with --old" } else { "" }
+                Message::from(if self.replaces() { "; or a phrase in it, with --old" } else { "" })
             ),
             Refusal::EmptyContent => {
                 "give text with {--content, --content-file or standard input|content}".into()
@@ -381,12 +381,46 @@ impl RefusedEdit<'_> {
                     address
                 )
             }
-            _ => message!(
+            _ => self.beside_part(),
+        }
+    }
+
+    /// The hint for an insertion beside the own text of the place.
+    fn beside_part(&self) -> Message {
+        let document = &self.place.document;
+        let node = match self.place.target {
+            Target::Document => {
+                return message!(
+                    "name the text before the first heading: `mdsel insert {path} --position last_child`",
+                    document.address("root")
+                );
+            }
+            Target::Ldmd(_) => None,
+            Target::Node(node) if document.tree.section(node).is_some() => None,
+            Target::Node(node) => Some(node),
+            Target::FrontMatter | Target::Cells(_) => Some(0),
+        };
+        let Some(node) = node else {
+            return message!(
                 "name the whole section: `mdsel insert {path} --position first_child` inserts the content after \
                  the section's own text",
-                address
-            ),
-        }
+                self.address
+            );
+        };
+        let is_list = |child: &usize| {
+            let child = document.tree.node(*child).map(|child| child.kind);
+            child == Some(NodeKind::Block(BlockType::List))
+        };
+        let (place, position) = match document.tree.node(node).map(|node| node.kind) {
+            Some(NodeKind::Root) => (self.address.to_owned(), "last_child"),
+            // Its own text ends where the nested list begins.
+            Some(NodeKind::Item) => match document.tree.children(node).find(is_list) {
+                Some(list) => (document.address_of(list), "before"),
+                None => (self.address.to_owned(), "after"),
+            },
+            _ => (self.address.to_owned(), "after"),
+        };
+        message!("name a place without ?part: `mdsel insert {path} --position {}`", place, position)
     }
 
     fn drop(&self, is_itself: bool, sections: &[String]) -> Message {
@@ -394,7 +428,7 @@ impl RefusedEdit<'_> {
         let has_headings = marked(sections) < sections.len();
         if self.is_exact() && self.replaces() && has_headings {
             let section = sections.first().map_or("*", String::as_str);
-            let rename = rename(&self.place.document.address(section));
+            let rename = rename(&self.place.document.address_of_path(section));
             return message!(
                 "{}, keep the {} in the content, or pass --allow-drop to drop them",
                 rename,
@@ -462,8 +496,8 @@ impl RefusedEdit<'_> {
     }
 
     /// What says that the subsections are not meant.
-    fn own_text(&self) -> &'static str {
-        if self.place.params.part.is_some() { "?part=own" } else { "--no-children" }
+    fn own_text(&self) -> Message {
+        if self.place.params.part.is_some() { "?part=own" } else { "--no-children" }.into()
     }
 
     fn escape(&self, least: u8, is_title: bool) -> Message {

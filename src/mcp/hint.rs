@@ -109,6 +109,10 @@ fn call_of(command: &Command) -> Option<String> {
         ("meta", []) => {
             (ToolName::Query, json!({ "kind": "meta", "under": options.get("under")? }))
         }
+        ("meta", ["set", document, assignment]) => (ToolName::Edit, setting(document, assignment)?),
+        ("replace" | "insert" | "delete", []) => {
+            (ToolName::Edit, json!({ "edits": [{ "operation": name }] }))
+        }
         ("replace" | "insert" | "delete", [section]) => {
             let mut edit = Map::from_iter([
                 ("operation".to_owned(), name.into()),
@@ -141,6 +145,20 @@ fn call_of(command: &Command) -> Option<String> {
     Some(format!("{} {}", tool.name(), compact(&arguments)))
 }
 
+/// Returns the arguments of the call that sets a key of front matter, which `assignment` gives as `KEY=VALUE`.
+fn setting(document: &str, assignment: &str) -> Option<Value> {
+    // A key in backquotes may contain the sign.
+    let quoted = assignment.strip_prefix('`').and_then(|rest| rest.find("`="));
+    let (key, value) = match quoted {
+        Some(end) => assignment.split_at_checked(end + "``".len())?,
+        None => assignment.split_at_checked(assignment.find('=')?)?,
+    };
+    let value = value.strip_prefix('=')?;
+    let edit =
+        json!({ "operation": "set", "document": document, "section": key, "content": value });
+    Some(json!({ "edits": [edit] }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +183,15 @@ mod tests {
             (
                 "mdsel replace a.md::* --content '' --allow-drop",
                 r#"edit {"edits":[{"operation":"replace","section":"a.md::*","content":"","allow_drop":true}]}"#,
+            ),
+            ("mdsel delete", r#"edit {"edits":[{"operation":"delete"}]}"#),
+            (
+                "mdsel meta set a.md 'b=[A, B]'",
+                r#"edit {"edits":[{"operation":"set","document":"a.md","section":"b","content":"[A, B]"}]}"#,
+            ),
+            (
+                "mdsel meta set a.md '`b=c`=d=e'",
+                r#"edit {"edits":[{"operation":"set","document":"a.md","section":"`b=c`","content":"d=e"}]}"#,
             ),
             (
                 "mdsel rename a.md::Use --title TITLE",

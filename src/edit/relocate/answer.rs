@@ -131,7 +131,8 @@ impl RelocateAnswer {
 
 impl List for RelocateAnswer {
     fn messages_mut(&mut self) -> Vec<&mut Message> {
-        self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message).collect()
+        let faults = self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message);
+        faults.chain(self.warnings.iter_mut().map(|warning| &mut warning.message)).collect()
     }
 
     fn outcome(&self) -> Outcome {

@@ -4,7 +4,7 @@
 
 use crate::address::{AddressError, FaultCode, SectionPart};
 use crate::error::Warning;
-use crate::message::Message;
+use crate::message::{Message, message};
 use crate::query::resolved_node::{ResolvedNode, Target};
 
 /// The code of the warning that a range names more nodes than exist.
@@ -54,9 +54,17 @@ pub(in crate::query) fn with_its_part(located: Located) -> Located {
             && matches!(place.target, Target::Ldmd(section) if has_children(section))
     };
     if let Some(place) = located.places.iter().find(is_split) {
-        let address = place.address();
-        let message =
-            format!("{address} contains other sections; `ldmd get --depth 0` leaves them out");
+        let document = &place.document;
+        let id = match place.target {
+            Target::Ldmd(section) => document.markup.name(section),
+            _ => String::new(),
+        };
+        let message = message!(
+            "{} contains other sections; `mdsel ldmd get {path} --id {} --depth 0` leaves them out",
+            place.address(),
+            document.namespace,
+            id
+        );
         return fault(FaultCode::MalformedQuery, message);
     }
     let is_mixed = |place: &&ResolvedNode| {
@@ -66,8 +74,11 @@ pub(in crate::query) fn with_its_part(located: Located) -> Located {
     };
     if let Some(place) = located.places.iter().find(is_mixed) {
         let address = place.address();
-        let message =
-            format!("{address} has text after a nested list, or a nested list within a line");
+        let message = message!(
+            "{} has text after a nested list, or a nested list within a line; `mdsel read {path}` prints all of it",
+            address,
+            address
+        );
         return fault(FaultCode::MalformedQuery, message);
     }
     let lacks_heading = |place: &&ResolvedNode| {
