@@ -250,8 +250,6 @@ limits! {
     OPEN_REQUEST_BYTES = 64 << 20, "open-request-bytes",
         "bytes of the messages to the server that are not answered yet; a further one is answered with an error";
     CALLS_AT_ONCE = 16, "calls-at-once", "calls that the server runs at the same time; others wait";
-    LEAST_REPLY_CHARS = 500, "least-reply-chars",
-        "characters; a limit of a reply of the server that always has room for an answer in text";
     SEARCH_REPLY_CHARS = 4000, "search-reply-chars",
         "characters of passages in a reply of the server unless the call gives a limit";
     REPLY_CHARS = 24_000, "reply-chars",

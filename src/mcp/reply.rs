@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use super::hint;
 use super::tools::FORMATS;
 use crate::decoding;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::message::Message;
 use crate::output::{
@@ -36,6 +36,8 @@ pub(super) struct ReplyOptions<'a> {
 pub(super) struct Reply {
     text: String,
     is_error: bool,
+    /// Whether everything that was named was found, and the answer is not empty.
+    pub(super) is_found: bool,
 }
 
 impl From<Reply> for CallToolResult {
@@ -77,7 +79,7 @@ impl ReplyOptions<'_> {
             max_tokens: None,
             record_form: RecordForm::default(),
             store: self.store,
-            caller: Caller::Mcp { frame: self.max_chars - most, store_option: self.store_option },
+            caller: Caller::Mcp { store_option: self.store_option },
         };
         let mut bytes = Vec::new();
         let word = |message: &Message| hint::for_calls(message, self.store_option).into();
@@ -93,28 +95,44 @@ impl ReplyOptions<'_> {
     /// Returns the answer between marks, followed by the notes that its format has no place for.
     /// The reply is an error if every address failed.
     pub(super) fn reply(&self, mut answer: impl Answer + List) -> Result<Reply> {
-        let too_small = || {
-            too_small(
-                OutputLength::of_chars(self.max_chars),
-                OutputLength::of_chars(limits::LEAST_REPLY_CHARS),
-                Caller::Mcp { frame: 0, store_option: "" },
-            )
-        };
-        let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
-        let frame = framed("", &[], is_error).chars().count();
-        let mut most = self.max_chars.checked_sub(frame).ok_or_else(too_small)?;
-        loop {
-            let (body, notes) = self.render(&mut answer, most)?;
-            let text = framed(&body, &notes, is_error);
-            match text.chars().count().saturating_sub(self.max_chars) {
-                0 => return Ok(Reply { text, is_error }),
-                // The notes after the answer need room, too.
-                excess => {
-                    let length = most.min(body.chars().count());
-                    most = length.checked_sub(excess).ok_or_else(too_small)?;
-                }
+        if let Some(reply) = self.within(&mut answer, self.max_chars)? {
+            return Ok(reply);
+        }
+        // The length of the notes depends on what is left out, so the limit that suffices is found by trial.
+        let (mut low, mut high) = (self.max_chars, self.max_chars.saturating_add(100));
+        while self.within(&mut answer, high)?.is_none() {
+            (low, high) = (high, high.saturating_mul(2));
+        }
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            match self.within(&mut answer, middle)? {
+                Some(_) => high = middle,
+                None => low = middle,
             }
         }
+        let [most, enough] = [self.max_chars, high].map(OutputLength::of_chars);
+        Err(too_small(most, enough, Caller::Mcp { store_option: self.store_option }))
+    }
+
+    /// Returns the reply in at most `max_chars` Unicode scalars, frame included; `None` if no part of it fits.
+    fn within(&self, answer: &mut (impl Answer + List), max_chars: usize) -> Result<Option<Reply>> {
+        let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
+        let is_found = answer.outcome() == Outcome::All && answer.count() > 0;
+        let mut frame = framed("", &[], is_error).chars().count();
+        while let Some(most) = max_chars.checked_sub(frame) {
+            let (body, notes) = match self.render(answer, most) {
+                Err(error) if error.kind() == ErrorKind::BudgetTooSmall => return Ok(None),
+                rendered => rendered?,
+            };
+            let text = framed(&body, &notes, is_error);
+            let length = text.chars().count();
+            if length <= max_chars {
+                return Ok(Some(Reply { text, is_error, is_found }));
+            }
+            // The notes after the answer need room, too.
+            frame = length - body.chars().count();
+        }
+        Ok(None)
     }
 }
 

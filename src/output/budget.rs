@@ -102,14 +102,14 @@ pub(crate) fn too_small(
     enough: OutputLength,
     caller: super::Caller<'_>,
 ) -> Error {
-    let (option, frame) = match caller {
-        super::Caller::CommandLine => ("--max-chars", 0),
-        super::Caller::Mcp { frame, .. } => ("max_chars", frame),
+    let option = match caller {
+        super::Caller::CommandLine => "--max-chars",
+        super::Caller::Mcp { .. } => "max_chars",
     };
     let (mut limits, mut options) = (Vec::new(), Vec::new());
     if enough.chars > most.chars || most.bytes.min(most.tokens) == usize::MAX {
-        limits.push(counted(most.chars.saturating_add(frame), "character"));
-        options.push(format!("{option} {}", enough.chars.saturating_add(frame)));
+        limits.push(counted(most.chars, "character"));
+        options.push(format!("{option} {}", enough.chars));
     }
     if enough.bytes > most.bytes {
         limits.push(counted(most.bytes, "byte"));

@@ -150,8 +150,6 @@ pub enum Caller<'a> {
     CommandLine,
     /// The Model Context Protocol, which takes arguments.
     Mcp {
-        /// Number of Unicode scalars that the reply adds to the answer.
-        frame: usize,
         /// The option that names the store in a command, with a blank before it; empty if the command finds it without.
         store_option: &'a str,
     },
