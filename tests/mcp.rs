@@ -364,6 +364,32 @@ fn one_text_may_list_types_and_tags() {
 }
 
 #[test]
+fn one_text_may_list_names_that_have_no_comma() {
+    let place = Place::ingested(&[
+        ("a.md", "---\ntitle: T\nsize: 3\n---\n# A\n\nneedle\n"),
+        ("b.md", "# B\n\nneedle\n\n```rust\nneedle\n```\n\n```c\nneedle\n```\n"),
+        ("c, d.md", "# C\n\nneedle\n"),
+    ]);
+    let mut server = Server::start(&place, &[]);
+    for (tool, list, count, one) in [
+        ("overview", json!({ "documents": "a.md, b.md" }), "files", 2),
+        ("overview", json!({ "documents": "c, d.md" }), "file", 0),
+        ("read", json!({ "addresses": "a.md,b.md" }), "results", 2),
+        ("search", json!({ "patterns": "needle", "under": "b.md,c, d.md" }), "hits", 0),
+        ("search", json!({ "patterns": "needle", "under": "c, d.md" }), "hits", 1),
+        ("search", json!({ "patterns": "needle", "under": "a.md,b.md" }), "hits", 4),
+        ("query", json!({ "kind": "code", "names": "rust,c" }), "code", 2),
+    ] {
+        let (text, _) = server.call(tool, &list);
+        let answer: Value = serde_json::from_str(&between_marks(&text)).unwrap();
+        assert_eq!(answer[count].as_array().map_or(0, Vec::len), one, "{list} {answer}");
+        assert_eq!(answer["unresolved_selectors"].is_array(), list["under"] == "b.md,c, d.md");
+    }
+    let meta = server.json("query", &json!({ "kind": "meta", "names": "title,size" }));
+    assert_eq!(meta["warnings"], Value::Null, "{meta}");
+}
+
+#[test]
 fn tools_answer_like_the_commands() {
     let place = Place::with_fixtures();
     let mut server = Server::start(&place, &[]);
@@ -469,6 +495,8 @@ fn replies_fit_the_budget_and_can_be_continued() {
         ("overview", json!({ "documents": "*" })),
         ("find", json!({ "pattern": "*" })),
         ("search", json!({ "query": "install the guide", "format": "text" })),
+        ("search", json!({ "query": "install the guide" })),
+        ("context", json!({ "query": "install the guide" })),
         ("read", json!({ "addresses": ["guide.md::*", "answer.ldmd.md::*"] })),
         ("read", json!({ "addresses": ["guide.md::*", "answer.ldmd.md::*"], "format": "raw" })),
         ("context", json!({ "query": "install", "with_body": true, "format": "records" })),
@@ -482,6 +510,12 @@ fn replies_fit_the_budget_and_can_be_continued() {
             let (text, is_error) = server.call(tool, &arguments);
             if is_error {
                 assert!(text.contains("BUDGET_TOO_SMALL") && most < 800, "{tool} {most}: {text}");
+                let (_, enough) = text.split_once("use max_chars ").unwrap();
+                let enough: u64 = enough.split(' ').next().unwrap().parse().unwrap();
+                arguments["max_chars"] = json!(enough);
+                let (text, is_error) = server.call(tool, &arguments);
+                assert!(!is_error, "{tool} {most} {enough}: {text}");
+                assert!(text.chars().count() as u64 <= enough, "{tool} {enough}");
             } else {
                 assert!(text.chars().count() <= most, "{tool} {most}: {}", text.len());
                 between_marks(&text);
@@ -557,6 +591,15 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         let has_id = line.contains("\"id\":7") && *code != -32700;
         assert_eq!(answer.get("id").is_some(), has_id, "{line}: {answer}");
     }
+    // A client waits for the id that it sent.
+    for id in [json!(1.5), json!(1_u64 << 63)] {
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).to_string());
+        let answer = server.receive();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)), "{answer}");
+    }
+    let call = json!({ "name": "grep", "arguments": {} });
+    let unknown = server.request("tools/call", &call);
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("; use search"), "{unknown}");
     let long = "x".repeat(17 << 20);
     server.send(&format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{{\"name\":\"{long}\"}}}}"
@@ -574,6 +617,8 @@ fn a_malformed_message_gets_an_error_and_the_server_continues() {
         ("search", json!({ "query": "a", "max_results": 3 }), "did you mean \\\"limit\\\"?"),
         ("query", json!({ "kind": "code", "lang": "rust" }), "did you mean \\\"names\\\"?"),
         ("neighbors", json!({ "address": "a", "direction": "in" }), "did you mean \\\"links\\\"?"),
+        ("find", json!({ "query": "a" }), "did you mean \\\"pattern\\\"?"),
+        ("find", json!({ "--max-chars": 9 }), "did you mean \\\"max_chars\\\"?"),
         ("search", json!({ "zzz": 3 }), "\"hint\":\"its arguments are queries"),
         ("search", json!({ "query": 5 }), "queries: a text or a list of texts"),
         ("find", json!({ "pattern": "a", "max_chars": "fifty" }), "max_chars: invalid type"),
@@ -1131,6 +1176,8 @@ fn numbers_and_truth_values_may_be_text() {
     let found =
         server.json("find", &json!({ "pattern": "one", "limit": "1", "max_chars": "4000" }));
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);
+    let whole = server.json("find", &json!({ "pattern": "one", "limit": 1.0 }));
+    assert_eq!(whole["matches"].as_array().unwrap().len(), 1);
     let with_case = json!({ "patterns": "ONE", "ignore_case": "true", "limit": 5 });
     assert_eq!(server.json("search", &with_case)["hits"].as_array().unwrap().len(), 2);
     let mut writing = Server::start(&place, &["--allow-write"]);

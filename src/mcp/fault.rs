@@ -40,10 +40,13 @@ fn object(error: &Error, store: &str) -> Value {
     error.to_json_as(|message| hint::for_calls(message, store))
 }
 
-/// Returns a JSON-RPC error. Its data contains the code and the hint.
+/// Returns a JSON-RPC error. Its data contains the code, the message and the hint; many clients show only its message, so
+/// that has the hint, too.
 pub(super) fn data(error: &Error, store: &str) -> ErrorData {
-    let message = hint::for_calls(error.message(), store);
-    ErrorData::new(code(error.kind()), message, Some(object(error, store)))
+    let object = object(error, store);
+    let texts = [&object["message"], &object["hint"]].map(|text| text.as_str().unwrap_or_default());
+    let message = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
+    ErrorData::new(code(error.kind()), message, Some(object))
 }
 
 /// Returns the error for an address that has no match, or more than one.
@@ -76,7 +79,7 @@ mod tests {
         let printed = serde_json::to_value(data(&error, "")).unwrap();
         assert_eq!(
             printed,
-            json!({"code": -32602, "message": "depth is no number", "data":
+            json!({"code": -32602, "message": "depth is no number; leave out depth", "data":
                 {"code": "USAGE", "message": "depth is no number", "hint": "leave out depth"}})
         );
         assert_eq!(code(ErrorKind::StoreNotFound).0, -32002);

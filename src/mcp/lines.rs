@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
@@ -70,8 +71,13 @@ impl LineTransport {
         Ok(Self { input: lines, output, state: Arc::new(watch::Sender::default()) })
     }
 
-    fn refuse(&self, error: ErrorData, id: Option<RequestId>) -> io::Result<()> {
-        write(&self.output, &ServerJsonRpcMessage::error(error, id))
+    /// Sends an error. `id` is that of the request, as it is written, which need not be an id that the protocol allows.
+    fn refuse(&self, error: ErrorData, id: Option<&Value>) -> io::Result<()> {
+        let mut message = serde_json::to_value(ServerJsonRpcMessage::error(error, None))?;
+        if let Some(id) = id.filter(|id| id.is_number() || id.is_string()) {
+            message["id"] = id.clone();
+        }
+        write(&self.output, &message)
     }
 
     /// Parses the message of a line. Returns `None` if the line is blank, or if an error was sent
@@ -91,8 +97,14 @@ impl LineTransport {
         let refused = match serde_json::from_slice::<Value>(bytes) {
             Err(error) => self.refuse(ErrorData::parse_error(error.to_string(), None), None),
             Ok(value) => {
-                let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-                self.refuse(ErrorData::invalid_request(error.to_string(), None), id)
+                let id = value.get("id");
+                let is_wrong = id.is_some_and(|id| id.is_number() && !id.is_i64());
+                let message = if is_wrong {
+                    "the id is no whole number from -2^63 to 2^63 - 1".to_owned()
+                } else {
+                    error.to_string()
+                };
+                self.refuse(ErrorData::invalid_request(message, None), id)
             }
         };
         refused.map(|()| None)
@@ -110,7 +122,7 @@ impl LineTransport {
         }
         let error = limits::exceeded(limits::row::OPEN_REQUEST_BYTES);
         let error = error.with_hint("wait for an answer, then repeat the call");
-        self.refuse(fault::data(&error, ""), Some(request.id.clone()))?;
+        self.refuse(fault::data(&error, ""), serde_json::to_value(&request.id).ok().as_ref())?;
         Ok(false)
     }
 
@@ -196,7 +208,7 @@ impl Transport<RoleServer> for LineTransport {
     }
 }
 
-fn write(output: &Output, message: &ServerJsonRpcMessage) -> io::Result<()> {
+fn write(output: &Output, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);

@@ -205,7 +205,7 @@ impl ToolName {
 }
 
 /// The arguments of every tool.
-const OF_EVERY_TOOL: [&str; 2] = ["format", "max_chars"];
+pub(super) const OF_EVERY_TOOL: [&str; 2] = ["format", "max_chars"];
 
 /// Returns the tools. Those that write are included if `allow_write` is set.
 pub(super) fn all(allow_write: bool) -> Vec<Tool> {

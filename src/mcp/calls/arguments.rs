@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::mcp::ServerOptions;
 use crate::mcp::reply::ReplyOptions;
 use crate::mcp::tools::{self, ToolName};
+use crate::message::argument_of;
 use crate::output::Format;
 use crate::visible::quoted;
 
@@ -36,6 +37,12 @@ pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
         }
     }
     for (name, value) in arguments {
+        // Some encoders write every number with a fraction.
+        if let Some(whole) = value.as_f64().filter(|it| value.is_f64() && it.fract() == 0.0)
+            && let Ok(read) = serde_json::from_str::<u64>(&whole.to_string())
+        {
+            *value = read.into();
+        }
         let Value::String(text) = &*value else { continue };
         let Ok(read) = serde_json::from_str::<Value>(text) else { continue };
         let wanted =
@@ -46,6 +53,26 @@ pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
             _ => {}
         }
     }
+}
+
+/// Arguments that are lists of names, which may contain commas.
+const LISTS_OF_NAMES: [&str; 4] = ["documents", "addresses", "names", "under"];
+
+/// Returns the arguments with each list of names that is given as one text with commas divided there. They are meant if
+/// the text as a whole finds nothing. `None` if there is no such text.
+pub(super) fn divided(arguments: &JsonObject) -> Option<JsonObject> {
+    let mut divided = arguments.clone();
+    let lists = divided.iter_mut().filter(|(name, _)| LISTS_OF_NAMES.contains(&name.as_str()));
+    let mut is_divided = false;
+    for (_, value) in lists {
+        if let Value::String(text) = &*value
+            && text.contains(',')
+        {
+            *value = TextsWithCommas::from(OneOrMany::One(text.clone())).0.into();
+            is_divided = true;
+        }
+    }
+    is_divided.then_some(divided)
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool
@@ -78,7 +105,7 @@ const OTHER_NAMES: [(&[&str], &[&str]); 10] = [
     ),
     (&["count", "max_results", "num_results", "top_k", "k", "n", "size"], &["limit"]),
     (&["offset", "page", "cursor", "next"], &["after"]),
-    (&["text", "question", "q", "keywords"], &["queries", "pattern"]),
+    (&["text", "question", "q", "query", "keywords"], &["queries", "pattern"]),
     (&["title"], &["pattern"]),
     (&["regex", "regexp"], &["patterns"]),
     (&["lang", "language", "columns", "headers", "keys"], &["names"]),
@@ -99,10 +126,13 @@ fn own_name(tool: ToolName, name: &str, known: &[String]) -> Option<String> {
     if name == "also" && known.iter().any(|known| known == "queries") {
         return Some("add it to \"queries\"".to_owned());
     }
-    let others = OTHER_NAMES.iter().filter(|(others, _)| others.contains(&name));
+    let known: Vec<&str> = known.iter().map(String::as_str).chain(tools::OF_EVERY_TOOL).collect();
+    // It may be written as an option.
+    let name = argument_of(name.trim_start_matches('-'));
+    let others = OTHER_NAMES.iter().filter(|(others, _)| others.contains(&&*name));
     let mut others = others.flat_map(|(_, own)| own.iter().copied());
-    let other = others.find(|own| known.iter().any(|known| known == own));
-    let near = || known.iter().map(String::as_str).find(|known| is_near(name, known));
+    let other = others.find(|own| known.contains(own));
+    let near = || known.iter().copied().find(|known| *known == name || is_near(&name, known));
     other.or_else(near).map(|own| format!("did you mean {own}?", own = quoted(&own)))
 }
 

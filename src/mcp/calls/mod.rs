@@ -66,6 +66,23 @@ fn answered(options: &ServerOptions, tool: ToolName, mut arguments: JsonObject) 
     arguments::read_texts(tool, &mut arguments);
     let form = arguments::form(options, &mut arguments)?;
     arguments::name_arguments(tool, &mut arguments)?;
+    let divided = arguments::divided(&arguments);
+    let reply = run(store, form, tool, arguments);
+    match (divided, &reply) {
+        (Some(divided), Ok(Reply { is_found: false, .. }) | Err(_)) => {
+            let other = run(store, form, tool, divided);
+            if matches!(other, Ok(Reply { is_found: true, .. })) { other } else { reply }
+        }
+        _ => reply,
+    }
+}
+
+fn run(
+    store: &Store,
+    form: ReplyOptions<'_>,
+    tool: ToolName,
+    arguments: JsonObject,
+) -> Result<Reply> {
     match tool {
         ToolName::Overview => overview::call(store, form, arguments),
         ToolName::Find => find::call(store, form, arguments),
