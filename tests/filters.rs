@@ -405,11 +405,11 @@ fn a_name_of_a_document_and_a_folder_is_read_as_the_document_with_a_warning() {
 #[test]
 fn a_name_that_begins_the_name_of_a_folder_gets_that_suggested() {
     let place = Place::ingested(&[
-        ("crates/indexmap-2.14.2/README.md", "# Ordered\n\nneedle\n"),
+        ("crates/indexmap-2/README.md", "# Ordered\n\nneedle\n"),
         ("crates/Indexmap_x/RELEASES.md", "# Releases\n"),
         ("index.md", "# Index\n"),
     ]);
-    let folders = ["crates/Indexmap_x", "crates/indexmap-2.14.2"];
+    let folders = ["crates/Indexmap_x", "crates/indexmap-2"];
     for command in [
         &["toc", "indexmap"][..],
         &["search", "needle", "--under", "indexmap"],
@@ -422,6 +422,77 @@ fn a_name_that_begins_the_name_of_a_folder_gets_that_suggested() {
     let none = place.run(&["toc", "index%-2"]).ends(1).json();
     assert!(!none.to_string().contains("crates/"), "{none}");
     place.run(&["search", "needle", "--under", folders[1]]).success();
+}
+
+#[test]
+fn a_folder_with_a_version_is_found_by_its_name() {
+    let text = "# Title\n\nneedle\n\n## With tokio\n\nneedle\n";
+    let place = Place::ingested(&[
+        ("axum-0.7.5/README.md", text),
+        ("axum-0.7.5/docs/hyper.md", text),
+        ("hyper-1.4.0/README.md", text),
+        ("serde-1.0.1/README.md", text),
+        ("serde-1.0.2/README.md", text),
+        ("serde_json-1.0.151/README.md", text),
+        ("tokio-1.54.1/README.md", text),
+        ("tokio-util-0.7.1/README.md", text),
+        ("vendor/syn-v2/README.md", text),
+        ("vendor/http@1.0.0/README.md", text),
+        ("guide-2.0/a.md", text),
+        ("guide.md", text),
+    ]);
+    for (name, file) in [
+        ("tokio", "tokio-1.54.1/README.md"),
+        ("tokio/", "tokio-1.54.1/README.md"),
+        ("./tokio", "tokio-1.54.1/README.md"),
+        ("serde_json", "serde_json-1.0.151/README.md"),
+        ("vendor/syn", "vendor/syn-v2/README.md"),
+        ("syn", "vendor/syn-v2/README.md"),
+        ("http", "vendor/http@1.0.0/README.md"),
+        // A document whose path only ends with the name comes after it, and one with the whole path before it.
+        ("hyper", "hyper-1.4.0/README.md"),
+        ("guide", "guide.md"),
+    ] {
+        let found = place.run(&["search", "-F", "needle", "--under", name]).success().json();
+        assert!(files(&found).iter().all(|found| found == file), "{name} {found}");
+    }
+    assert_eq!(place.run(&["toc", "tokio"]).success().json()["file"], "tokio-1.54.1/README.md");
+    let toc = place.run(&["toc", "hyper"]).success().json();
+    assert_eq!(toc["warnings"][0]["code"], "SHADOWED_FOLDER", "{toc}");
+    for command in [&["search", "needle", "--under", "serde"][..], &["toc", "serde"]] {
+        let fault = place.run(command).ends(1).json()["unresolved_selectors"][0].clone();
+        assert_eq!(fault["code"], "AMBIGUOUS", "{fault}");
+        let folders = ["serde-1.0.1", "serde-1.0.2"];
+        assert_eq!(fault["suggestions"].as_array().unwrap()[..], folders, "{fault}");
+    }
+    // An edit takes a document by its own name.
+    place.run(&["insert", "tokio", "--position", "last_child", "--content", "x"]).ends(1);
+}
+
+#[test]
+fn a_title_is_not_taken_for_a_folder_without_a_word() {
+    let place = Place::ingested(&[
+        ("rustls-pki/README.md", "# Library\n\nneedle\n"),
+        ("ureq-3/README.md", "# ureq\n\n## TLS with rustls\n\nneedle\n"),
+        ("ureq-3/more.md", "# More\n\n## On native-tls\n\n- [ ] needle\n"),
+    ]);
+    let fault = place.run(&["search", "needle", "--under", "rustls", "-f", "text"]).ends(1).text();
+    assert!(fault.contains("AMBIGUOUS: no folder has this name"), "{fault}");
+    assert!(fault.contains("- rustls-pki\n- ureq-3/README.md::heading:h2[0]\n"), "{fault}");
+    let title = place.run(&["search", "needle", "--under", "/rustls"]).success().json();
+    assert!(title["warnings"].is_null(), "{title}");
+    for command in [&["search", "needle", "--under", "native-tls"][..], &["tasks", "native-tls"]] {
+        let found = place.run(command).success().json();
+        assert_eq!(found["warnings"][0]["code"], "READ_AS_TITLE", "{found}");
+        let text = place.run(&[command, &["-f", "text"]].concat()).success().text();
+        assert_eq!(text.matches("READ_AS_TITLE").count(), 1, "{text}");
+    }
+    for form in ["text", "records", "markdown", "ldmd"] {
+        let bundle = ["context", "--query", "needle", "--under", "native-tls", "-f", form];
+        let answer = place.run(&bundle).success();
+        let said = answer.text() + &answer.stderr;
+        assert_eq!(said.matches("was read as the section").count(), 1, "{form} {said}");
+    }
 }
 
 #[test]

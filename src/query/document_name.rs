@@ -59,6 +59,13 @@ pub(super) fn by_whole_name(session: &Session<'_>, name: &str) -> Result<NameMat
     by_name(session, name)
 }
 
+/// Returns whether `name` is the whole `path` of a document, with or without its extension.
+pub(super) fn is_whole(name: &str, path: &str) -> bool {
+    let decoded = namespace::decode(name);
+    let name = decoded.strip_prefix("./").unwrap_or(&decoded);
+    name == path || name == stem(path)
+}
+
 /// Returns the name of a document that may be named by its address.
 pub(super) fn without_selector(name: &str) -> &str {
     name.strip_suffix("::*").or_else(|| name.strip_suffix("::")).unwrap_or(name)

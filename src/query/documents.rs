@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::document_name::{NameMatch, by_name, by_whole_name, globs_of, without_selector};
+use super::document_name::{NameMatch, by_whole_name, globs_of, without_selector};
 use super::missing_document::not_found_among;
 use super::resolve::{Resolver, too_long};
 use super::{Session, folders};
@@ -140,8 +140,7 @@ pub(crate) fn one_to_edit(
     let found = one(session, name, places)?;
     let Ok(document) = &found else { return Ok(found) };
     let plain = without_selector(name);
-    let is_several = is_glob(plain) || folders::by_name(session, plain)?.is_some();
-    if !is_several || !matches!(by_name(session, plain)?, NameMatch::None) {
+    if !matches!(by_whole_name(session, plain)?, NameMatch::None) {
         return Ok(found);
     }
     let message = format!(

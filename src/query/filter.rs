@@ -12,7 +12,7 @@ use super::document_name::{self, NameMatch};
 use super::document_order::DocumentOrder;
 use super::node::{Extent, answer};
 use super::open_document::OpenDocument;
-use super::resolve::{NodeRange, resolve};
+use super::resolve::{ByTitle, NodeRange, Resolution, resolve};
 use super::resolved_node::{ResolvedAs, ResolvedNode, Target};
 use super::session::Session;
 use super::warning::{
@@ -20,7 +20,7 @@ use super::warning::{
 };
 use super::{documents, folders};
 use crate::address::suggest::most_similar;
-use crate::address::{AddressError, AddressResult, Params};
+use crate::address::{AddressError, AddressResult, FaultCode, Params, namespace};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression};
 use crate::error::{Error, ErrorKind, Result, Warning};
@@ -210,6 +210,37 @@ fn instead_of_glob(session: &Session<'_>, address: &str) -> Result<Message> {
     ))
 }
 
+/// Returns what to say about a name that was resolved to a section by its title, although it may be meant as that of a
+/// folder: a warning, or a fault if it is only a part of the title and folders begin with it. A name that begins with `/`
+/// is a title.
+fn by_title(
+    session: &Session<'_>,
+    name: &str,
+    found: &Resolution,
+) -> Result<AddressResult<Option<Warning>>> {
+    let (Some(by_title), [place]) = (found.by_title, found.places.as_slice()) else {
+        return Ok(Ok(None));
+    };
+    if name.starts_with('/') {
+        return Ok(Ok(None));
+    }
+    let section = place.address();
+    if by_title == ByTitle::Part {
+        let start = namespace::decode(name);
+        let mut may_be = folders::beginning(session, &start, limits::MAX_SUGGESTIONS)?;
+        if !may_be.is_empty() {
+            may_be.push(section);
+            let message = message!(
+                "no folder has this name, but the names of folders and a title contain it; write /{} for the title",
+                name
+            );
+            return Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(may_be)));
+        }
+    }
+    let message = format!("{name} was read as the section {section}", name = quoted(&name));
+    Ok(Ok(Some(Warning::new("READ_AS_TITLE", message))))
+}
+
 /// Fails if a request has too many filters, or a type of block that does not exist.
 fn check(request: &FilterRequest) -> Result<()> {
     let filters =
@@ -292,24 +323,26 @@ impl Filter {
     }
 
     /// Returns the folder that `address` names, if any. A folder takes precedence over a section with the name, a
-    /// document over a folder whose path only ends with it.
+    /// document with the whole path over a folder that has it apart from a version, and any document over a folder whose
+    /// path only ends with the name.
     fn folder(
         &mut self,
         session: &Session<'_>,
         address: &str,
     ) -> Result<AddressResult<Option<String>>> {
         let folder = folders::by_name(session, address)?;
-        if folder.is_some()
-            || address.contains("::")
-            || !matches!(document_name::by_name(session, address)?, NameMatch::None)
-        {
+        if folder.is_some() || address.contains("::") {
             return Ok(Ok(folder));
         }
-        let by_suffix = folders::by_suffix(session, address)?;
-        if let Ok(Some(folder)) = &by_suffix {
+        let folder = match document_name::by_name(session, address)? {
+            NameMatch::None => folders::by_suffix(session, address)?,
+            NameMatch::One(stored) if document_name::is_whole(address, &stored.path) => Ok(None),
+            _ => folders::by_version(session, address)?,
+        };
+        if let Ok(Some(folder)) = &folder {
             self.warnings.extend(shadowed(session, address, &format!("the folder {folder}"))?);
         }
-        Ok(by_suffix)
+        Ok(folder)
     }
 
     /// Adds the documents that `address` takes as a glob, else its nodes, in documents whose path `takes` accepts.
@@ -328,6 +361,13 @@ impl Filter {
         let all = NodeRange { skip: 0, take: usize::MAX };
         let resolution = resolve(session, address, all)?;
         let Some(fault) = resolution.fault else {
+            match by_title(session, address, &resolution)? {
+                Ok(warning) => self.warnings.extend(warning),
+                Err(fault) => {
+                    self.faults.push(fault.of(address));
+                    return Ok(());
+                }
+            }
             let places = resolution.places.iter();
             for place in places.filter(|place| takes(&place.document.stored.path)) {
                 let needs_text = place.params.needs_text();

@@ -3,6 +3,7 @@
 //! Invariant: a folder is named by its path from the root without a slash at its end, and the root by the empty path.
 
 use super::Session;
+use super::folder_version::{SEPARATORS, name_and_version};
 use crate::address::suggest::is_near;
 use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;
@@ -28,12 +29,53 @@ pub(super) fn by_name(session: &Session<'_>, name: &str) -> Result<Option<String
     Ok(None)
 }
 
-/// Returns the path of the only folder that ends with `/` and `name`, if any. A folder inside of another one with
-/// that ending does not count. The inner error lists the folders if there are several.
+/// Returns the path of the only folder that has the path `name` apart from its version, such as `tokio-1.54.1` for `tokio`,
+/// if any. The inner error lists the folders if there are several.
+pub(super) fn by_version(
+    session: &Session<'_>,
+    name: &str,
+) -> Result<AddressResult<Option<String>>> {
+    let decoded = namespace::decode(name);
+    let path = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
+    let mut folders = Vec::new();
+    for separator in SEPARATORS {
+        let entries = beginning_with(session.reader, &format!("{path}{separator}"))?;
+        folders
+            .extend(entries.iter().filter_map(|entry| entry.strip_suffix('/')).map(str::to_owned));
+    }
+    folders.retain(|folder| without_version(folder) == Some(path));
+    Ok(only(path, folders))
+}
+
+/// Returns the path of a folder without the version at its end, or `None` if that is not a name and a version.
+fn without_version(folder: &str) -> Option<&str> {
+    let start = folder.rfind('/').map_or(0, |slash| slash + 1);
+    let (name, version) = name_and_version(folder.get(start..)?);
+    version.filter(|_| !name.is_empty())?;
+    folder.get(..start + name.len())
+}
+
+/// Returns the only one of the `folders` called `name`, if any. The inner error lists them if there are several.
+fn only(name: &str, mut folders: Vec<String>) -> AddressResult<Option<String>> {
+    if folders.len() < 2 {
+        return Ok(folders.pop());
+    }
+    let message = format!("{} folders are named {name}", folders.len(), name = quoted(&name));
+    folders.truncate(limits::MAX_CANDIDATES_SHOWN);
+    Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders))
+}
+
+/// Returns the path of the only folder with the path `name` and a version, else of the only one that ends with `/` and
+/// `name`, else of the only one that ends with both, if any. A folder inside of another one with that ending does not
+/// count. The inner error lists the folders if there are several.
 pub(super) fn by_suffix(
     session: &Session<'_>,
     name: &str,
 ) -> Result<AddressResult<Option<String>>> {
+    let by_version = by_version(session, name)?;
+    if !matches!(by_version, Ok(None)) {
+        return Ok(by_version);
+    }
     let decoded = namespace::decode(name);
     let suffix = decoded.trim_end_matches('/');
     if suffix.is_empty() || suffix.starts_with("./") {
@@ -50,12 +92,15 @@ pub(super) fn by_suffix(
         };
         folders.push(format!("{above}/{suffix}"));
     }
-    if folders.len() < 2 {
-        return Ok(Ok(folders.pop()));
+    if folders.is_empty() {
+        for separator in SEPARATORS {
+            folders.extend(beginning(session, &format!("{suffix}{separator}"), usize::MAX)?);
+        }
+        let ending = format!("/{suffix}");
+        folders
+            .retain(|folder| without_version(folder).is_some_and(|path| path.ends_with(&ending)));
     }
-    let message = format!("{} folders are named {suffix}", folders.len(), suffix = quoted(&suffix));
-    folders.truncate(limits::MAX_CANDIDATES_SHOWN);
-    Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(folders)))
+    Ok(only(suffix, folders))
 }
 
 /// Returns the paths of folders whose names begin with `name`, or else are spelled nearly like it.
@@ -97,7 +142,7 @@ fn misspelled(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
 }
 
 /// Returns the paths of the first folders whose names begin with `start`, at most `most`.
-fn beginning(session: &Session<'_>, start: &str, most: usize) -> Result<Vec<String>> {
+pub(super) fn beginning(session: &Session<'_>, start: &str, most: usize) -> Result<Vec<String>> {
     let mut folders: Vec<String> = Vec::new();
     while folders.len() < most {
         // The documents of the last folder are skipped.
@@ -115,17 +160,23 @@ fn beginning(session: &Session<'_>, start: &str, most: usize) -> Result<Vec<Stri
 /// Returns the paths of the documents and of the subfolders directly in `folder`, or in the root if it is empty. Those of
 /// subfolders end with `/`. Few of the documents in subfolders are read.
 pub fn entries(reader: &dyn Reader, folder: &str) -> Result<Vec<String>> {
+    let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    beginning_with(reader, &start)
+}
+
+/// Returns the paths of the documents and folders whose paths begin with `start`, which has the whole path of the folder
+/// that they are in. Those of folders end with `/`. Few of the documents in the folders are read.
+fn beginning_with(reader: &dyn Reader, start: &str) -> Result<Vec<String>> {
     const MOST_AT_ONCE: usize = 1024;
-    let which = if folder.is_empty() { Lookup::All } else { Lookup::Folder(folder) };
-    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
     let mut entries: Vec<String> = Vec::new();
-    let (mut after, mut size) = (None, 1);
+    let (mut after, mut size) = (Some(start.to_owned()), 1);
     loop {
-        let found = reader.documents(&which, after.as_deref(), size)?;
+        let mut found = reader.documents(&Lookup::All, after.as_deref(), size)?;
+        found.truncate(found.partition_point(|document| document.path.starts_with(start)));
         let has_more = found.len() == size;
         for document in found {
-            let name = document.path.get(start..).unwrap_or_default();
-            let end = name.find('/').map_or(document.path.len(), |end| start + end + 1);
+            let name = document.path.get(start.len()..).unwrap_or_default();
+            let end = name.find('/').map_or(document.path.len(), |end| start.len() + end + 1);
             let entry = document.path.get(..end).unwrap_or_default();
             if entries.last().is_none_or(|last| last != entry) {
                 entries.push(entry.to_owned());

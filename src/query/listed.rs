@@ -5,7 +5,9 @@
 use std::borrow::Cow;
 
 use super::batches::{Candidates, DocumentBatches};
-use super::document_name::{NameMatch, by_name, by_whole_name, globs_of, without_selector};
+use super::document_name::{
+    NameMatch, by_name, by_whole_name, globs_of, is_whole, without_selector,
+};
 use super::documents::named;
 use super::filter::Filter;
 use super::resolve::{NodeRange, resolve};
@@ -193,13 +195,15 @@ fn shadowed_folder(
     document: &StoredDocument,
 ) -> Result<Option<Warning>> {
     let [name] = names else { return Ok(None) };
-    let (path, (stem, extension)) = (&document.path, split_extension(&document.path));
+    let (path, (_, extension)) = (&document.path, split_extension(&document.path));
     // With its extension or its whole path, a name means a document.
-    let decoded = namespace::decode(name);
-    if decoded.ends_with(&format!(".{extension}")) || decoded == stem {
+    if namespace::decode(name).ends_with(&format!(".{extension}")) || is_whole(name, path) {
         return Ok(None);
     }
-    let folder = folders::by_name(session, name)?.filter(|folder| !folder.is_empty());
+    let folder = match folders::by_name(session, name)? {
+        None => folders::by_version(session, name)?.unwrap_or_default(),
+        folder => folder.filter(|folder| !folder.is_empty()),
+    };
     Ok(folder.map(|folder| {
         let message = format!(
             "{name} was read as {path}, and is also a folder; write {folder}/ for that",

@@ -18,6 +18,7 @@ pub mod dump;
 mod filter;
 pub mod find;
 pub mod finding;
+mod folder_version;
 pub mod folders;
 pub mod freshness;
 pub mod index;

@@ -18,6 +18,17 @@ pub(in crate::query) struct Located {
     /// The nodes that the longest resolving prefix names.
     pub(in crate::query) partial: Vec<ResolvedNode>,
     pub(in crate::query) warnings: Vec<Warning>,
+    /// How a title without a document names the only place, which is a section.
+    pub(in crate::query) by_title: Option<ByTitle>,
+}
+
+/// How a text names a section by its title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByTitle {
+    /// It is the title, or the path of the section.
+    Whole,
+    /// It is a part of the title.
+    Part,
 }
 
 impl Located {

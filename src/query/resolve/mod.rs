@@ -22,6 +22,7 @@ pub(crate) use cells::narrow;
 pub(crate) use edit_node::{locate_for_edit, locate_section_for_edit, locate_text_for_edit};
 pub(crate) use edit_place::{NamedNode, named, names_document};
 pub(super) use locate::{ldmd_section, missing_ldmd_section};
+pub use located::ByTitle;
 pub(super) use located::{Located, with_its_part};
 pub(super) use steps::expansion_cut;
 pub(super) use suggestion::similar_documents;
@@ -71,6 +72,8 @@ pub struct Resolution {
     pub partial: Vec<ResolvedNode>,
     /// Warnings about how the address was read.
     pub warnings: Vec<Warning>,
+    /// How a title without a document names the only place, which is a section.
+    pub by_title: Option<ByTitle>,
     /// Where the nodes after the window begin, if they are not known yet.
     pub(super) rest: Option<Rest>,
 }
@@ -100,6 +103,7 @@ impl Resolution {
             fault: located.fault,
             partial: located.partial,
             warnings: located.warnings,
+            by_title: located.by_title,
             rest: None,
         }
     }
@@ -217,7 +221,7 @@ fn resolve_stored(
     }
     let fault = first_fault.filter(|_| places.is_empty());
     let partial = if fault.is_some() { partial } else { Vec::new() };
-    let located = Located { places, fault, partial, warnings };
+    let located = Located { places, fault, partial, warnings, by_title: None };
     Ok(Resolution::of(located, window))
 }
 

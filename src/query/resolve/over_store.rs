@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::locate::{self, locate};
-use super::located::{Located, RANGE_PAST_END};
+use super::located::{ByTitle, Located, RANGE_PAST_END};
 use super::section_path::{SectionPath, Tier};
 use super::steps;
 use super::{NodeRange, Resolution, ResolvedSections, Resolver, Rest};
@@ -263,7 +263,9 @@ fn continued(
     is_cut: bool,
 ) -> Located {
     if place.steps.is_empty() {
-        return locate::only(hits, locate::several(text, is_part), place.params, is_cut);
+        let only = locate::only(hits, locate::several(text, is_part), place.params, is_cut);
+        let by_title = Some(if is_part { ByTitle::Part } else { ByTitle::Whole });
+        return Located { by_title, ..only };
     }
     let base = locate::only(hits, locate::several(text, is_part), Params::default(), is_cut);
     match base.places.as_slice() {
