@@ -286,6 +286,42 @@ fn a_cut_item_from_outside_goes_on_after_its_last_word() {
 }
 
 #[test]
+fn a_place_without_a_summary_shows_its_first_words() {
+    let log: String = (0..500).map(|index| format!("## 1.{index}.0\n\n- entry\n\n")).collect();
+    let place = Place::ingested(&[
+        ("start.md", "# Start\n\nThe guide. See [the log](log.md) and [how to](other.md).\n"),
+        ("log.md", &format!("# Log\n\n{log}")),
+        ("other.md", "# Other\n\nHow to light a lamp.\n"),
+    ]);
+    let bundle = ["context", "--query", "guide", "--links", "1", "-f", "markdown"];
+    let text = place.run(&bundle).success().text();
+    assert!(text.contains("# Log\n\n## 1.0.0\n"), "{text}");
+    assert!(text.contains("\nmore: log.md::*?") && text.contains("light a lamp"), "{text}");
+    assert!(text.len() < 1000, "{text}");
+    // A block is shown as a whole.
+    let code = format!("```\n{}```\n", "word\n".repeat(200));
+    place.write("code.md", &code);
+    place.run(&["ingest"]).success();
+    let block = ["context", "code.md::block:code", "-f", "markdown"];
+    assert_eq!(place.run(&block).success().text().matches("word").count(), 200);
+}
+
+#[test]
+fn the_last_content_within_a_limit_is_cut() {
+    let text = format!("# Title\n\nShort.\n\n{}\n", "a few more words. ".repeat(40));
+    let place = Place::ingested(&[("a.md", &*text), ("b.md", &text)]);
+    let bundle = ["context", "a.md", "b.md", "--with-body", "--max-chars", "1200"];
+    for format in ["text", "markdown", "records"] {
+        let answer = place.run(&[&bundle[..], &["-f", format]].concat()).success().text();
+        assert!((1100..=1200).contains(&answer.chars().count()), "{format} {answer}");
+        assert!(answer.contains("b.md::*?"), "{format} {answer}");
+    }
+    let json = place.run(&[&bundle[..4], &["--max-chars", "2000"]].concat()).success().json();
+    let next = json["items"].as_array().unwrap().last().unwrap()["pagination"]["next"].clone();
+    place.run(&["read", next.as_str().unwrap()]).success();
+}
+
+#[test]
 fn markdown_blocks_have_the_documented_form() {
     let place = notes();
     let run = |items: &[&str]| {

@@ -14,7 +14,7 @@ use super::cursor::most;
 use super::data::heading_path;
 use super::links::{self, EndFilter, LinkNode};
 use super::listed::ListedDocuments;
-use super::node::{Extent, NodeAnswer, answer};
+use super::node::{Extent, NodeAnswer, WORD_CHARS, answer};
 use super::page::{longest, shorten_titles};
 use super::resolve::{NodeRange, expansion_cut, resolve, resolve_one};
 use super::resolved_node::{PlaceKey, ResolvedNode, Target};
@@ -32,6 +32,9 @@ use crate::visible::quoted;
 
 /// The best hits of a question, which keep their ranks whatever links to them.
 const RANKED_HITS: usize = 10;
+
+/// The number of words of the content that stands for a summary that a document or a section lacks.
+const WORDS_FOR_SUMMARY: usize = 50;
 
 /// The most linked nodes that follow a hit. The next hit is worth more than all links of a table of contents.
 const LINKED_BESIDE_HIT: usize = 3;
@@ -52,7 +55,7 @@ pub struct ContextRequest {
     pub hops: usize,
     /// Whether to return the content too.
     pub with_body: bool,
-    /// Whether an item with neither a passage nor a summary has its content.
+    /// Whether an item with neither a passage nor a summary has its content, of a document or a section the beginning.
     pub shows_content: bool,
     /// The maximum number of items; 0 for all.
     pub limit: usize,
@@ -279,14 +282,20 @@ impl List for ContextAnswer {
 
     fn cuts_of(&self, index: usize) -> Range<usize> {
         match self.items.get(index) {
-            Some(ContextItem::Place(place)) => place.found.as_ref().map_or(0..0, Hit::passage_cuts),
+            Some(ContextItem::Place(place)) => match &place.found {
+                Some(hit) => hit.passage_cuts(),
+                None => limits::LEAST_CUT_CHARS / WORD_CHARS..place.answer.words_shown(),
+            },
             _ => 0..0,
         }
     }
 
     fn cut_last(&mut self, parts: usize) -> bool {
         let Some(ContextItem::Place(place)) = self.items.last_mut() else { return false };
-        let cut = place.found.as_mut().is_some_and(|hit| hit.cut(parts));
+        let cut = match &mut place.found {
+            Some(hit) => hit.cut(parts),
+            None => place.answer.cut(parts),
+        };
         self.page.truncated |= cut;
         cut
     }
@@ -492,7 +501,11 @@ fn item(
     let node = LinkNode { hop, ..LinkNode::of(session, place)? };
     let is_bare = !has_passage && node.summary.is_none();
     let with_body = request.with_body || request.shows_content && is_bare;
-    let extent = if with_body { Extent::Words(0) } else { Extent::Structure };
+    let extent = match (request.with_body, with_body) {
+        (false, true) if has_sections(place) => Extent::Words(WORDS_FOR_SUMMARY),
+        (_, true) => Extent::Words(0),
+        (_, false) => Extent::Structure,
+    };
     let mut answer = match answer(session, place, extent)? {
         Ok(answer) => answer,
         Err(fault) => return Ok(Err(fault.of(&place.address()))),
@@ -506,6 +519,18 @@ fn item(
     let is_part = place.params.is_part();
     let word = place.word();
     Ok(Ok(PlaceItem { answer, node, titles, word, code, found: None, is_part }))
+}
+
+/// Returns whether `place` may have any number of sections in it, so that its content is no summary.
+fn has_sections(place: &ResolvedNode) -> bool {
+    match place.target {
+        Target::Document | Target::Ldmd(_) => true,
+        Target::Node(node) => {
+            let kind = place.document.tree.node(node).map(|node| node.kind);
+            matches!(kind, Some(NodeKind::Root | NodeKind::Section(_)))
+        }
+        Target::FrontMatter | Target::Cells(_) => false,
+    }
 }
 
 /// An item of a bundle that is being assembled.

@@ -21,7 +21,7 @@ use crate::markdown::words::{measure, page, page_count};
 use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start};
 
 /// The number of Unicode scalars of a slug path for each word of the page that it is printed with.
-const WORD_CHARS: usize = 8;
+pub(super) const WORD_CHARS: usize = 8;
 
 /// Bytes of a document, to print as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
