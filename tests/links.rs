@@ -277,10 +277,13 @@ fn a_check_lists_the_first_problems_and_those_of_most_places() {
     assert_eq!(repeated[0]["file"], "d/00.md");
     let large = place.run(&["links", "check", "--max-chars", "100000"]).ends(1).json();
     assert_eq!(large, check);
-    // A small budget is for the list itself.
-    let small = place.run(&["links", "check", "--max-chars", "900"]).ends(1).json();
-    assert!(small["findings"].as_array().unwrap().len() > 1, "{small}");
-    assert!(small.get("repeated").is_none(), "{small}");
+    let small = ["links", "check", "--limit", "0", "--max-chars"];
+    let small = |most: &str| place.run(&[&small[..], &[most]].concat()).ends(1).json();
+    for most in ["10000", "2000", "900"] {
+        assert_eq!(small(most)["repeated"], check["repeated"], "{most}");
+        assert!(small(most)["findings"].as_array().unwrap().len() > 1, "{most}");
+    }
+    assert!(!small("400")["findings"].as_array().unwrap().is_empty());
     let one = ["links", "check", "--limit", "1", "--max-chars", "400"];
     assert_eq!(place.run(&one).ends(1).json()["findings"], json!([check["findings"][0]]));
     let all = place.run(&["links", "check", "--limit", "0"]).ends(1).json();

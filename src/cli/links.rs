@@ -236,14 +236,14 @@ impl QueryArguments for LinksCheckArgs {
         Ok(self.documents.iter_mut().chain(&mut self.filter.places.documents.under).collect())
     }
 
-    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Findings> {
+    fn answer(&self, global: &Global, session: &Session<'_>) -> Result<Findings> {
         let after = self.list.after.cursor()?;
         let is_continued = after.is_some();
         let findings = check::check(session, &self.documents, &self.filter.request(), after)?;
         Ok(if is_continued {
             findings.at_most(self.list.limit)
         } else {
-            findings.summarized(self.list.limit)
+            findings.summarized(self.list.limit, global.most_chars())
         })
     }
 

@@ -62,6 +62,22 @@ pub struct Findings {
     /// The total number of problems, including those of former answers.
     #[serde(skip)]
     pub total: usize,
+    /// What [`Self::repeated`] is if some problems are left out.
+    #[serde(skip)]
+    pub summary: Vec<RepeatedFinding>,
+}
+
+/// The part of a limit that the problems of the most places may take.
+const SUMMARY_PART: usize = 4;
+
+impl RepeatedFinding {
+    /// Returns about how many characters it takes.
+    fn chars(&self) -> usize {
+        let Finding { message, file, hint, .. } = &self.first;
+        let texts =
+            [Some(message.to_string()), file.clone(), hint.as_ref().map(Message::to_string)];
+        texts.into_iter().flatten().map(|text| text.chars().count()).sum()
+    }
 }
 
 impl Findings {
@@ -76,7 +92,8 @@ impl Findings {
         page.unresolved_selectors = unresolved_selectors;
         let total = findings.len();
         findings.drain(..page.part.start().min(total));
-        Self { findings, shown_total: None, repeated: Vec::new(), page, total }
+        let (repeated, summary) = (Vec::new(), Vec::new());
+        Self { findings, shown_total: None, repeated, page, total, summary }
     }
 
     /// Returns whether a part of what was asked for was not checked.
@@ -92,9 +109,10 @@ impl Findings {
         if count < self.findings.len() { self.first(count) } else { self }
     }
 
-    /// Keeps at most `limit` problems, like [`Self::at_most`]. Adds those that the most places have.
+    /// Keeps at most `limit` problems, like [`Self::at_most`]. Adds those that the most places have if some are left out,
+    /// also later: of an answer of at most `most_chars` characters they take a part.
     #[must_use]
-    pub fn summarized(self, limit: usize) -> Self {
+    pub fn summarized(mut self, limit: usize, most_chars: Option<usize>) -> Self {
         let mut places: HashMap<(&str, &Message), (usize, usize)> = HashMap::new();
         for (index, finding) in self.findings.iter().enumerate() {
             let (_, count) = places.entry((finding.code, &finding.message)).or_insert((index, 0));
@@ -110,10 +128,13 @@ impl Findings {
             let first = self.findings.get(*index)?.clone();
             Some(RepeatedFinding { count: *count, first })
         };
-        let repeated =
-            places.iter().take(limits::MAX_REPEATED_SHOWN).filter_map(repeated).collect();
-        let answer = self.at_most(limit);
-        if answer.shown_total.is_some() { Self { repeated, ..answer } } else { answer }
+        let mut room = most_chars.map_or(usize::MAX, |most| most / SUMMARY_PART);
+        let fits = |repeated: &RepeatedFinding| {
+            room.checked_sub(repeated.chars()).map(|rest| room = rest).is_some()
+        };
+        let repeated = places.iter().take(limits::MAX_REPEATED_SHOWN).filter_map(repeated);
+        self.summary = repeated.take_while(fits).collect();
+        self.at_most(limit)
     }
 }
 
@@ -123,7 +144,8 @@ impl List for Findings {
     }
 
     fn messages_mut(&mut self) -> Vec<&mut Message> {
-        let repeated = self.repeated.iter_mut().map(|repeated| &mut repeated.first);
+        let repeated = self.repeated.iter_mut().chain(&mut self.summary);
+        let repeated = repeated.map(|repeated| &mut repeated.first);
         let findings = self.findings.iter_mut().chain(repeated);
         let messages = findings.flat_map(|it| [&mut it.message].into_iter().chain(&mut it.hint));
         messages.chain(self.page.messages_mut()).collect()
@@ -138,9 +160,10 @@ impl List for Findings {
             Some(first) if count < self.findings.len() => Self {
                 findings: first.to_vec(),
                 shown_total: Some(self.total),
-                repeated: Vec::new(),
+                repeated: self.summary.clone(),
                 page: self.page.ended(count),
                 total: self.total,
+                summary: self.summary.clone(),
             },
             _ => self.clone(),
         }

@@ -313,6 +313,7 @@ fn problems(text: &str) -> Findings {
         total: 2,
         shown_total: None,
         repeated: Vec::new(),
+        summary: Vec::new(),
     }
 }
 
