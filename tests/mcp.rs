@@ -323,6 +323,37 @@ fn an_error_in_an_edit_names_the_edit_and_shows_how_to_write_it() {
         ),
         (json!([{ "section": "A", "content": "b" }]), "edit 1: missing field `operation`", form),
         (json!(["A"]), "expected an object with operation and section", form),
+        // Another operation would do something else.
+        (
+            json!([{ "operation": "append", "section": "A", "content": "b" }]),
+            "no operation is called \\\"append\\\"",
+            r#"{\"operation\":\"insert\",\"section\":...,\"content\":...,\"position\":\"last_child\"}"#,
+        ),
+        (
+            json!([{ "operation": "prepend", "section": "A", "content": "b" }]),
+            "no operation is called",
+            r#"\"position\":\"first_child\"}"#,
+        ),
+        (
+            json!([{ "operation": "remove", "section": "A" }]),
+            "no operation is called",
+            r#"{\"operation\":\"delete\""#,
+        ),
+        (
+            json!([{ "operation": "upsert", "section": "k", "content": "b" }]),
+            "no operation is called",
+            r#"{\"operation\":\"set\""#,
+        ),
+        (
+            json!([{ "operation": "update", "section": "A", "content": "b" }]),
+            "no operation is called",
+            form,
+        ),
+        (
+            json!([{ "operation": "x", "section": "A", "content": "b" }]),
+            "no operation is called",
+            r#"{\"operation\":...,"#,
+        ),
         (json!(3), "edits: invalid type", r#"{\"edits\":[{\"operation\""#),
     ] {
         let (text, is_error) = server.call("edit", &json!({ "edits": edits }));

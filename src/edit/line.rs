@@ -146,17 +146,23 @@ impl TryFrom<String> for OperationName {
     }
 }
 
-/// Returns how to write an edit with this operation.
+/// Returns how to write an edit with this operation, or with the one that is meant by another name for it.
 fn form_of(operation: &str) -> &'static str {
     match operation {
-        "insert" => {
+        "append" | "append_to" | "push" | "extend" => {
+            r#"write {"operation":"insert","section":...,"content":...,"position":"last_child"}"#
+        }
+        "prepend" => {
+            r#"write {"operation":"insert","section":...,"content":...,"position":"first_child"}"#
+        }
+        "insert" | "insert_after" | "insert_before" | "create" | "new" | "write" => {
             r#"write {"operation":"insert","section":...,"content":...,"position":"after"}, or "before", "first_child" or "last_child""#
         }
         "rename" => r#"write {"operation":"rename","section":...,"content":TITLE}"#,
         "move" => {
             r#"write {"operation":"move","section":...,"to":ADDRESS}, or "content":PATH for a document"#
         }
-        "set" | "add" => {
+        "set" | "add" | "upsert" | "put" => {
             r#"write {"operation":"set","section":KEY,"content":VALUE}: the key is the section, and add adds to a list"#
         }
         "unset" => r#"write {"operation":"unset","section":KEY}"#,
@@ -164,7 +170,13 @@ fn form_of(operation: &str) -> &'static str {
             r#"write {"operation":"done","section":"DOC:LINE"}, or "open""#
         }
         "delete" => r#"write {"operation":"delete","section":...}"#,
-        _ => r#"write {"operation":"replace","section":...,"content":...}"#,
+        "remove" | "rm" | "del" | "erase" | "clear" => {
+            r#"write {"operation":"delete","section":...}, or {"operation":"unset","section":KEY}"#
+        }
+        "" | "replace" | "update" | "edit" | "change" | "modify" | "rewrite" | "overwrite" => {
+            r#"write {"operation":"replace","section":...,"content":...}"#
+        }
+        _ => r#"write {"operation":...,"section":...,"content":...}"#,
     }
 }
 
