@@ -1604,6 +1604,32 @@ fn html_that_leads_elsewhere_after_a_move_is_named() {
 }
 
 #[test]
+fn wikilinks_in_front_matter_that_lead_elsewhere_are_named() {
+    let place = Place::ingested(&[
+        ("people/ann.md", "# Ann\n\n## Work\n"),
+        ("a.md", "---\nx: 1\nowner: \"[[ann]]\"\n---\n# A\n\nBy [[ann]].\n"),
+        ("b.md", "---\nteam:\n  - '[[people/ann#Work|Ann]]'\n  - '[[bob]]'\n---\n# B\n"),
+        (
+            "c.md",
+            "---\nlinks: [{type: by, id: people/ann.md}]\nx: '[[gone ann]]'\n---\n`\"[[ann]]`\n",
+        ),
+        ("bob.md", "# Bob\n"),
+    ]);
+    let said = |arguments: &[&str]| {
+        let answer = place.run(arguments).success().json();
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        let mut warnings = warnings.iter().filter(|it| it["code"] == "FRONT_MATTER_LINKS");
+        warnings.next().map(|warning| warning["message"].as_str().unwrap().to_owned())
+    };
+    let moved = said(&["move", "ann.md", "people/zoe.md", "--dry-run", "-f", "json"]).unwrap();
+    let message = "front matter is not rewritten, and its wikilinks lead elsewhere now on ";
+    assert_eq!(moved, format!("{message}2 lines: a.md:3, b.md:3"));
+    let renamed = ["rename", "ann.md", "Work", "--title", "Job", "--dry-run", "-f", "json"];
+    assert_eq!(said(&renamed).unwrap(), format!("{message}1 line: b.md:3"));
+    assert_eq!(said(&["move", "bob.md", "people/bob.md", "--dry-run", "-f", "json"]), None);
+}
+
+#[test]
 fn many_rewritten_links_are_counted_by_file() {
     let links = "[b](b.md)\n\n".repeat(15);
     let place = Place::ingested(&[

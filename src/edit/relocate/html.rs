@@ -1,4 +1,5 @@
-//! Paths in attributes of HTML that lead elsewhere after an edit. They are not links, so they stay as they are.
+//! Paths in attributes of HTML, and wikilinks in the values of front matter, that lead elsewhere after an edit. They are
+//! not links, so they stay as they are.
 //!
 //! Invariant: only a warning comes of them. A document that does not contain the name of the file is not searched.
 
@@ -28,8 +29,15 @@ const TAG: &str = r#"(?is-u)<!--.*?-->|<[a-z][a-z0-9-]*\s(?:[^<>"']|"[^"]*"|'[^'
 /// An attribute in a tag that leads to a file.
 const ATTRIBUTE: &str = r#"(?i-u)\s(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^"'\s<>]+))"#;
 
-/// Returns a warning about the attributes `href` and `src` that lead elsewhere after the edit, if there are any.
-pub(super) fn unchanged_html(comparison: &LinkComparison<'_>) -> Result<Option<Warning>> {
+/// A wikilink in a value of front matter.
+const WIKILINK: &str = r"(?-u)\[\[([^\[\]|\r\n]+)(?:\|[^\[\]\r\n]*)?\]\]";
+
+/// A line with a target that leads elsewhere after the edit: whether it is in front matter, the path and the number.
+type ChangedLine = (bool, String, usize);
+
+/// Returns warnings about the attributes `href` and `src`, and about the wikilinks in front matter, that lead elsewhere
+/// after the edit.
+pub(super) fn unchanged_html(comparison: &LinkComparison<'_>) -> Result<Vec<Warning>> {
     let mut places = BTreeSet::new();
     for version in comparison.versions.values() {
         let of_line = |line: usize| version.origin(line);
@@ -41,23 +49,32 @@ pub(super) fn unchanged_html(comparison: &LinkComparison<'_>) -> Result<Option<W
         let bytes = comparison.session.content(&document, document.span())?;
         places.extend(changed(comparison, &document, &bytes, |_| &document)?);
     }
-    let most = limits::MAX_SUGGESTIONS;
-    let shown: Vec<String> =
-        places.iter().take(most).map(|(path, line)| format!("{path}:{line}")).collect();
-    let more = if places.len() > most { ", ..." } else { "" };
-    let found = (!places.is_empty()).then(|| {
-        let lines = counted(places.len(), "line");
-        let shown = shown.join(", ");
-        format!("its attributes href and src lead elsewhere now on {lines}: {shown}{more}")
-    });
+    let (front_matter, html): (Vec<_>, Vec<_>) =
+        places.into_iter().partition(|(is_front_matter, ..)| *is_front_matter);
+    let html = listed("its attributes href and src", &html);
     let cut = is_cut.then(|| "the limit html-documents ended the search for such lines".to_owned());
-    let said: Vec<String> = found.into_iter().chain(cut).collect();
-    let message = format!("HTML is not rewritten, and {}", said.join("; "));
-    Ok((!said.is_empty()).then(|| Warning::new("HTML_LINKS", message)))
+    let said: Vec<String> = html.into_iter().chain(cut).collect();
+    let html = (!said.is_empty()).then(|| {
+        Warning::new("HTML_LINKS", format!("HTML is not rewritten, and {}", said.join("; ")))
+    });
+    let front_matter = listed("its wikilinks", &front_matter).map(|said| {
+        Warning::new("FRONT_MATTER_LINKS", format!("front matter is not rewritten, and {said}"))
+    });
+    Ok(html.into_iter().chain(front_matter).collect())
 }
 
-/// Returns the other documents that contain the name of a renamed document and an attribute, and whether there are
-/// more.
+/// Returns that `what` leads elsewhere on `lines`, if there are any.
+fn listed(what: &str, lines: &[ChangedLine]) -> Option<String> {
+    let most = limits::MAX_SUGGESTIONS;
+    let shown = lines.iter().take(most).map(|(_, path, line)| format!("{path}:{line}"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if lines.len() > most { ", ..." } else { "" };
+    let count = counted(lines.len(), "line");
+    (!lines.is_empty()).then(|| format!("{what} lead elsewhere now on {count}: {shown}{more}"))
+}
+
+/// Returns the other documents that contain the name of a renamed document and an attribute or a quoted wikilink, and
+/// whether there are more.
 fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)> {
     let has_all = |text: &str| {
         let text = text.to_ascii_lowercase();
@@ -71,8 +88,8 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)
         let encoded = percent_encode(name, |scalar| scalar.is_ascii_graphic());
         [has_all(name), has_all(&encoded), has_all(&name.replace('&', "&amp;"))]
     });
-    let attributes = has_all("href").or(has_all("src"));
-    let query = TrigramQuery::any_of(names.collect()).and(attributes);
+    let targets = ["href", "src", "\"[[", "'[["].map(has_all);
+    let query = TrigramQuery::any_of(names.collect()).and(TrigramQuery::any_of(targets.into()));
     let reader = comparison.session.reader;
     let mut ids = match reader.candidates(&query)? {
         Some(ids) => ids,
@@ -85,23 +102,38 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)
     Ok((reader.all(&Lookup::Ids(&ids))?, is_cut))
 }
 
-/// Returns the places in `new` of attributes that lead elsewhere than in the document in which they were before.
+/// Returns the lines of `new` with an attribute or a wikilink that leads elsewhere than in the document in which it was
+/// before.
 fn changed<'a>(
     comparison: &LinkComparison<'_>,
     new: &Rc<OpenDocument>,
     bytes: &[u8],
     old_of_line: impl Fn(usize) -> &'a Rc<OpenDocument>,
-) -> Result<Vec<(String, usize)>> {
-    static REGEXES: OnceLock<Option<[Regex; 2]>> = OnceLock::new();
-    let regexes =
-        REGEXES.get_or_init(|| Some([Regex::new(TAG).ok()?, Regex::new(ATTRIBUTE).ok()?]));
-    let Some([tag, attribute]) = regexes else { return Ok(Vec::new()) };
+) -> Result<Vec<ChangedLine>> {
+    static REGEXES: OnceLock<Option<[Regex; 3]>> = OnceLock::new();
+    let regexes = REGEXES.get_or_init(|| {
+        Some([Regex::new(TAG).ok()?, Regex::new(ATTRIBUTE).ok()?, Regex::new(WIKILINK).ok()?])
+    });
+    let Some([tag, attribute, wikilink]) = regexes else { return Ok(Vec::new()) };
     let lines = LineIndex::new(bytes);
     let outline = new.tree.outline();
     let body = outline.front_matter.map_or(0, |front_matter| front_matter.end);
     let code = outline.nodes.iter().filter(|node| node.kind == NodeKind::Block(BlockType::Code));
     let code: Vec<ByteSpan> = code.map(|node| node.bytes).collect();
+    let leads_elsewhere = |written: &StoredLink| -> Result<bool> {
+        let old = old_of_line(written.line);
+        Ok(!comparison.is_same(old, written, new, written)?
+            && !comparison.was_broken(old, written)?)
+    };
     let mut places = Vec::new();
+    for found in wikilink.captures_iter(bytes.get(..body).unwrap_or_default()) {
+        let Some(target) = found.get(1) else { continue };
+        let line = lines.line_of(target.start());
+        let target = String::from_utf8_lossy(target.as_bytes()).trim().to_owned();
+        if leads_elsewhere(&StoredLink { kind: Kind::Wikilink, target, line })? {
+            places.push((true, new.stored.path.clone(), line));
+        }
+    }
     // The backticks from the start of a line to the last tag in it.
     let (mut line_start, mut counted, mut backticks) = (0, 0, 0);
     for found in tag.find_iter(bytes).filter(|tag| tag.start() >= body) {
@@ -125,12 +157,8 @@ fn changed<'a>(
             let target = String::from_utf8_lossy(value.as_bytes()).into_owned();
             let target = unescaped(&target).into_owned();
             let line = lines.line_of(found.start() + value.start());
-            let written = StoredLink { kind: Kind::Markdown, target, line };
-            let old = old_of_line(line);
-            if !comparison.is_same(old, &written, new, &written)?
-                && !comparison.was_broken(old, &written)?
-            {
-                places.push((new.stored.path.clone(), line));
+            if leads_elsewhere(&StoredLink { kind: Kind::Markdown, target, line })? {
+                places.push((false, new.stored.path.clone(), line));
             }
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
 //! links are rewritten, `link_comparison` compares where links lead, `occurrence` finds where targets are written, and
-//! `html` finds the HTML that is not rewritten.
+//! `html` finds the targets in HTML and front matter that are not rewritten.
 //! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
 mod answer;
@@ -222,9 +222,9 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {
             warnings.extend(unresolved_links(&session, &version.old.stored)?);
         }
-        let of_html;
-        (versions, of_html) = relink(&session, versions, &moved)?;
-        warnings.extend(of_html);
+        let of_others;
+        (versions, of_others) = relink(&session, versions, &moved)?;
+        warnings.extend(of_others);
         if !request.is_refresh {
             let documents = session.reader.all(&Lookup::All)?;
             let consequence = "pass --refresh to find links that were added";

@@ -38,7 +38,7 @@ pub(super) fn relink(
     session: &Session<'_>,
     versions: Vec<NewVersion>,
     moved: &MovedPlaces,
-) -> Result<(Vec<NewVersion>, Option<Warning>)> {
+) -> Result<(Vec<NewVersion>, Vec<Warning>)> {
     let before = Graph::new(session, EdgeFilter::default());
     let mut versions: BTreeMap<i64, NewVersion> =
         versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
@@ -69,9 +69,9 @@ pub(super) fn relink(
             return Err(refused(failed));
         }
         if rewritten.is_empty() {
-            let warning = unchanged_html(&targets)?;
+            let warnings = unchanged_html(&targets)?;
             drop(after);
-            return Ok((versions.into_values().collect(), warning));
+            return Ok((versions.into_values().collect(), warnings));
         }
         drop(after);
         for version in rewritten {
