@@ -556,6 +556,33 @@ fn a_changed_document_is_called_by_its_path() {
 }
 
 #[test]
+fn every_empty_answer_says_what_to_do_if_files_have_changed() {
+    let place =
+        Place::ingested(&[("a.md", "---\nk: 1\n---\n# A\n\n- [ ] one\n"), ("b.md", "# B\n")]);
+    place.write("a.md", "---\nk: 3\n---\n# A\n\n- [ ] call Bob\n");
+    for command in [
+        &["meta", "--where", "k = 3"][..],
+        &["tasks", "--where", "text contains Bob"],
+        &["code"],
+        &["find", "Bob"],
+        &["search", "Bob"],
+    ] {
+        let text = place.run(&[command, &["-f", "text"]].concat()).ends(1).text();
+        assert_eq!(text.matches("If files have changed, add --refresh.").count(), 1, "{text}");
+    }
+    let refreshed = ["meta", "--where", "k = 4", "-f", "text", "--refresh"];
+    let text = place.run(&refreshed).ends(1).text();
+    assert!(text.contains("Try fewer filters.\n"), "{text}");
+}
+
+#[test]
+fn an_empty_address_is_shown_in_quotes() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let text = place.run(&["delete", "a.md", "", "-f", "text"]).ends(1).text();
+    assert!(text.starts_with("\"\": EMPTY_SELECTOR"), "{text}");
+}
+
+#[test]
 fn a_file_without_an_extension_gets_advice_that_helps() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("NOTES", "x\n")]);
     let fault = place.run(&["select", "./NOTES"]).ends(1).json();

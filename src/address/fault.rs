@@ -165,7 +165,8 @@ pub struct AddressError {
 impl fmt::Display for AddressError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (code, at) = (self.code.code(), self.position_text());
-        write!(formatter, "{}: {code}{at}: {}", self.selector, self.message)
+        let selector = if self.selector.is_empty() { "\"\"" } else { &self.selector };
+        write!(formatter, "{selector}: {code}{at}: {}", self.message)
     }
 }
 

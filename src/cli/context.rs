@@ -202,7 +202,6 @@ fn bundle(global: &Global, arguments: &ContextArgs) -> Result<Status> {
     };
     answer.language.clone_from(&arguments.lang);
     answer.is_strict = arguments.strict;
-    global.without_refresh(&mut answer.advice);
     global.print_list(&mut answer)?;
     Ok(answer.outcome().into())
 }

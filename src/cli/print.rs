@@ -84,13 +84,6 @@ impl Global {
         if text == of_line { text.into() } else { format!("in that line, {of_line}").into() }
     }
 
-    /// Removes from the advice of an empty answer what `--refresh` has already done.
-    pub(super) fn without_refresh(&self, advice: &mut Option<Message>) {
-        if let Some(advice) = advice.as_mut().filter(|_| self.refresh) {
-            advice.replace_part(CHANGED_FILES, "");
-        }
-    }
-
     /// Prints the problems that a check found, and returns its status.
     pub(super) fn print_findings(&self, mut findings: Findings) -> Result<Status> {
         self.print_list(&mut findings)?;
@@ -221,6 +214,10 @@ impl Global {
     /// output was still open. Adds the given `--db` to the commands that its messages name.
     pub(super) fn print_list(&self, answer: &mut (impl Answer + List)) -> Result<bool> {
         self.complete(answer);
+        if self.refresh {
+            // It is done already.
+            answer.messages_mut().into_iter().for_each(|it| it.replace_part(CHANGED_FILES, ""));
+        }
         let in_store = self.in_store();
         let word = |message: &Message| match &in_store {
             Some(in_store) => in_store(message),

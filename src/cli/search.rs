@@ -127,7 +127,6 @@ impl AnyCommand for SearchArgs {
         let reader = kept(store::open_for_search(global)?);
         let session = Session::new(&**reader);
         let answer = kept(search(&session, &request)?);
-        global.without_refresh(&mut answer.advice);
         answer.page.warnings.extend(option_among_words(&self.query));
         answer.page.warnings.extend(place_among_words(&session, &self.query)?);
         if self.quiet {

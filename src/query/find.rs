@@ -10,6 +10,7 @@ use super::filter::Filter;
 use super::freshness::Freshness;
 use super::open_document::OpenDocument;
 use super::page::{self, drop_longer, shorten};
+use super::search::CHANGED_FILES;
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
 use crate::error::Result;
 use crate::glob::{Glob, Separator, is_glob};
@@ -318,7 +319,12 @@ fn advice(request: &FindRequest, titled: Option<StoredDocument>) -> Message {
         );
     }
     let others = if request.filter.is_empty() { "" } else { " without filters," };
-    message!("No section {}. Try a part of the title,{} or `mdsel search WORDS`.", what, others)
+    message!(
+        "No section {}. Try a part of the title,{} or `mdsel search WORDS`.{}",
+        what,
+        others,
+        Message::from(CHANGED_FILES)
+    )
 }
 
 fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> FoundSection {

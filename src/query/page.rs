@@ -26,6 +26,8 @@ pub struct Page {
     pub truncated: bool,
     /// The cursor of the first item that was left out, if any.
     pub next: Option<String>,
+    /// What to try next, at the end of the text for an empty list.
+    pub(crate) advice: Option<Message>,
     /// The types and tags of the documents, if records print them.
     pub(crate) labels: DocumentLabels,
     /// The position of the page in the list.
@@ -98,7 +100,8 @@ impl Page {
     /// Returns the messages of faults and warnings.
     pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         let faults = self.unresolved_selectors.iter_mut().map(|fault| &mut fault.message);
-        faults.chain(self.warnings.iter_mut().map(|warning| &mut warning.message))
+        let warnings = self.warnings.iter_mut().map(|warning| &mut warning.message);
+        faults.chain(warnings).chain(&mut self.advice)
     }
 
     /// Marks the only item as cut. `message` names the command that prints all of it.

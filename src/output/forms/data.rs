@@ -11,6 +11,7 @@ use super::super::text_writer::{Style, TextWriter};
 use super::super::{Answer, Footer, Format, Records, Rows};
 use super::{TITLE_SEPARATOR, locator, value};
 use crate::address::path_before_line;
+use crate::message::Message;
 use crate::query::Page;
 use crate::query::data::{code, meta, tables, tasks};
 
@@ -60,7 +61,8 @@ fn write_csv(
 /// Writes that there is no item, if there is none, and neither an unresolved address nor the cursor is the reason.
 fn none(writer: &mut TextWriter, page: &Page, is_empty: bool, what: &str) {
     if is_empty && page.unresolved_selectors.is_empty() && !page.is_continued() {
-        let line = format!("No {what} matches. Try fewer filters.");
+        let advice = page.advice.as_ref().map(Message::to_string).unwrap_or_default();
+        let line = format!("No {what} matches. Try fewer filters.{advice}");
         writer.line(Style::Plain, &line);
     }
 }

@@ -15,6 +15,7 @@ use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
 use super::filter::Filter;
 use super::open_document::OpenDocument;
+use super::search::CHANGED_FILES;
 use super::warning::{NO_ITEMS, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
 use super::{Cursor, FilterRequest, Page, Session};
 use crate::address::suggest::most_similar;
@@ -252,7 +253,9 @@ fn list<S: Source>(
             page.warnings.push(Warning::new(NO_ITEMS, message));
         }
         if items.is_empty() {
-            page.warnings.extend(filter.change(session)?);
+            let change = filter.change(session)?;
+            page.advice = change.is_none().then(|| CHANGED_FILES.into());
+            page.warnings.extend(change);
         }
     }
     Ok((items, page))
