@@ -376,6 +376,11 @@ fn the_root_is_fixed_by_the_first_ingest() {
     let outside = ingest(&["../other"]).ends(2);
     assert_eq!(outside.code(), "OUTSIDE_ROOT");
     assert_eq!(outside.json()["error"]["message"], "../other is outside the root of the store");
+    // A path of an answer is named as it is in the root.
+    let path = place.join("docs/a.md");
+    let hint = ingest(&["a.md"]).ends(2).json()["error"]["hint"].as_str().unwrap().to_owned();
+    assert!(hint.starts_with(&format!("in the root of the store, the path is {}", path.display())));
+    ingest(&[path.to_str().unwrap()]).success();
     let here = ingest(&["."]).ends(2).json();
     assert_eq!(here["error"]["message"], ". is outside the root of the store");
     let moved = ingest(&["--root", "../other"]).ends(2);

@@ -544,7 +544,10 @@ fn a_changed_document_is_called_by_its_path() {
     for (document, expected) in [
         ("a.md", "a.md has changed since it was ingested; add --refresh to ingest it first"),
         // A folder is at its path.
-        ("b.md", "b.md has been deleted since it was ingested"),
+        (
+            "b.md",
+            "b.md has been deleted since it was ingested; add --refresh to remove it from the store first",
+        ),
     ] {
         let text = place.run(&["neighbors", document, "-f", "text"]).success().text();
         assert!(text.lines().any(|line| line.ends_with(expected)), "{text}");

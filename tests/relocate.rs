@@ -359,7 +359,7 @@ fn a_file_that_is_not_ingested_is_named_because_its_links_stay() {
         let answer = place.run(&rename).success().json();
         let message = answer["warnings"][0]["message"].as_str();
         assert_eq!(message.is_some_and(|text| text.starts_with(added)), is_named, "{answer}");
-        let command = format!("`mdsel ingest {added}`");
+        let command = format!("`mdsel ingest {}`", place.join(added).display());
         assert_eq!(message.is_some_and(|text| text.contains(&command)), is_named, "{answer}");
         let refreshed =
             place.run(&["rename", "docs/in/p.md", "T", "--title", "S", "--refresh"]).success();

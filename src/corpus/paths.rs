@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::message::{Message, message};
 
 /// Whether `path` is `scope` or is below it. Every path is below "".
 pub(crate) fn is_at_or_below(path: &str, scope: &str) -> bool {
@@ -81,13 +82,23 @@ fn not_utf8(path: &Path) -> Error {
 /// was `written`.
 pub(crate) fn relative(root: &Path, path: &Path, written: impl Display) -> Result<String> {
     let Ok(below) = path.strip_prefix(root) else {
-        return Err(Error::new(
-            ErrorKind::OutsideRoot,
-            format!("{written} is outside the root of the store"),
-        )
-        .with_hint(
+        let written = written.to_string();
+        let message = format!("{written} is outside the root of the store");
+        let other = Message::from(
             "`mdsel status` shows the root; create another store for it with --db, or one with a wider --root",
-        ));
+        );
+        // Answers print paths from the root, and commands take them from the current folder.
+        let is_path = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let hint = if Path::new(&written).components().all(is_path) {
+            message!(
+                "in the root of the store, the path is {}; {}",
+                root.join(&written).display().to_string(),
+                other
+            )
+        } else {
+            other
+        };
+        return Err(Error::new(ErrorKind::OutsideRoot, message).with_hint(hint));
     };
     let parts: Option<Vec<&str>> =
         below.components().map(|part| part.as_os_str().to_str()).collect();

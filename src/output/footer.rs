@@ -107,9 +107,12 @@ impl<'a> Footer<'a> {
                 }
                 _ => "has changed since it was ingested",
             };
-            let is_stale = *freshness == Freshness { is_stale: true, ..Freshness::default() };
+            let is_gone = freshness.is_missing && !freshness.never_had_file;
             let next = match self.caller {
-                _ if !is_stale => String::new(),
+                _ if freshness.is_unchecked || !is_gone && !freshness.is_stale => String::new(),
+                Caller::CommandLine if is_gone => {
+                    "; add --refresh to remove it from the store first".to_owned()
+                }
                 Caller::CommandLine => "; add --refresh to ingest it first".to_owned(),
                 // A server has no such option.
                 Caller::Mcp { store_option, .. } => {

@@ -84,9 +84,9 @@ pub(super) fn not_ingested(session: &Session<'_>, name: &str) -> Result<Option<A
         // Without a path, an ingest takes only the collections.
         None if reader.options().only_collections && session.roots.of(&path).0.name.is_empty() => {
             message!(
-                "{} is not in the store: `mdsel ingest {path}`, in the root, adds it",
+                "{} is not in the store: `mdsel ingest {path}` adds it",
                 path,
-                path
+                session.roots.file(&path).display().to_string()
             )
         }
         None => message!("{} is not in the store: {}", path, Message::from(INGEST_ADDS)),

@@ -234,10 +234,10 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
             let added = session.roots.added_beside(&request.store.own_files(), &known);
             warnings.extend(added.map(|path| {
                 let message = message!(
-                    "{} is not in the store, so no link in it is rewritten; ingest it first with `mdsel ingest {path}`, in \
-                     the root, or all files with --refresh",
+                    "{} is not in the store, so no link in it is rewritten; ingest it first with `mdsel ingest {path}`, \
+                     or all files with --refresh",
                     path,
-                    path
+                    session.roots.file(&path).display().to_string()
                 );
                 Warning::new("STALE_DOCUMENTS", message)
             }));
