@@ -1301,6 +1301,22 @@ fn an_empty_answer_of_a_filter_names_a_document_with_a_hit() {
         let text = place.run(&filtered).ends(1).text();
         assert!(text.contains("Without the filters, there is a hit in a/x.md."), "{text}");
     }
+    // The filter that leaves out the hit is named.
+    let place = Place::ingested(&[
+        ("a/x.md", "# X\n\nneedle\n\n```\ncode\n```\n"),
+        ("b/y.md", "# Y\n\n```\ncode\n```\n"),
+        ("c/z.md", "# Z\n\nneedle\n"),
+    ]);
+    for (filter, hint) in [
+        (&["--type", "code", "--under", "c"][..], "Without --type, there is a hit in c/z.md."),
+        (&["--level", "1", "--type", "code", "-g", "a/**"], "Without --type, there is a hit in a/"),
+        (&["--level", "1", "--under", "b"], "Without --under, there is a hit in "),
+        (&["--level", "2", "--under", "b"], "Without the filters, there is a hit in "),
+    ] {
+        let filtered = [&["search", "-e", "needle", "-f", "text"], filter].concat();
+        let text = place.run(&filtered).ends(1).text();
+        assert!(text.contains(hint), "{filter:?} {text}");
+    }
     let nowhere = place.run(&["search", "--under", "b", "nothing", "-f", "text"]).ends(1).text();
     assert!(!nowhere.contains("Without"), "{nowhere}");
 }

@@ -55,6 +55,9 @@ pub struct FilterRequest {
     pub sort: Option<String>,
 }
 
+/// Leaves a filter out of a request.
+type LeaveOut = fn(&mut FilterRequest);
+
 impl FilterRequest {
     /// Returns the requested order of the documents, if any.
     pub(super) fn order(&self) -> Option<DocumentOrder<'_>> {
@@ -72,12 +75,28 @@ impl FilterRequest {
         others.is_empty() && self.globs.iter().all(|glob| glob.starts_with('!'))
     }
 
+    /// The option of each filter, and what leaves the filter out, those that say most about where a hit must be last.
+    pub(super) const EACH: [(&'static str, LeaveOut); 7] = [
+        ("{--type|types}", |it| it.types.clear()),
+        ("--level", |it| it.level = None),
+        ("--where", |it| it.condition = None),
+        ("{--tag|tags}", |it| it.tags.clear()),
+        ("{-g|globs}", |it| it.globs.clear()),
+        ("--under", |it| it.under.clear()),
+        ("--collection", |it| it.collections.clear()),
+    ];
+
+    /// Returns the number of filters with a value; the sort key does not count.
+    pub(super) fn count(&self) -> usize {
+        let filters = [&self.globs, &self.tags, &self.collections, &self.under, &self.types];
+        filters.iter().filter(|filter| !filter.is_empty()).count()
+            + usize::from(self.level.is_some())
+            + usize::from(self.condition.is_some())
+    }
+
     /// Returns whether nothing is filtered; the sort key does not count.
     pub fn is_empty(&self) -> bool {
-        let filters = [&self.globs, &self.tags, &self.collections, &self.under, &self.types];
-        filters.iter().all(|filter| filter.is_empty())
-            && self.level.is_none()
-            && self.condition.is_none()
+        self.count() == 0
     }
 }
 

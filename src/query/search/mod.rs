@@ -195,12 +195,9 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
             // To scan all documents again would take longer than the question did.
             let elsewhere = match method {
                 "scan" => None,
-                _ => best_without_filters(session, request)?,
+                _ => best_with_fewer_filters(session, request)?,
             };
-            let elsewhere = match elsewhere {
-                Some(file) => message!(" Without the filters, there is a hit in {}.", file),
-                None => Message::from(CHANGED_FILES),
-            };
+            let elsewhere = elsewhere.unwrap_or_else(|| CHANGED_FILES.into());
             answer.advice = Some(message!("{}{}", advice, elsewhere));
         }
         answer.page.warnings.extend(empty);
@@ -209,15 +206,36 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
     Ok(answer)
 }
 
-/// Returns the document of the best hit without the filters of `request`; `None` if it has none.
-fn best_without_filters(session: &Session<'_>, request: &SearchRequest) -> Result<Option<String>> {
-    if request.filter.is_empty() {
+/// Names the document of the best hit without the filters of `request`, or without the first of them without which there
+/// is a hit; `None` if there is no hit.
+fn best_with_fewer_filters(
+    session: &Session<'_>,
+    request: &SearchRequest,
+) -> Result<Option<Message>> {
+    let best = |filter| -> Result<Option<String>> {
+        let form = OutputMode::Existence;
+        let other = SearchRequest { filter, form, explain: false, ..request.clone() };
+        let Items::Files(files) = search(session, &other)?.items else { return Ok(None) };
+        Ok(files.into_iter().next())
+    };
+    let filter = &request.filter;
+    if filter.is_empty() {
         return Ok(None);
     }
-    let (filter, form) = (FilterRequest::default(), OutputMode::Existence);
-    let unfiltered = SearchRequest { filter, form, explain: false, ..request.clone() };
-    let Items::Files(files) = search(session, &unfiltered)?.items else { return Ok(None) };
-    Ok(files.into_iter().next())
+    let Some(file) = best(FilterRequest::default())? else { return Ok(None) };
+    for (option, drop) in FilterRequest::EACH {
+        let mut fewer = filter.clone();
+        drop(&mut fewer);
+        let is_one_of_several = fewer.count() < filter.count() && !fewer.is_empty();
+        if is_one_of_several && let Some(file) = best(fewer)? {
+            return Ok(Some(message!(
+                " Without {}, there is a hit in {}.",
+                Message::from(option),
+                file
+            )));
+        }
+    }
+    Ok(Some(message!(" Without the filters, there is a hit in {}.", file)))
 }
 
 /// What to do if files have changed, at the end of the text for an empty answer. A caller of tools has no such option.
