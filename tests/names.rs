@@ -151,7 +151,9 @@ fn a_pattern_where_one_document_is_needed_says_how_many_match() {
         assert_eq!(json["files"].as_array().unwrap().len(), 2);
         let json = place.run(&["meta", "set", name, "x=1"]).json();
         let message = json["unresolved_selectors"][0]["message"].as_str().unwrap();
-        assert_eq!(message, format!("2 documents match {name:?}, and one is needed here"));
+        let several = format!("2 documents match {name:?}, and one is needed here");
+        let batch = "`mdsel edit --batch FILE` makes several edits, each in a line";
+        assert_eq!(message, format!("{several}; {batch}"));
     }
 }
 

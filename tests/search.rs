@@ -1322,6 +1322,25 @@ fn an_empty_answer_of_a_filter_names_a_document_with_a_hit() {
 }
 
 #[test]
+fn a_title_with_a_date_is_indented_only_among_lines_that_it_looks_like() {
+    let place = Place::ingested(&[("a.md", "# Log\n\n## 1.0 - 2026-07-20\n\none\nword\n")]);
+    let search = ["search", "-e", "word", "-f", "text"];
+    let text = place.run(&search).success().text();
+    assert_eq!(text, "Log > 1.0 - 2026-07-20\na.md:6:1:word\n");
+    let with_context = place.run(&[&search[..], &["-C", "1"]].concat()).success().text();
+    assert!(with_context.starts_with(" Log > 1.0"), "{with_context}");
+    // An option of other programs.
+    let refused = place.run(&["find", "Log", "--doc", "a.md"]).ends(2);
+    assert!(refused.stderr.contains("use --under ADDRESS"), "{}", refused.stderr);
+    // Inline code belongs to the text, and code blocks are code.
+    let place = Place::ingested(&[("b.md", "# B\n\nUse `ThreadPool`.\n\n```\nfn main\n```\n")]);
+    place.run(&["search", "body:ThreadPool"]).success();
+    place.run(&["search", "code:ThreadPool"]).ends(1);
+    place.run(&["search", "code:main"]).success();
+    place.run(&["search", "body:main"]).ends(1);
+}
+
+#[test]
 fn find_names_a_document_with_a_title_that_no_section_has() {
     let place = Place::ingested(&[
         ("a.md", "---\ntitle: Foo page\n---\nText\n\n## Details of foo\n"),

@@ -60,7 +60,10 @@ const OPTIONS: [(&[&str], &str); 22] = [
     (&["--json"], "-f json"),
     (&["--max-results", "--max-count", "--top", "--top-k", "-m", "-k"], "--limit N"),
     (&["--offset", "--page", "--skip"], "--after CURSOR, which an answer gives as `next`"),
-    (&["--in", "--path", "--dir", "--directory", "--folder", "--file"], "--under ADDRESS"),
+    (
+        &["--in", "--path", "--dir", "--directory", "--folder", "--file", "--doc", "--document"],
+        "--under ADDRESS",
+    ),
     (&["--include"], "--glob 'GLOB'"),
     (&["--exclude"], "--glob '!GLOB'"),
     (&["-E", "--regex"], "-e PATTERN"),

@@ -20,12 +20,13 @@ pub(super) fn indented(text: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-/// Returns whether a line of titles looks like `FILE:LINE:COLUMN:TEXT`, or like a line of its context.
-pub(super) fn is_like_match(titles: &str) -> bool {
+/// Returns whether a line of titles looks like `FILE:LINE:COLUMN:TEXT`, or like `FILE-LINE-TEXT` in an answer that has such
+/// lines of context. A title may have a date.
+pub(super) fn is_like_match(titles: &str, has_context: bool) -> bool {
     let is_after_number = |mark: char| {
         titles.split(mark).skip(1).any(|rest| digits(rest) > 0 && rest.len() == digits(rest))
     };
-    is_after_number(':') || is_after_number('-')
+    is_after_number(':') || has_context && is_after_number('-')
 }
 
 fn is_like_own(line: &str) -> bool {
@@ -132,7 +133,8 @@ mod tests {
 
     #[test]
     fn titles_like_matches_are_recognized() {
-        assert!(is_like_match("a.md:3:9:text") && is_like_match("a.md-3-text"));
-        assert!(!is_like_match("Install > 2.0: What is new") && !is_like_match("Chapter 3"));
+        assert!(is_like_match("a.md:3:9:text", false) && is_like_match("a.md-3-text", true));
+        assert!(!is_like_match("Install > 2.0: What is new", true));
+        assert!(!is_like_match("Log > 0.2.187 - 2026-07-20", false));
     }
 }

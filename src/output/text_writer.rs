@@ -103,9 +103,10 @@ impl TextWriter {
         self.piece(style, text).end();
     }
 
-    /// Appends a line of titles above matches. It is indented if it looks like a match.
-    pub(super) fn titles(&mut self, titles: &str) {
-        let indent = if own_lines::is_like_match(titles) { " " } else { "" };
+    /// Appends a line of titles above matches. It is indented if it looks like a match, or like one of their context lines,
+    /// if there are any.
+    pub(super) fn titles(&mut self, titles: &str, has_context: bool) {
+        let indent = if own_lines::is_like_match(titles, has_context) { " " } else { "" };
         self.line(Style::Heading, format_args!("{indent}{titles}"));
     }
 

@@ -79,7 +79,8 @@ impl Answer for search::SearchAnswer {
                         last.file == hit.file && last.heading_path == hit.heading_path
                     });
                     if !is_same && !hit.heading_path.is_empty() && hit.score.is_none() {
-                        writer.titles(&hit.heading_path.join(TITLE_SEPARATOR));
+                        let titles = hit.heading_path.join(TITLE_SEPARATOR);
+                        writer.titles(&titles, has_context);
                     }
                     hit.write_text(*from, *to, writer);
                 });

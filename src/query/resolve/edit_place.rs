@@ -118,6 +118,20 @@ pub(crate) fn named(
                     );
                     Err(AddressError::new(fault.code, message).of(document))
                 }
+                // It names a folder, or is a glob.
+                Err(fault)
+                    if fault.code == FaultCode::Ambiguous
+                        && matches!(
+                            document_name::by_whole_name(session, document)?,
+                            NameMatch::None
+                        ) =>
+                {
+                    let message = message!(
+                        "{}; {`mdsel edit --batch FILE` makes several edits, each in a line|make an edit in each of them}",
+                        fault.message
+                    );
+                    Err(AddressError { message, ..fault })
+                }
                 Err(fault) => Err(fault),
             }
         }
