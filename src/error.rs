@@ -103,7 +103,7 @@ pub struct Problem {
     pub code: &'static str,
     /// The message, which names the part of the request.
     pub message: Message,
-    /// What to do, the likeliest first.
+    /// What to do, the likeliest first, if it is not the same as for the error.
     pub hints: Vec<Message>,
 }
 

@@ -898,7 +898,7 @@ fn linked_places_follow_the_hit_that_they_are_linked_from() {
         assert_eq!(left(options), expected, "{options:?}");
     }
     let all = place.run(&[&query[..], &["--limit", "0"]].concat()).success().json();
-    let mut told = 0;
+    let mut reported = 0;
     for chars in (700..9000).step_by(400) {
         let chars = chars.to_string();
         let limit = ["--limit", "0", "--max-chars", &chars];
@@ -909,9 +909,9 @@ fn linked_places_follow_the_hit_that_they_are_linked_from() {
         };
         let missing = hops(&all) - hops(&answer);
         let warning = left(&limit);
-        let is_told = warning.iter().any(|one| one.starts_with(&format!("{missing} linked")));
-        assert_eq!(is_told, missing > 0, "{chars}: {warning:?}");
-        told += usize::from(is_told);
+        let is_reported = warning.iter().any(|one| one.starts_with(&format!("{missing} linked")));
+        assert_eq!(is_reported, missing > 0, "{chars}: {warning:?}");
+        reported += usize::from(is_reported);
     }
-    assert!(told > 3);
+    assert!(reported > 3);
 }

@@ -625,8 +625,8 @@ fn a_batch_names_all_lines_that_fail() {
     let answer = run(&lines).ends(2);
     let error = &answer.json()["error"];
     let others = error["others"].as_array().unwrap();
-    let told = std::iter::once(error).chain(others);
-    let told: Vec<(&str, &str)> = told
+    let listed = std::iter::once(error).chain(others);
+    let listed: Vec<(&str, &str)> = listed
         .map(|one| {
             let message = one["message"].as_str().unwrap();
             (one["code"].as_str().unwrap(), message.split_once(" of").unwrap().0)
@@ -639,7 +639,7 @@ fn a_batch_names_all_lines_that_fail() {
         ("SELECTOR_NOT_FOUND", "line 2"),
         ("SELECTOR_NOT_FOUND", "line 7"),
     ];
-    assert_eq!(told, expected, "{}", answer.text());
+    assert_eq!(listed, expected, "{}", answer.text());
     assert_eq!(answer.stderr.lines().count(), expected.len(), "{}", answer.stderr);
     // Two edits of the same lines: the second one finds nothing.
     let twice = json!({"operation": "delete", "section": "doc.md::Alpha"}).to_string();
@@ -655,6 +655,17 @@ fn a_batch_names_all_lines_that_fail() {
     let answer = run(&[refused.to_string(), missing("doc.md::None").to_string()]).ends(2).json();
     assert_eq!(answer["error"]["code"], "EDIT_REFUSED", "{answer}");
     assert_eq!(answer["error"]["others"][0]["code"], "SELECTOR_NOT_FOUND", "{answer}");
+    // A file that has changed is named after the problem before it, which decides.
+    place.write("b.md", "# B\n\nother\n");
+    let of_changed = json!({"operation": "replace", "section": "b.md::B", "content": "x"});
+    let first = missing("doc.md::None").to_string();
+    run(&[first.clone(), of_changed.to_string()]).ends(1);
+    let answer = run(&[of_changed.to_string(), of_changed.to_string(), first]).ends(2).json();
+    assert_eq!(answer["error"]["code"], "CONFLICT", "{answer}");
+    assert_eq!(answer["error"]["others"].as_array().unwrap().len(), 1, "{answer}");
+    // The lines of an array that cannot be read are no edits.
+    let answer = run(&["[".to_owned(), format!("{good},"), "]".to_owned()]).ends(2).json();
+    assert_eq!(answer["error"].get("others"), None, "{answer}");
     let many = vec![missing("doc.md::None").to_string(); 30];
     let answer = run(&many).ends(1).json();
     let faults = answer["unresolved_selectors"].as_array().unwrap();

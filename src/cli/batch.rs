@@ -66,17 +66,24 @@ impl EditArguments for BatchArgs {
 
 /// Returns the edits of a batch, each with its name: one on each line, or those of a JSON array.
 fn lines_of(text: &str) -> Vec<(String, Result<BatchLine>)> {
-    let array = serde_json::from_str::<Vec<Value>>(text).ok();
-    let of_array = array.map(|edits| {
-        let edits = (1..).zip(edits);
-        edits
-            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of_several(&it)))
-            .collect()
-    });
-    of_array.unwrap_or_else(|| {
+    if !text.trim_start().starts_with('[') {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-        lines
+        return lines
             .map(|(number, it)| (format!("line {number} of the batch"), BatchLine::parse(it)))
-            .collect()
-    })
+            .collect();
+    }
+    match serde_json::from_str::<Vec<Value>>(text) {
+        Ok(edits) => (1..)
+            .zip(edits)
+            .map(|(number, it)| (format!("edit {number} of the batch"), BatchLine::of_several(&it)))
+            .collect(),
+        // Its lines are no edits.
+        Err(error) => {
+            let message = format!("it is not a JSON array: {error}");
+            let error = Error::new(ErrorKind::Usage, message).with_hint(
+                "write one JSON object on each line, or separate the objects with commas",
+            );
+            vec![("the batch".to_owned(), Err(error))]
+        }
+    }
 }

@@ -112,7 +112,7 @@ struct OtherProblem {
     code: String,
     /// What was wrong, with which edit.
     message: String,
-    /// What to do; empty if nothing helps.
+    /// What to do, if it is not the same as for the first problem.
     hint: String,
 }
 

@@ -1,7 +1,7 @@
 //! The edits of a batch, and the problems of those that cannot be made.
 //!
 //! Invariant: a batch with a problem changes nothing. The first problem decides the code of the answer, and the answer
-//! names the others, too, so that one more call mends them all.
+//! names the others, too, so that one more call is enough.
 
 use super::operation::Edit;
 use crate::address::AddressError;
@@ -93,19 +93,20 @@ impl EditProblems {
         self.0.push(EditProblem::Place(fault));
     }
 
-    /// Adds the refusal of `edit`. Fails if the error is not of the edit but of a file or the store.
-    pub(super) fn add_error(&mut self, error: Error, edit: &Edit) -> Result<()> {
-        if !matches!(
-            error.kind(),
-            ErrorKind::Usage | ErrorKind::Limit | ErrorKind::Conflict | ErrorKind::EditRefused
-        ) {
-            return Err(error);
+    /// Adds the refusal of an edit, which messages call `origin`. An error that is not of an edit, such as that of a
+    /// store, is one of the whole request, unless there is a problem before it.
+    pub(super) fn add_error(&mut self, error: Error, origin: Option<&str>) -> Result<()> {
+        match error.kind() {
+            ErrorKind::Usage | ErrorKind::Limit | ErrorKind::Conflict | ErrorKind::EditRefused => {
+                self.0.push(EditProblem::Refused(match origin {
+                    Some(origin) => error.in_part(origin),
+                    None => error,
+                }));
+                Ok(())
+            }
+            _ if self.is_empty() => Err(error),
+            _ => Ok(()),
         }
-        self.0.push(EditProblem::Refused(match &edit.origin {
-            Some(origin) => error.in_part(origin),
-            None => error,
-        }));
-        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -129,6 +130,10 @@ impl EditProblems {
         match problems.next() {
             Some(EditProblem::Refused(error)) => {
                 let mut others: Vec<Problem> = problems.map(Problem::from).collect();
+                // Many lines may lack the same.
+                others
+                    .iter_mut()
+                    .for_each(|other| other.hints.retain(|it| !error.hints().contains(it)));
                 mark(others.last_mut().map(|last| &mut last.message));
                 Err(error.with_others(others))
             }

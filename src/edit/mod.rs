@@ -206,7 +206,10 @@ fn applied(
     problems: &mut EditProblems,
 ) -> Result<(Vec<EditedDocument>, Vec<Done>)> {
     let places = places(session, request, problems)?;
-    refuse_too_many_bytes(places.iter().map(|(_, named)| named))?;
+    if let Err(error) = refuse_too_many_bytes(places.iter().map(|(_, named)| named)) {
+        problems.add_error(error, None)?;
+        return Ok((Vec::new(), Vec::new()));
+    }
     let mut documents: Vec<EditedDocument> = Vec::new();
     let mut indices = HashMap::new();
     let mut done: Vec<Done> = Vec::new();
@@ -216,7 +219,15 @@ fn applied(
         }
         let at = *indices.entry(named.stored.id).or_insert(documents.len());
         if at == documents.len() {
-            let before = OldFile::read(session.reader, &named.stored)?;
+            let before = match OldFile::read(session.reader, &named.stored) {
+                Ok(before) => before,
+                Err(error) => {
+                    problems.add_error(error, None)?;
+                    // Its other edits have the same problem.
+                    indices.insert(named.stored.id, usize::MAX);
+                    continue;
+                }
+            };
             let current = Current::new(named.stored.clone(), before.bytes.clone());
             documents.push(EditedDocument {
                 original: current.document().clone(),
@@ -225,13 +236,14 @@ fn applied(
             });
         }
         if documents.len() > limits::MAX_EDITED_FILES {
-            return Err(limits::exceeded(limits::row::MAX_EDITED_FILES));
+            problems.add_error(limits::exceeded(limits::row::MAX_EDITED_FILES), None)?;
+            break;
         }
         let Some(document) = documents.get_mut(at) else { continue };
         match document.current.make(edit, named, &document.before.bytes) {
             Ok(Ok(one)) => done.push(one),
             Ok(Err(fault)) => problems.add_place(fault, edit),
-            Err(error) => problems.add_error(error, edit)?,
+            Err(error) => problems.add_error(error, edit.origin.as_deref())?,
         }
     }
     if !problems.is_empty() {
@@ -350,7 +362,7 @@ fn places<'a>(
             Err(error) => {
                 let hint = |document: &OpenDocument| instead_of_whole(document, &edit.operation);
                 let error = of_whole_document(session, error, &edit.section, hint)?;
-                problems.add_error(error, edit)?;
+                problems.add_error(error, edit.origin.as_deref())?;
                 is_known = false;
                 continue;
             }
