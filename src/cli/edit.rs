@@ -144,7 +144,9 @@ pub(super) fn run(
     let answer = match edited? {
         Ok(report) => answer(Some(report), Vec::new()),
         Err(mut faults) => {
-            faults.iter_mut().for_each(|fault| global.restore_path(fault));
+            for fault in &mut faults {
+                global.restore_path(fault);
+            }
             answer(None, faults)
         }
     };

@@ -131,9 +131,9 @@ impl EditProblems {
             Some(EditProblem::Refused(error)) => {
                 let mut others: Vec<Problem> = problems.map(Problem::from).collect();
                 // Many lines may lack the same.
-                others
-                    .iter_mut()
-                    .for_each(|other| other.hints.retain(|it| !error.hints().contains(it)));
+                for other in &mut others {
+                    other.hints.retain(|hint| !error.hints().contains(hint));
+                }
                 mark(others.last_mut().map(|last| &mut last.message));
                 Err(error.with_others(others))
             }

@@ -188,7 +188,7 @@ impl Preparation {
     fn finish(&mut self, parsed: ParsedDocument) -> Result<PreparedDocument> {
         let values = parsed.document.front_matter.as_ref();
         let tags = values.map(front_matter::tags).unwrap_or_default();
-        let rows = DerivedRows::of(&parsed, tags)?;
+        let rows = DerivedRows::of(&parsed, &tags)?;
         let ParsedDocument { bytes, document, contents, links, state, .. } = parsed;
         let title = document.front_matter.as_ref().and_then(front_matter::title);
         let derived = Derived { rows, state, links: &links, contents: &contents };

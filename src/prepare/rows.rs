@@ -80,7 +80,7 @@ pub(crate) fn unpackable(path: &str, reason: &str) -> Error {
 impl DerivedRows {
     /// Derives the rows of a document. Fails with `outline-bytes` if the outline, the titles, the
     /// LDMD markup or the data is too large.
-    pub(crate) fn of(new: &ParsedDocument, tags: Vec<String>) -> Result<Self> {
+    pub(crate) fn of(new: &ParsedDocument, tags: &[String]) -> Result<Self> {
         let packing = |error: postcard::Error| unpackable(&new.path, &error.to_string());
         let tree = &new.document.outline;
         let packed = outline::encode(tree).map_err(packing)?;
@@ -118,7 +118,7 @@ impl DerivedRows {
                 .map(serde_json::to_string)
                 .transpose()
                 .map_err(|error| unpackable(&new.path, &error.to_string()))?,
-            tags: tag_keys(&tags),
+            tags: tag_keys(tags),
             diagnostics: new
                 .document
                 .diagnostics

@@ -202,7 +202,7 @@ pub struct ContextAnswer {
     /// Whether a line end follows the content of every block, also content that ends with one.
     pub is_strict: bool,
     /// The linked places that are left out.
-    left: LinkedLeft,
+    pub(crate) left: LinkedLeft,
     /// The items with longer passages, if they may fit into the limit of characters.
     pub(crate) longer: Option<Vec<ContextItem>>,
 }
@@ -214,7 +214,7 @@ impl ContextAnswer {
 
 /// The number of linked places that a bundle leaves out.
 #[derive(Clone, Copy, Debug, Default)]
-struct LinkedLeft {
+pub(crate) struct LinkedLeft {
     count: usize,
     /// Whether there may be more, because not all links were followed.
     is_least: bool,

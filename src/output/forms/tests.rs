@@ -295,6 +295,7 @@ fn bundle(text: &str) -> context::ContextAnswer {
         summary_note: context::ContextAnswer::SUMMARY_NOTE.into(),
         language: None,
         is_strict: false,
+        left: context::LinkedLeft::default(),
         longer: None,
     }
 }
