@@ -3,6 +3,8 @@
 //!
 //! Invariant: of two editions, at most one is shown instead of the other.
 
+use crate::query::folder_version::name_and_version;
+
 /// Returns whether the files at `path` and `other` are editions of one file: their paths differ only in versions, and in
 /// languages in the names of folders.
 pub(super) fn are_editions(path: &str, other: &str) -> bool {
@@ -20,7 +22,7 @@ pub(super) fn is_preferred(path: &str, other: &str, queries: &[String]) -> bool 
         let mut words = queries.iter().flat_map(|query| query.split_ascii_whitespace());
         words.any(|word| {
             let word = word.trim_matches(|scalar: char| !scalar.is_alphanumeric());
-            version(word).is_some_and(|version| versions.contains(&version))
+            name_and_version(word).1.is_some_and(|version| versions.contains(&version))
         })
     };
     match (is_named(&own), is_named(&others)) {
@@ -49,38 +51,6 @@ fn split(path: &str) -> (impl Iterator<Item = &str>, &str) {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     (folders.split('/').filter(|folder| !folder.is_empty()), stem)
-}
-
-/// Returns the name of a folder or file without its version, such as `serde` for `serde-1.0.228`, and the numbers of the
-/// version. The name is empty if it is a version alone, such as `7.4`, `v3`, `2.x` or `version-1.0`.
-fn name_and_version(whole: &str) -> (&str, Option<Vec<u64>>) {
-    if let Some(numbers) = version(whole) {
-        return ("", Some(numbers));
-    }
-    for (separator, _) in whole.match_indices(['-', '@', '_']) {
-        let (name, rest) = whole.split_at_checked(separator).unwrap_or((whole, ""));
-        let rest = rest.get(1..).unwrap_or_default();
-        // What follows the numbers says which build it is.
-        let numbers = rest.split(['-', '+']).next().unwrap_or_default();
-        // A number alone may count chapters.
-        if !name.is_empty() && (numbers.contains('.') || numbers.starts_with(['v', 'V'])) {
-            if let Some(numbers) = version(numbers) {
-                return (name, Some(numbers));
-            }
-        }
-    }
-    (whole, None)
-}
-
-/// Returns the numbers of `text`, a version such as `7.4`, `v3`, `2.x` or `version-1.0`.
-fn version(text: &str) -> Option<Vec<u64>> {
-    let start = text.find(|scalar: char| scalar.is_ascii_digit())?;
-    let (name, numbers) = text.split_at_checked(start)?;
-    if !["", "v", "v.", "version-", "release-"].contains(&name.to_ascii_lowercase().as_str()) {
-        return None;
-    }
-    let number = |part: &str| if part == "x" { Some(u64::MAX) } else { part.parse().ok() };
-    numbers.split('.').map(number).collect()
 }
 
 /// Returns the name of a folder without the code of a language: `pages` for `pages.pt_BR`, and nothing for `de` or `zh-Hans`.
