@@ -238,8 +238,7 @@ impl Current {
             refused_edit.refused(&refusal)
         })?;
         if !splice.effects.is_noop {
-            let file = self.version.bytes();
-            self.made.iter_mut().for_each(|one| one.shift(&splice, file));
+            self.made.iter_mut().for_each(|one| one.shift(&splice, self.version.bytes()));
         }
         let (removed, around) = match operation {
             // A cell is emptied, and its line stays.
