@@ -16,7 +16,7 @@ const BUCKETS: usize = 13;
 const BUCKET_BITS: u32 = 52;
 const OF_BUCKETS: u64 = (1 << BUCKET_BITS) - 1;
 /// Texts are near if at most one in this number of used buckets differs.
-const DIFFERENT: u32 = 6;
+const DIFFERENT: u32 = 8;
 
 /// The words of a text that have been added so far.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Fingerprint {
         self.before = word;
         self.pairs += 1;
         self.whole = (self.whole ^ word).wrapping_mul(PRIME).rotate_left(23);
-        if let Some(least) = self.least.get_mut(((pair >> 32) * BUCKETS as u64 >> 32) as usize) {
+        if let Some(least) = self.least.get_mut((((pair >> 32) * BUCKETS as u64) >> 32) as usize) {
             *least = (*least).min(pair);
         }
     }

@@ -3,8 +3,8 @@
 //! A sequence of letters, digits and marks is a word. Words joined by `_`, `.` or `::` are separate
 //! words and also one compound. A version is the same compound with a `v` before it and without.
 //! `++` and `#` after a word make a compound of it (C++, C#). A backslash before `_` or `#` escapes it in Markdown and
-//! is not part of a compound. A mark that stresses letters within a word is not part of it: `[v]erbose` and `**S**ave`
-//! are read as they are spoken. Text in scripts without spaces between
+//! is not part of a compound. Nor is a mark that stresses letters within a word: `[v]erbose` and `**S**ave` are the
+//! compounds `verbose` and `save`, besides their parts. Text in scripts without spaces between
 //! words is split into overlapping pairs of scalars. The last scalar of such a run is a token of its
 //! own, so every scalar begins a token. A pictograph is a word. Folding is NFKC, lower case, and
 //! removal of the diacritics U+0300 to U+036F, of strokes and of the vowel marks of Hebrew and Arabic. Invariant:
@@ -189,7 +189,7 @@ impl<'a> Tokens<'a> {
     fn seek(&mut self) -> bool {
         while let Some(byte) = self.text.as_bytes().get(self.offset) {
             if byte.is_ascii() && !byte.is_ascii_alphanumeric() {
-                if stressed_length(self.rest()).is_some() {
+                if stressed(self.rest()).is_some() {
                     self.take_compound();
                     return true;
                 }
@@ -236,12 +236,18 @@ impl<'a> Tokens<'a> {
         self.emitted = 0;
         let start = self.offset;
         loop {
+            if let Some((mark, letters)) = stressed(self.rest()) {
+                self.offset += mark;
+                self.words.push(ByteSpan::new(self.offset, self.offset + letters));
+                self.offset += letters + mark;
+            }
             let end = word_end(self.text, self.offset);
             self.words.push(ByteSpan::new(self.offset, end));
             self.offset = end;
             match joint(self.rest()) {
                 Some(length) => self.offset += length,
-                None => break,
+                None if stressed(self.rest()).is_none() => break,
+                None => {}
             }
         }
         let end = self.offset + sign_length(self.rest());
@@ -255,7 +261,7 @@ impl<'a> Tokens<'a> {
         self.kind = TokenKind::Compound;
         self.position = self.next_position;
         self.fold_span();
-        self.token.retain(|scalar| scalar != '\\');
+        self.token.retain(|scalar| !matches!(scalar, '\\' | '[' | ']' | '*'));
         if is_version_with_v(&self.token) {
             self.token.remove(0);
         }
@@ -277,9 +283,6 @@ impl<'a> Tokens<'a> {
         }
         self.token.clear();
         fold_into(text, &mut self.token);
-        if self.token.contains(is_stress_mark) {
-            self.token.retain(|scalar| !is_stress_mark(scalar));
-        }
     }
 
     /// Reads the run of scalars at the offset.
@@ -323,18 +326,6 @@ impl<'a> Tokens<'a> {
 
 /// Returns the offset of the end of the word that begins at `start`.
 fn word_end(text: &str, start: usize) -> usize {
-    let mut end = start;
-    loop {
-        end = run_end(text, end);
-        match stressed_length(text.get(end..).unwrap_or_default()) {
-            Some(length) => end += length,
-            None => return end,
-        }
-    }
-}
-
-/// Returns the offset of the end of the letters, digits and marks that begin at `start`.
-fn run_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let ascii = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
     if rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
@@ -352,9 +343,9 @@ fn run_end(text: &str, start: usize) -> usize {
 /// The maximum number of letters that a mark stresses within a word.
 const MOST_STRESSED: usize = 3;
 
-/// Returns the length in bytes of stressed letters and their marks, `[x]` or `**x**`, at the beginning of `rest`; `None`
-/// if there are none, or if no letter follows: `a[i]` has an index.
-fn stressed_length(rest: &str) -> Option<usize> {
+/// Returns the length in bytes of the mark around stressed letters at the beginning of `rest`, `[x]` or `**x**`, and that
+/// of the letters; `None` if there are none, or if no letter follows: `a[i]` has an index.
+fn stressed(rest: &str) -> Option<(usize, usize)> {
     let (open, close) = match rest.as_bytes() {
         [b'[', ..] => ("[", "]"),
         [b'*', b'*', ..] => ("**", "**"),
@@ -365,11 +356,7 @@ fn stressed_length(rest: &str) -> Option<usize> {
     let letters = inner.chars().take(MOST_STRESSED).take_while(|scalar| is_letter(*scalar));
     let length: usize = letters.map(char::len_utf8).sum();
     let after = inner.get(length..)?.strip_prefix(close)?;
-    (length > 0 && after.starts_with(is_letter)).then_some(open.len() + length + close.len())
-}
-
-fn is_stress_mark(scalar: char) -> bool {
-    matches!(scalar, '[' | ']' | '*')
+    (length > 0 && after.starts_with(is_letter)).then_some((open.len(), length))
 }
 
 /// Returns the length in bytes of the joint between the previous word and the next one; `None` if
@@ -531,14 +518,25 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_stresses_letters_is_not_part_of_the_word() {
-        assert_eq!(
-            tokens("E[x]tract [f]ile_name"),
-            ["extract@0", "file_name@1", "file@1", "name@2"]
-        );
-        assert_eq!(tokens("**S**ave **f**ü**r**s"), ["save@0", "furs@1"]);
+    fn a_mark_that_stresses_letters_makes_a_compound() {
+        let extract = ["extract@0", "e@0", "x@1", "tract@2"];
+        assert_eq!(tokens("E[x]tract"), extract);
+        assert_eq!(tokens("[f]ile_name"), ["file_name@0", "f@0", "ile@1", "name@2"]);
+        assert_eq!(tokens("**S**ave it"), ["save@0", "s@0", "ave@1", "it@2"]);
+        assert_eq!(tokens("f**ü**r**s**a"), ["fursa@0", "f@0", "u@1", "r@2", "s@3", "a@4"]);
         assert_eq!(tokens("a[i] [x] **b** [at]: [word]s"), tokens("a i x b at word s"));
         assert_eq!(tokens("[^a]b [1]st **2**n [a](b) [a][b]"), tokens("a b 1 st 2 n a b a b"));
+        for (text, words) in [
+            ("map[int]string", "map int string"),
+            ("[b]Important:[/b]", "b important b"),
+            ("- [x]done task", "x done task"),
+            ("a**bee**cee", "a bee cee"),
+            ("report[abc]final.txt", "report abc final txt"),
+        ] {
+            let all = tokens(text);
+            let has = |word: &str| all.iter().any(|token| token.split('@').next() == Some(word));
+            assert!(words.split(' ').all(has), "every part of {text} is found: {all:?}");
+        }
         let text = "an [o]utput";
         let mut one = Tokens::new(text);
         assert!(one.advance() && one.advance());

@@ -11,6 +11,11 @@ pub(super) fn are_editions(path: &str, other: &str) -> bool {
     path != other && same_parts(path).eq(same_parts(other))
 }
 
+/// Returns whether two editions are of different versions, which may state different facts.
+pub(super) fn are_versions(path: &str, other: &str) -> bool {
+    are_editions(path, other) && versions(path) != versions(other)
+}
+
 /// Returns whether the file at `path` is an edition of the one at `other` that is shown instead of it: the one whose version
 /// is in one of `queries`, or else the newer one. One without a version is the newest.
 pub(super) fn is_preferred(path: &str, other: &str, queries: &[String]) -> bool {
@@ -66,7 +71,7 @@ fn without_language(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{are_editions, is_preferred};
+    use super::{are_editions, are_versions, is_preferred};
 
     #[test]
     fn the_newer_edition_is_preferred_unless_the_query_names_the_other() {
@@ -117,6 +122,7 @@ mod tests {
             ("serde-1.0.1/README.md", "serde-2.0.0/README.md"),
         ] {
             assert!(are_editions(one, other) && are_editions(other, one), "{one} {other}");
+            assert_eq!(are_versions(one, other), one.contains(['0', '1']), "{one} {other}");
         }
         for (one, other) in [
             ("docs/a.md", "docs/a.md"),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::candidates::RankedCandidate;
-use super::edition::{are_editions, is_preferred};
+use super::edition::{are_editions, are_versions, is_preferred};
 use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
@@ -169,8 +169,8 @@ impl Search<'_> {
     }
 
     /// Returns the index of the first of `others` that has nearly the same text as `candidate`. Sections with different
-    /// titles are about different things, even if few words differ. So are those with different numbers and the front
-    /// matter of two files, unless they are editions.
+    /// titles are about different things, even if few words differ. So are those with different numbers, except in two
+    /// versions, and the front matter of two files that are no editions.
     pub(super) fn twin_among<'c>(
         &self,
         others: impl Iterator<Item = &'c RankedCandidate>,
@@ -178,9 +178,10 @@ impl Search<'_> {
     ) -> Result<Option<usize>> {
         for (index, other) in others.enumerate() {
             let (one, two) = (&other.found, &candidate.found);
+            let (path, other_path) = (&candidate.document.path, &other.document.path);
             let says_the_same = || {
-                are_editions(&other.document.path, &candidate.document.path)
-                    || one.has_same_numbers(two) && !one.place.is_front_matter()
+                let is_of_file = || !one.place.is_front_matter() || are_editions(path, other_path);
+                are_versions(path, other_path) || one.has_same_numbers(two) && is_of_file()
             };
             if one.is_nearly(two) && says_the_same() && self.have_same_title(other, candidate)? {
                 return Ok(Some(index));
@@ -190,9 +191,15 @@ impl Search<'_> {
     }
 
     /// Returns whether the sections of two candidates have the same title. Those of two documents may differ in numbers
-    /// and case, as in two editions.
+    /// and case, as in two editions. What has no title is called like its file, unless the texts are equal.
     fn have_same_title(&self, one: &RankedCandidate, other: &RankedCandidate) -> Result<bool> {
         let (one_title, other_title) = (self.title(one)?, self.title(other)?);
+        if one_title.is_none() && other_title.is_none() {
+            let (path, other_path) = (&one.document.path, &other.document.path);
+            return Ok(one.found.fingerprint == other.found.fingerprint
+                || file_name(path) == file_name(other_path)
+                || are_editions(path, other_path));
+        }
         let letters = |title: Option<String>| -> Option<String> {
             Some(title?.to_lowercase().chars().filter(|it| it.is_alphabetic()).collect())
         };
@@ -368,15 +375,21 @@ fn is_preferred_edition(
         && is_preferred(&candidate.document.path, &other.document.path, queries)
 }
 
+/// Returns the name of the file at `path`.
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
 impl ScoredSection<'_> {
     /// Returns whether both are the same section of two editions of a file, or of two files with nearly the same text.
     fn is_edition_of(&self, other: &Self) -> bool {
         let (one, two) = (self.fingerprint, other.fingerprint);
-        let is_near = is_near(one, two) && has_same_numbers(one, two);
-        let are_editions =
-            || are_editions(&self.candidate.document.path, &other.candidate.document.path);
+        let (path, other_path) = (&self.candidate.document.path, &other.candidate.document.path);
+        let is_edition = || is_similar(one, two) && are_editions(path, other_path);
+        let is_copy = || is_near(one, two) && file_name(path) == file_name(other_path);
         self.section.section_titles() == other.section.section_titles()
-            && (is_near && !self.section.is_front_matter || is_similar(one, two) && are_editions())
+            && (has_same_numbers(one, two) && (is_copy() || is_edition())
+                || is_similar(one, two) && are_versions(path, other_path))
     }
 
     /// Folds `other`, a later section with nearly the same text, into this one. Shows the preferred edition.
