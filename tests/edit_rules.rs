@@ -700,6 +700,26 @@ fn a_key_that_an_operation_would_ignore_is_refused() {
 }
 
 #[test]
+fn a_budget_leaves_out_the_later_problems_of_a_batch() {
+    let place = Place::ingested(&[("doc.md", DOC)]);
+    let missing =
+        |number| format!("{{\"operation\":\"delete\",\"section\":\"nowhere {number}\"}}\n");
+    for (lines, list) in [
+        ((0..20).map(missing).collect::<String>(), "/unresolved_selectors"),
+        ("{\"operation\":\"dele\n".repeat(20), "/error/others"),
+    ] {
+        let problems = |budget: &str| {
+            let budget = ["edit", "doc.md", "--batch", "-", "-f", "json", "--max-chars", budget];
+            let answer = place.run_in("", &budget, &lines);
+            assert!(answer.text().contains("line 1 of the batch: "), "{}", answer.text());
+            answer.json().pointer(list).unwrap().as_array().unwrap().len()
+        };
+        let (few, all) = (problems("1000"), problems("100000"));
+        assert!((1..10).contains(&few) && all >= 19, "{few} {all}");
+    }
+}
+
+#[test]
 fn an_option_has_a_meaning_on_the_command_line_if_it_has_one_in_a_batch() {
     let place = Place::ingested(&[("doc.md", DOC)]);
     let options = [

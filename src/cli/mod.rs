@@ -180,14 +180,21 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> Status {
     report_error(&error, is_json, None)
 }
 
-/// Prints an error, and other problems of the request, as one line each on standard error. If the format is JSON, prints it as an object on
-/// standard output, too, unless it exceeds the limit `most`.
+/// Prints an error, and other problems of the request, as one line each on standard error. If the format is JSON, prints
+/// it as an object on standard output, too, with as many of the others as fit into the limit `most`.
 fn report_error(error: &Error, is_json: bool, most: Option<OutputLength>) -> Status {
     if is_json && error.kind() != ErrorKind::BudgetTooSmall {
-        let object = serde_json::json!({ "error": error.to_json() });
-        let line = json::compact(&object) + "\n";
-        if most.is_none_or(|most| OutputLength::of(line.as_bytes()).fits(most)) {
-            drop(io::stdout().lock().write_all(line.as_bytes()));
+        let mut object = serde_json::json!({ "error": error.to_json() });
+        loop {
+            let line = json::compact(&object) + "\n";
+            if most.is_none_or(|most| OutputLength::of(line.as_bytes()).fits(most)) {
+                drop(io::stdout().lock().write_all(line.as_bytes()));
+                break;
+            }
+            let others = object["error"]["others"].as_array_mut();
+            if others.and_then(Vec::pop).is_none() {
+                break;
+            }
         }
     }
     let reason = error.reason().map_or_else(String::new, |reason| format!(" ({reason})"));

@@ -30,6 +30,8 @@ pub struct EditAnswer {
     pub most_chars: Option<usize>,
     /// The maximum number of entries in each list of renumbered or removed sections and of links.
     pub most_listed: usize,
+    /// Whether places that were not found are left out.
+    is_cut: bool,
     /// The diff, and the length of the longest text that can be shortened, in Unicode scalars. They are made when they
     /// are asked for. The parts of an answer that are tried for a budget share them.
     diff: Arc<OnceLock<Vec<u8>>>,
@@ -52,6 +54,7 @@ impl EditAnswer {
             is_dry_run,
             most_chars: None,
             most_listed: limits::MAX_EFFECTS_SHOWN,
+            is_cut: false,
             diff: Arc::default(),
             longest: Arc::default(),
             diff_chars: Arc::default(),
@@ -128,7 +131,8 @@ impl EditAnswer {
 
     /// Whether an old content, the diff or a list of effects is shorter than in an answer without a limit.
     pub(crate) fn is_cut(&self) -> bool {
-        self.most_chars.is_some_and(|most| self.longest() > most)
+        self.is_cut
+            || self.most_chars.is_some_and(|most| self.longest() > most)
             || self.most_listed < self.longest_list()
     }
 }
@@ -233,10 +237,20 @@ impl List for EditAnswer {
     }
 
     fn sizes_of_first(&self) -> usize {
+        if !self.faults.is_empty() {
+            return self.faults.len();
+        }
         self.longest() + self.longest_list() + 1
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
+        // The first place that was not found decides the answer.
+        let count = self.faults.len();
+        if count > 0 {
+            self.faults.truncate(size.max(1));
+            self.is_cut |= self.faults.len() < count;
+            return true;
+        }
         let most = size.saturating_sub(1);
         self.most_listed = most.min(self.longest_list());
         self.most_chars = Some(most - self.most_listed);

@@ -1,7 +1,7 @@
 //! The edits of a batch, and the problems of those that cannot be made.
 //!
-//! Invariant: a batch with a problem changes nothing. The first problem decides the code of the answer, and the answer
-//! names the others, too, so that one more call is enough.
+//! Invariant: a batch with a problem changes nothing. The first problem decides the code of the answer. If it is an error,
+//! the answer names all others, too; if it is a place that was not found, the other places that were not found.
 
 use super::operation::Edit;
 use crate::address::AddressError;

@@ -181,6 +181,11 @@ impl<'a> Tokens<'a> {
         self.seek()
     }
 
+    /// Returns whether the token is a compound that is one word apart from the marks that stress letters of it.
+    pub(crate) fn is_stressed_word(&self) -> bool {
+        self.kind == TokenKind::Compound && self.token.chars().all(char::is_alphanumeric)
+    }
+
     fn rest(&self) -> &'a str {
         self.text.get(self.offset..).unwrap_or_default()
     }

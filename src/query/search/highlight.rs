@@ -46,7 +46,8 @@ impl Word {
     /// Returns whether the token is the word, has the same stem, or is an identifier with the word as a
     /// part.
     fn is_at(&self, text: &str, tokens: &Tokens<'_>) -> bool {
-        (self.is_compound == (tokens.kind == TokenKind::Compound))
+        let is_compound = tokens.kind == TokenKind::Compound;
+        (self.is_compound == is_compound || tokens.is_stressed_word())
             && (tokens.token == self.text
                 || self.is_prefix && tokens.token.starts_with(&self.text)
                 || self.has_stem(&tokens.token)
@@ -207,6 +208,15 @@ mod tests {
         assert_eq!(best("TWO", text).unwrap(), "1:two");
         assert_eq!(best("four", text), None);
         assert_eq!(best("thr*", text).unwrap(), "2:three");
+    }
+
+    #[test]
+    fn a_word_with_stressed_letters_is_recognized() {
+        let text = "tract of it\nE[x]tract it **v**erbosely\n";
+        assert_eq!(best("extract", text).unwrap(), "2:E[x]tract");
+        assert_eq!(best("extracts it", text).unwrap(), "2:E[x]tract");
+        assert_eq!(best("verbosely", text).unwrap(), "2:**v**erbosely");
+        assert_eq!(best("E[x]tract", text).unwrap(), "2:E[x]tract");
     }
 
     #[test]
