@@ -255,15 +255,16 @@ impl BatchLine {
     fn check_keys(&self) -> Result<()> {
         let operation = self.operation();
         if operation.is_of_key()
-            && !self.section.starts_with('`')
             && let Some((document, place)) = self.section.split_once("::")
+            // A key may have two colons, too.
+            && (place == FRONT_MATTER_PLACE || document.contains('.') || self.document.as_deref() == Some(document))
         {
             let (name, section) = (self.operation_name(), quoted(&self.section));
             let key = if place == FRONT_MATTER_PLACE { "KEY" } else { place };
             let content = if operation == Unset { "" } else { r#","content":VALUE"# };
             let message = format!("the section of {name} is a key, and {section} is an address");
             let hint = format!(
-                r#"write {{"operation":"{name}","document":{},"section":{}{content}}}; a key with :: is written in backquotes"#,
+                r#"write {{"operation":"{name}","document":{},"section":{}{content}}}"#,
                 Value::from(document),
                 Value::from(key)
             );

@@ -51,16 +51,15 @@ pub fn named(session: &Session<'_>, names: &[String]) -> Result<NamedDocuments> 
     Ok(result)
 }
 
-/// Adds to a fault the folder with the path `name`, which may be meant where folders are taken.
+/// Adds to the fault of an ambiguous name the folder with that path, which may be meant where folders are taken.
 fn or_folder(session: &Session<'_>, fault: AddressError, name: &str) -> Result<AddressError> {
-    let folder = folders::by_name(session, without_selector(name))?.map(|it| format!("{it}/"));
-    Ok(match folder {
-        Some(folder) if fault.code == FaultCode::Ambiguous => {
-            let message = message!("{} is a folder, and {}", folder, fault.message);
-            AddressError { message, ..fault }.suggest_first(vec![folder])
-        }
-        _ => fault,
-    })
+    if fault.code != FaultCode::Ambiguous {
+        return Ok(fault);
+    }
+    let Some(folder) = folders::by_name(session, without_selector(name))? else { return Ok(fault) };
+    let folder = format!("{folder}/");
+    let message = message!("{} is a folder, and {}", folder, fault.message);
+    Ok(AddressError { message, ..fault }.suggest_first(vec![folder]))
 }
 
 /// Returns the fault for a name that means no documents.

@@ -160,7 +160,8 @@ impl List for Findings {
             Some(first) if count < self.findings.len() => Self {
                 findings: first.to_vec(),
                 shown_total: Some(self.total),
-                repeated: self.summary.clone(),
+                // A single problem is all that there may be room for.
+                repeated: if count > 1 { self.summary.clone() } else { Vec::new() },
                 page: self.page.ended(count),
                 total: self.total,
                 summary: self.summary.clone(),

@@ -12,8 +12,12 @@ pub(super) fn name_and_version(whole: &str) -> (&str, Option<Vec<u64>>) {
     for (separator, _) in whole.match_indices(SEPARATORS) {
         let (name, rest) = whole.split_at_checked(separator).unwrap_or((whole, ""));
         let rest = rest.get(1..).unwrap_or_default();
-        // What follows the numbers says which build it is.
-        let numbers = rest.split(['-', '+']).next().unwrap_or_default();
+        // What follows the numbers says which build it is, and is one word before a plus sign.
+        let release = rest.split('+').next().unwrap_or_default();
+        let (numbers, release) = release.split_once('-').unwrap_or((release, ""));
+        if release.contains('-') {
+            continue;
+        }
         // A number alone may count chapters.
         if !name.is_empty()
             && (numbers.contains('.') || numbers.starts_with(['v', 'V']))

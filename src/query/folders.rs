@@ -72,6 +72,10 @@ pub(super) fn by_suffix(
     session: &Session<'_>,
     name: &str,
 ) -> Result<AddressResult<Option<String>>> {
+    // No path is so long.
+    if name.len() > limits::MAX_ADDRESS_BYTES {
+        return Ok(Ok(None));
+    }
     let by_version = by_version(session, name)?;
     if !matches!(by_version, Ok(None)) {
         return Ok(by_version);

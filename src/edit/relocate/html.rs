@@ -88,18 +88,24 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)
         let encoded = percent_encode(name, |scalar| scalar.is_ascii_graphic());
         [has_all(name), has_all(&encoded), has_all(&name.replace('&', "&amp;"))]
     });
-    let targets = ["href", "src", "\"[[", "'[["].map(has_all);
-    let query = TrigramQuery::any_of(names.collect()).and(TrigramQuery::any_of(targets.into()));
+    let names = TrigramQuery::any_of(names.collect());
     let reader = comparison.session.reader;
-    let mut ids = match reader.candidates(&query)? {
-        Some(ids) => ids,
-        // Each document may have such an attribute.
-        None => reader.all(&Lookup::All)?.iter().map(|stored| stored.id).collect(),
-    };
-    ids.retain(|id| !comparison.versions.contains_key(id));
-    let is_cut = ids.len() > limits::MAX_HTML_DOCUMENTS;
-    ids.truncate(limits::MAX_HTML_DOCUMENTS);
-    Ok((reader.all(&Lookup::Ids(&ids))?, is_cut))
+    let (mut all, mut is_cut) = (BTreeSet::new(), false);
+    // The limit is one of either kind, so that many of one do not hide the other.
+    for targets in [["href", "src"], ["\"[[", "'[["]] {
+        let query = names.clone().and(TrigramQuery::any_of(targets.map(has_all).into()));
+        let mut ids = match reader.candidates(&query)? {
+            Some(ids) => ids,
+            // Each document may have such a target.
+            None => reader.all(&Lookup::All)?.iter().map(|stored| stored.id).collect(),
+        };
+        ids.retain(|id| !comparison.versions.contains_key(id));
+        is_cut |= ids.len() > limits::MAX_HTML_DOCUMENTS;
+        ids.truncate(limits::MAX_HTML_DOCUMENTS);
+        all.extend(ids);
+    }
+    let all: Vec<i64> = all.into_iter().collect();
+    Ok((reader.all(&Lookup::Ids(&all))?, is_cut))
 }
 
 /// Returns the lines of `new` with an attribute or a wikilink that leads elsewhere than in the document in which it was

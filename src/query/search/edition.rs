@@ -129,6 +129,7 @@ mod tests {
             ("docs/v1/a.md", "docs/v1/b.md"),
             ("serde-1.0.1/README.md", "toml-1.0.1/README.md"),
             ("go-lang/a.md", "rust-lang/a.md"),
+            ("go-1.2-notes-of-it/a.md", "go/a.md"),
             ("app.de.v/a.md", "app.fr.v/a.md"),
             ("de.md", "fr.md"),
         ] {
