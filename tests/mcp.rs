@@ -1297,7 +1297,11 @@ fn a_slow_call_holds_up_no_other_and_a_cancelled_one_makes_room_at_once() {
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
         server.send(&message.to_string());
     }
-    let answer = server.receive();
+    // On a slow machine the first searches reach their limit of time before all messages are read.
+    let mut answer = server.receive();
+    while answer["id"].as_u64() < Some(2000) {
+        answer = server.receive();
+    }
     assert_eq!(answer["id"], 2000 + fitting, "{answer}");
     assert_eq!(answer["error"]["data"]["code"], "LIMIT", "{answer}");
     // The searches would go on for minutes.

@@ -240,7 +240,7 @@ fn read(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let bytes = input.fill_buf()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let end = memchr::memchr(b'\n', bytes);
         let length = end.map_or(bytes.len(), |end| end + 1);
         let is_end = bytes.is_empty() || end.is_some();
         input.consume(length);

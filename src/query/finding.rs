@@ -106,7 +106,10 @@ impl Findings {
     #[must_use]
     pub fn at_most(self, limit: usize) -> Self {
         let count = self.findings.len().min(most(limit));
-        if count < self.findings.len() { self.first(count) } else { self }
+        if count == self.findings.len() {
+            return self;
+        }
+        Self { repeated: self.summary.clone(), ..self.first(count) }
     }
 
     /// Keeps at most `limit` problems, like [`Self::at_most`]. Adds those that the most places have if some are left out,
@@ -160,7 +163,7 @@ impl List for Findings {
             Some(first) if count < self.findings.len() => Self {
                 findings: first.to_vec(),
                 shown_total: Some(self.total),
-                // A single problem is all that there may be room for.
+                // A single problem may be all that there is room for.
                 repeated: if count > 1 { self.summary.clone() } else { Vec::new() },
                 page: self.page.ended(count),
                 total: self.total,
