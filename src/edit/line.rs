@@ -254,10 +254,11 @@ impl BatchLine {
     /// one that was meant.
     fn check_keys(&self) -> Result<()> {
         let operation = self.operation();
+        // A key may have two colons, too.
+        let is_document = |name: &str| name.contains('.') || self.document.as_deref() == Some(name);
         if operation.is_of_key()
             && let Some((document, place)) = self.section.split_once("::")
-            // A key may have two colons, too.
-            && (place == FRONT_MATTER_PLACE || document.contains('.') || self.document.as_deref() == Some(document))
+            && (place == FRONT_MATTER_PLACE || is_document(document))
         {
             let (name, section) = (self.operation_name(), quoted(&self.section));
             let key = if place == FRONT_MATTER_PLACE { "KEY" } else { place };

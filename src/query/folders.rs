@@ -4,6 +4,7 @@
 
 use super::Session;
 use super::folder_version::{SEPARATORS, name_and_version};
+use super::resolve::too_long;
 use crate::address::suggest::is_near;
 use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;
@@ -72,8 +73,7 @@ pub(super) fn by_suffix(
     session: &Session<'_>,
     name: &str,
 ) -> Result<AddressResult<Option<String>>> {
-    // No path is so long.
-    if name.len() > limits::MAX_ADDRESS_BYTES {
+    if too_long(name).is_some() {
         return Ok(Ok(None));
     }
     let by_version = by_version(session, name)?;

@@ -18,7 +18,7 @@ use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputLeaf, parse
 
 use super::clause::Clause;
 use super::numbers::asks_for_number;
-use super::stop_words::{LanguageSet, is_stop_word};
+use super::stop_words::{LanguageSet, QuestionLanguages, is_stop_word};
 use super::term::{QueryTerm, TextField, term};
 use super::tokens::{TokenKind, Tokens};
 use crate::limits;
@@ -57,13 +57,12 @@ impl WordQuery {
 
     fn parse_as_written(text: &str) -> Self {
         let asks_for_number = asks_for_number(text);
-        let languages = LanguageSet::of_question(text);
-        let may_be_other = LanguageSet::may_be_other_than_english(text);
+        let languages = QuestionLanguages::of(text);
         let in_its_language = |clause: Clause| {
-            let without = clause.without_stop_words(languages);
+            let without = clause.without_stop_words(languages.of_stop_words);
             let without = without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH));
             let clause = without.unwrap_or(clause);
-            if may_be_other { clause.in_any_language() } else { clause }
+            if languages.may_be_other_than_english { clause.in_any_language() } else { clause }
         };
         let (text, hyphenated) = without_hyphens(text);
         match read(&text) {

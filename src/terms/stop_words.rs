@@ -32,26 +32,6 @@ impl LanguageSet {
         Self(STOP_WORDS.as_ref().and_then(|words| words.get(word)).unwrap_or_default())
     }
 
-    /// Returns the languages whose stop words say nothing in `question`: English, and those with the most of its words if
-    /// these are clearly more than of English.
-    pub(crate) fn of_question(question: &str) -> Self {
-        let counts = stop_words_in(question);
-        let most = counts.iter().copied().max().unwrap_or_default();
-        let numbers = (0..LANGUAGES).filter(|number| {
-            *number == 0 || most > counts[0] + MOST_SHARED && counts[*number] == most
-        });
-        numbers.fold(Self::default(), |set, number| Self(set.0 | 1 << number))
-    }
-
-    /// Returns whether the words of `question` in ASCII may be of another language than English. Two stop words tell it,
-    /// or one and a letter such as `ü`, because more forms of words do less harm than words that are left out.
-    pub(crate) fn may_be_other_than_english(question: &str) -> bool {
-        let counts = stop_words_in(question);
-        let most = counts.iter().copied().max().unwrap_or_default();
-        let is_latin = |scalar: char| matches!(scalar, 'À'..='ɏ' | 'Ḁ'..='ỿ');
-        most > counts[0] && (most > 1 || question.contains(is_latin))
-    }
-
     /// Returns the numbers of the languages, ascending.
     pub(crate) fn numbers(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;
@@ -77,17 +57,40 @@ impl LanguageSet {
     }
 }
 
-/// Returns how many distinct stop words of each language `question` has.
-fn stop_words_in(question: &str) -> [usize; LANGUAGES] {
-    let mut words: Vec<String> =
-        question.split(|scalar: char| !scalar.is_alphabetic()).map(str::to_lowercase).collect();
-    words.sort_unstable();
-    words.dedup();
-    let mut counts = [0; LANGUAGES];
-    for language in words.iter().flat_map(|word| LanguageSet::of_stop_word(word).numbers()) {
-        counts[language] += 1;
+/// The languages that a question may be in, as its stop words tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuestionLanguages {
+    /// The languages whose stop words say nothing in the question: English, and those with the most of its words if these
+    /// are clearly more than of English.
+    pub(crate) of_stop_words: LanguageSet,
+    /// Whether its words in ASCII may be of another language than English. Two stop words tell it, or one and a letter
+    /// such as `ü`, because more forms of words do less harm than words that are left out.
+    pub(crate) may_be_other_than_english: bool,
+}
+
+impl QuestionLanguages {
+    /// Returns the languages of `question`.
+    pub(crate) fn of(question: &str) -> Self {
+        let mut words: Vec<String> =
+            question.split(|scalar: char| !scalar.is_alphabetic()).map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words.dedup();
+        // The number of distinct stop words of each language.
+        let mut counts = [0; LANGUAGES];
+        for language in words.iter().flat_map(|word| LanguageSet::of_stop_word(word).numbers()) {
+            counts[language] += 1;
+        }
+        let most = counts.iter().copied().max().unwrap_or_default();
+        let numbers = (0..LANGUAGES).filter(|number| {
+            *number == 0 || most > counts[0] + MOST_SHARED && counts[*number] == most
+        });
+        let of_stop_words =
+            numbers.fold(LanguageSet::default(), |set, number| LanguageSet(set.0 | 1 << number));
+        let is_latin = |scalar: char| matches!(scalar, 'À'..='ɏ' | 'Ḁ'..='ỿ');
+        let may_be_other_than_english =
+            most > counts[0] && (most > 1 || question.contains(is_latin));
+        Self { of_stop_words, may_be_other_than_english }
     }
-    counts
 }
 
 /// Returns whether `word`, which must be folded, is a stop word of English.
@@ -110,7 +113,7 @@ mod tests {
     #[test]
     fn the_stop_words_of_a_question_are_those_of_its_language() {
         let drops = |question: &str, word: &str| {
-            let languages = LanguageSet::of_question(question);
+            let languages = QuestionLanguages::of(question).of_stop_words;
             !LanguageSet::of_stop_word(word).intersection(languages).is_empty()
         };
         assert!(drops("Wie habe ich hier die Sicherung gemacht?", "ich"));
@@ -127,7 +130,7 @@ mod tests {
         for question in
             ["Was ist eine Notiz", "Miksi en enää saa ikkunoita", "les pages françaises"]
         {
-            assert!(LanguageSet::may_be_other_than_english(question), "{question}");
+            assert!(QuestionLanguages::of(question).may_be_other_than_english, "{question}");
         }
         for question in [
             "what is the default timeout",
@@ -137,7 +140,7 @@ mod tests {
             "the résumé of a person",
             "café? is it in the list",
         ] {
-            assert!(!LanguageSet::may_be_other_than_english(question), "{question}");
+            assert!(!QuestionLanguages::of(question).may_be_other_than_english, "{question}");
         }
     }
 

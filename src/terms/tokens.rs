@@ -194,7 +194,7 @@ impl<'a> Tokens<'a> {
     fn seek(&mut self) -> bool {
         while let Some(byte) = self.text.as_bytes().get(self.offset) {
             if byte.is_ascii() && !byte.is_ascii_alphanumeric() {
-                if stressed(self.rest()).is_some() {
+                if matches!(byte, b'[' | b'*') && stressed(self.rest()).is_some() {
                     self.take_compound();
                     return true;
                 }

@@ -3,19 +3,19 @@
 //!
 //! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
 //! links are rewritten, `link_comparison` compares where links lead, `occurrence` finds where targets are written, and
-//! `html` finds the targets in HTML and front matter that are not rewritten.
+//! `unchanged_targets` finds the targets in HTML and front matter that are not rewritten.
 //! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
 mod answer;
 mod document;
 mod heading;
-mod html;
 mod link_comparison;
 mod new_version;
 mod occurrence;
 mod relink;
 mod rename;
 mod section;
+mod unchanged_targets;
 
 pub use answer::RelocateAnswer;
 pub use new_version::RewrittenLink;

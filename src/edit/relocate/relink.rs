@@ -8,10 +8,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use super::html::unchanged_html;
 use super::link_comparison::{LinkComparison, MovedPlaces};
 use super::new_version::{NewVersion, RewrittenLink};
 use super::occurrence::{Form, Occurrence, occurrences};
+use super::unchanged_targets::unchanged_targets;
 use crate::edit::plan::Version;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
@@ -69,7 +69,7 @@ pub(super) fn relink(
             return Err(refused(failed));
         }
         if rewritten.is_empty() {
-            let warnings = unchanged_html(&targets)?;
+            let warnings = unchanged_targets(&targets)?;
             drop(after);
             return Ok((versions.into_values().collect(), warnings));
         }

@@ -61,18 +61,14 @@ const LISTS_OF_NAMES: [&str; 4] = ["documents", "addresses", "names", "under"];
 /// Returns the arguments with each list of names that is given as one text with commas divided there. They are meant if
 /// the text as a whole finds nothing. `None` if there is no such text.
 pub(super) fn divided(arguments: &JsonObject) -> Option<JsonObject> {
-    let mut divided = arguments.clone();
-    let lists = divided.iter_mut().filter(|(name, _)| LISTS_OF_NAMES.contains(&name.as_str()));
-    let mut is_divided = false;
-    for (_, value) in lists {
-        if let Value::String(text) = &*value
-            && text.contains(',')
-        {
-            *value = TextsWithCommas::from(OneOrMany::One(text.clone())).0.into();
-            is_divided = true;
-        }
-    }
-    is_divided.then_some(divided)
+    let lists = arguments.iter().filter(|(name, _)| LISTS_OF_NAMES.contains(&name.as_str()));
+    let lists = lists.filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let lists = lists.filter(|(_, text)| text.contains(','));
+    let lists = lists.map(|(name, text)| {
+        (name.clone(), TextsWithCommas::from(OneOrMany::One(text.to_owned())).0.into())
+    });
+    let lists: JsonObject = lists.collect();
+    (!lists.is_empty()).then(|| arguments.clone().into_iter().chain(lists).collect())
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool

@@ -110,7 +110,7 @@ pub struct ScoreParts {
     /// The score of the section divided by the best score, at most 1.
     pub ranking: f64,
     /// The square of the weighted share of the question that the titles and the best piece of the
-    /// section contain, times 2: 0 to 2. The mean if there are several wordings.
+    /// section contain, times 3, and a bonus if the titles have all words. The mean if there are several wordings.
     pub coverage: f64,
 }
 

@@ -37,7 +37,7 @@ type ChangedLine = (bool, String, usize);
 
 /// Returns warnings about the attributes `href` and `src`, and about the wikilinks in front matter, that lead elsewhere
 /// after the edit.
-pub(super) fn unchanged_html(comparison: &LinkComparison<'_>) -> Result<Vec<Warning>> {
+pub(super) fn unchanged_targets(comparison: &LinkComparison<'_>) -> Result<Vec<Warning>> {
     let mut places = BTreeSet::new();
     for version in comparison.versions.values() {
         let of_line = |line: usize| version.origin(line);
