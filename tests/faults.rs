@@ -232,7 +232,9 @@ fn an_answer_that_cannot_be_printed_is_an_error_and_no_edit_is_lost() {
         };
         let (read, files, check) = run(Stdio::piped());
         let read = read.success();
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+            return eprintln!("skipped: /dev/full does not exist");
+        };
         let (unprinted, unprinted_files, unprinted_check) = run(full.into());
         let unprinted = unprinted.ends(if read.stdout.is_empty() { 0 } else { 2 });
         let said = &unprinted.stderr;

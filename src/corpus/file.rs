@@ -4,11 +4,11 @@
 //! and every file is read, written and renamed by its name in the open folder. So nothing outside the root
 //! is touched, even if a folder is replaced at the same time.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
@@ -221,7 +221,7 @@ impl<'a> FileHandle<'a> {
                 .is_ok();
             copy_attributes(&old, &new).map_err(|error| self.io(error))?;
             let kept = if has_group { 0o7777 } else { 0o7707 };
-            rustix::fs::fchmod(&new, Mode::from_raw_mode(metadata.mode() & kept))
+            new.set_permissions(Permissions::from_mode(metadata.mode() & kept))
                 .map_err(|error| self.io(error))?;
         }
         failpoint!(EDIT_TEMPORARY_WRITTEN);
