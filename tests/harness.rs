@@ -32,15 +32,15 @@ pub(crate) struct Place {
 impl Place {
     /// An empty folder.
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap() }
+        // The program prints resolved paths, and the folder for temporary files is a symbolic link on macOS.
+        let parent = std::env::temp_dir().canonicalize().unwrap();
+        Self { folder: TempDir::new_in(parent).unwrap() }
     }
 
     /// An empty folder in memory if possible, which is faster. A killed process leaves the same
     /// files there as on a disk.
     pub(crate) fn in_memory() -> Self {
-        let memory = Path::new("/dev/shm");
-        let folder = TempDir::new_in(memory).or_else(|_| TempDir::new());
-        Self { folder: folder.unwrap() }
+        TempDir::new_in("/dev/shm").map_or_else(|_| Self::new(), |folder| Self { folder })
     }
 
     /// A folder with these files.
