@@ -156,7 +156,8 @@ fn a_folder_is_found_by_the_end_of_its_path() {
         files.dedup();
         assert_eq!(files, expected, "{name}");
     }
-    assert_eq!(place.run(&["index", "guides", "-f", "jsonl"]).success().text().lines().count(), 2);
+    // The last line is a warning.
+    assert_eq!(place.run(&["index", "guides", "-f", "jsonl"]).success().text().lines().count(), 3);
     for command in [&["search", "-F", "text", "--under", "install"][..], &["toc", "install"]] {
         let fault = place.run(command).ends(1).json()["unresolved_selectors"][0].clone();
         assert_eq!(fault["code"], "AMBIGUOUS");
@@ -487,11 +488,56 @@ fn a_title_is_not_taken_for_a_folder_without_a_word() {
         let text = place.run(&[command, &["-f", "text"]].concat()).success().text();
         assert_eq!(text.matches("READ_AS_TITLE").count(), 1, "{text}");
     }
+    // The whole title of a section may be meant as a folder only if the name of one begins with it.
+    place.write("ureq-3/more.md", "# More\n\n## rustls\n\nneedle\n\n## timeouts\n\nneedle\n");
+    place.run(&["ingest"]).success();
+    for command in [&["search", "needle", "--under"][..], &["toc"]] {
+        let found = |name: &str| place.run(&[command, &[name]].concat()).success().json();
+        assert!(!found("timeouts").to_string().contains("READ_AS_TITLE"), "{command:?}");
+        let warning = &found("rustls")["warnings"][0];
+        let message = "\"rustls\" was read as the section ureq-3/more.md::heading:h2[0], and the names of folders \
+                       begin with it: rustls-pki";
+        assert_eq!(warning["message"], message, "{command:?}");
+    }
+    place.write("ureq-3/more.md", "# More\n\n## On native-tls\n\nneedle\n");
+    place.run(&["ingest"]).success();
     for form in ["text", "records", "markdown", "ldmd"] {
         let bundle = ["context", "--query", "needle", "--under", "native-tls", "-f", form];
         let answer = place.run(&bundle).success();
         let said = answer.text() + &answer.stderr;
         assert_eq!(said.matches("was read as the section").count(), 1, "{form} {said}");
+    }
+}
+
+#[test]
+fn names_of_documents_give_the_warnings_of_a_place_to_search() {
+    let place = Place::ingested(&[
+        ("tokio-1.54.1/a.md", "# A\n"),
+        ("guide.md", "# Guide\n\n## tokio\n\n## tokio's rt\n\n## tok*\n"),
+        ("tokio's rt-2.0/b.md", "# B\n\n## guide\n"),
+        ("exact/c.md", "# exact\n"),
+        ("token.md", "# Token\n"),
+    ]);
+    for (name, means) in [
+        ("tokio", Some("write /tokio for that")),
+        ("tokio's rt", Some(r"write '/tokio'\''s rt' for that")),
+        ("tok*", Some("was read as a glob")),
+        ("guide", Some("guide is read as the document guide.md; a section also has that name")),
+        ("guide.md", None),
+        ("exact", None),
+        ("/tokio", None),
+    ] {
+        let under = ["find", "*", "--under", name];
+        for command in [&under[..], &["toc", name], &["index", name], &["toc", name, "exact"]] {
+            let warnings = &place.run(command).success().json()["warnings"];
+            let Some(means) = means else {
+                assert!(warnings.as_array().is_none_or(Vec::is_empty), "{command:?} {warnings}");
+                continue;
+            };
+            assert_eq!(warnings.as_array().unwrap().len(), 1, "{command:?} {warnings}");
+            assert_eq!(warnings[0]["code"], "SHADOWED_TITLE", "{command:?}");
+            assert!(warnings[0]["message"].as_str().unwrap().contains(means), "{warnings}");
+        }
     }
 }
 

@@ -151,10 +151,38 @@ fn a_pattern_where_one_document_is_needed_says_how_many_match() {
         assert_eq!(json["files"].as_array().unwrap().len(), 2);
         let json = place.run(&["meta", "set", name, "x=1"]).json();
         let message = json["unresolved_selectors"][0]["message"].as_str().unwrap();
-        let several = format!("2 documents match {name:?}, and one is needed here");
+        let several = if name == "en" {
+            "\"en\" was read as the folder en, which has 2 documents, and one is needed here; \
+             `mdsel toc en --depth 0` lists them"
+        } else {
+            "2 documents match \"en/*\", and one is needed here"
+        };
         let batch = "`mdsel edit --batch FILE` makes several edits, each in a line";
         assert_eq!(message, format!("{several}; {batch}"));
     }
+}
+
+#[test]
+fn a_folder_in_place_of_a_document_is_named() {
+    let place = Place::ingested(&[
+        ("lib/serde-1.0.1/a.md", "# A\n"),
+        ("lib/serde-1.0.1/b.md", "# B\n"),
+        ("one/c.md", "# C\n"),
+    ]);
+    for command in [
+        &["meta", "set", "serde", "x=1"][..],
+        &["read", "serde", "A"],
+        &["ldmd", "index", "serde"],
+        &["move", "serde", "new.md"],
+    ] {
+        let fault = place.run(command).ends(1).json()["unresolved_selectors"][0].clone();
+        let message = fault["message"].as_str().unwrap();
+        let read = "\"serde\" was read as the folder lib/serde-1.0.1, which has 2 documents";
+        assert!(message.starts_with(read), "{command:?} {fault}");
+        assert_eq!(fault["candidates"].as_array().unwrap().len(), 2, "{fault}");
+    }
+    let one = place.run(&["meta", "set", "one", "x=1", "-f", "text"]).ends(1).text();
+    assert!(one.contains("\"one\" was read as the folder one; an edit takes a document"), "{one}");
 }
 
 #[test]

@@ -115,19 +115,34 @@ pub fn one(
         [] => Err(resolver.suggest_places(nothing_named(session, name)?, places)?),
         documents => {
             let mut fault = resolver.ambiguous_document(name, places, documents)?;
-            let plain = without_selector(name);
-            if is_glob(plain) || folders::by_name(session, plain)?.is_some() {
-                // It names no document, but a folder or a pattern.
-                fault.message = format!(
-                    "{} documents match {name}, and one is needed here",
-                    documents.len(),
-                    name = quoted(&name)
-                )
-                .into();
-            }
+            let count = documents.len();
+            fault.message = match folder_of(session, without_selector(name))? {
+                Some(folder) => message!(
+                    "{} was read as the folder {}, which has {} documents, and one is needed here; \
+                     `mdsel toc {path} --depth 0` lists them",
+                    quoted(&name).to_string(),
+                    folder,
+                    count,
+                    folder
+                ),
+                None if is_glob(name) => {
+                    let name = quoted(&name);
+                    format!("{count} documents match {name}, and one is needed here").into()
+                }
+                None => fault.message,
+            };
             Err(fault.of(name))
         }
     })
+}
+
+/// Returns the folder that [`meant`] reads `name` as, if it is not the name of a document; `.` for the root.
+fn folder_of(session: &Session<'_>, name: &str) -> Result<Option<String>> {
+    let folder = match folders::by_name(session, name)? {
+        None if !is_glob(name) => folders::by_suffix(session, name)?.unwrap_or_default(),
+        folder => folder,
+    };
+    Ok(folder.map(|folder| if folder.is_empty() { ".".to_owned() } else { folder }))
 }
 
 /// Returns the one document with that name, to change it. A folder or a glob names none, even if it has one document now.
@@ -142,10 +157,13 @@ pub(crate) fn one_to_edit(
     if !matches!(by_whole_name(session, plain)?, NameMatch::None) {
         return Ok(found);
     }
-    let message = format!(
-        "{name} is not the name of a document; an edit takes one by its name",
-        name = quoted(&name)
-    );
+    let name_of = quoted(&name);
+    let message = match folder_of(session, plain)? {
+        Some(folder) => format!(
+            "{name_of} was read as the folder {folder}; an edit takes a document by its name"
+        ),
+        None => format!("{name_of} is not the name of a document; an edit takes one by its name"),
+    };
     let fault = AddressError::new(FaultCode::NamespaceNotFound, message).of(name);
     Ok(Err(fault.suggest(vec![namespace::whole(&document.path)])))
 }

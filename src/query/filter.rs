@@ -194,12 +194,13 @@ fn known_collection(session: &Session<'_>, name: &str) -> Result<()> {
 }
 
 /// Returns the warning that `name` was read as `taken`, and not as the title of a section, if a section has it.
-fn shadowed(session: &Session<'_>, name: &str, taken: &str) -> Result<Option<Warning>> {
+pub(super) fn shadowed(session: &Session<'_>, name: &str, taken: &str) -> Result<Option<Warning>> {
     let is_title = !session.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
     Ok(is_title.then(|| {
         let message = format!(
-            "{name} was read as {taken}, and is also the title of a section; write /{name} for that",
-            name = quoted(&name)
+            "{name} was read as {taken}, and is also the title of a section; write {title} for that",
+            name = quoted(&name),
+            title = shell_word(&format!("/{name}"))
         );
         Warning::new("SHADOWED_TITLE", message)
     }))
@@ -230,8 +231,8 @@ fn instead_of_glob(session: &Session<'_>, address: &str) -> Result<Message> {
 }
 
 /// Returns what to say about a name that was resolved to a section by its title, although it may be meant as that of a
-/// folder: a warning, or a fault if it is only a part of the title and folders begin with it. A name that begins with `/`
-/// is a title.
+/// folder: a fault if it is only a part of the title and the names of folders begin with it, and a warning if only one of
+/// these is true. A name that begins with `/` is a title.
 fn by_title(
     session: &Session<'_>,
     name: &str,
@@ -244,19 +245,24 @@ fn by_title(
         return Ok(Ok(None));
     }
     let section = place.address();
-    if by_title == ByTitle::Part {
-        let start = namespace::decode(name);
-        let mut may_be = folders::beginning(session, &start, limits::MAX_SUGGESTIONS)?;
-        if !may_be.is_empty() {
+    let start = namespace::decode(name);
+    let mut may_be = folders::beginning(session, &start, limits::MAX_SUGGESTIONS)?;
+    let others = match by_title {
+        ByTitle::Whole if may_be.is_empty() => return Ok(Ok(None)),
+        ByTitle::Whole => {
+            format!(", and the names of folders begin with it: {}", may_be.join(", "))
+        }
+        ByTitle::Part if may_be.is_empty() => String::new(),
+        ByTitle::Part => {
             may_be.push(section);
             let message = message!(
-                "no folder has this name, but the names of folders and a title contain it; write /{} for the title",
-                name
+                "no folder has this name, but the names of folders and a title contain it; write {} for the title",
+                shell_word(&format!("/{name}"))
             );
             return Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(may_be)));
         }
-    }
-    let message = format!("{name} was read as the section {section}", name = quoted(&name));
+    };
+    let message = format!("{name} was read as the section {section}{others}", name = quoted(&name));
     Ok(Ok(Some(Warning::new("READ_AS_TITLE", message))))
 }
 

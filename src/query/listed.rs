@@ -9,7 +9,7 @@ use super::document_name::{
     NameMatch, by_name, by_whole_name, globs_of, is_whole, without_selector,
 };
 use super::documents::named;
-use super::filter::Filter;
+use super::filter::{Filter, shadowed};
 use super::resolve::{NodeRange, resolve};
 use super::warning::no_document;
 use super::{FilterRequest, Session, folders};
@@ -40,9 +40,10 @@ pub(super) fn listed<'a>(
     names: &'a [String],
     request: &FilterRequest,
 ) -> Result<ListedDocuments<'a>> {
-    let (names, request, found) = of_places(session, names, request)?;
+    let (names, request, found, warnings) = of_places(session, names, request)?;
     let request = &*request;
     let mut filter = Filter::new(session, request)?;
+    filter.warnings.extend(warnings);
     let order = request.order();
     let (mut documents, mut faults) = match meaning(&names, found, &filter) {
         Meaning::Documents(admitted) => {
@@ -80,19 +81,23 @@ pub(super) fn listed<'a>(
     Ok(ListedDocuments { documents, faults, is_single, filter })
 }
 
-/// Returns a request for places as a request for their documents with a filter, and what its last name means.
+/// A request for documents: their names, the filter, what the last name means, and the warnings about the names.
+type OfDocuments<'a, 'b> = (Cow<'a, [String]>, Cow<'b, FilterRequest>, Found, Vec<Warning>);
+
+/// Returns a request for places as a request for their documents with a filter.
 fn of_places<'a, 'b>(
     session: &Session<'_>,
     names: &'a [String],
     request: &'b FilterRequest,
-) -> Result<(Cow<'a, [String]>, Cow<'b, FilterRequest>, Found)> {
+) -> Result<OfDocuments<'a, 'b>> {
     if names.len() > limits::MAX_ADDRESSES {
         return Err(limits::exceeded(limits::row::MAX_ADDRESSES));
     }
     let (mut documents, mut has_place, mut is_named) = (Vec::new(), false, true);
-    let mut found = Found::Nothing;
+    let (mut found, mut warnings) = (Found::Nothing, Vec::new());
     for name in names {
         found = looked_up(session, name)?;
+        warnings.extend(shadowed_titles(session, name, &found)?);
         let named_as = match found {
             Found::Nothing => document_of_place(session, name)?,
             _ => NamedAs::Document,
@@ -107,7 +112,7 @@ fn of_places<'a, 'b>(
         }
     }
     if !has_place {
-        return Ok((names.into(), Cow::Borrowed(request), found));
+        return Ok((names.into(), Cow::Borrowed(request), found, warnings));
     }
     if !request.under.is_empty() {
         return Err(Error::new(
@@ -123,7 +128,24 @@ fn of_places<'a, 'b>(
     documents.retain(|_| is_named);
     let last = documents.last();
     let found = last.map_or(Ok(Found::Nothing), |name| looked_up(session, name))?;
-    Ok((documents.into(), Cow::Owned(request), found))
+    // The filter gives the same warnings.
+    Ok((documents.into(), Cow::Owned(request), found, Vec::new()))
+}
+
+/// Returns the warnings that `name` was taken for what was `found`, and not for the section with that title, as for the
+/// name of a place to search.
+fn shadowed_titles(session: &Session<'_>, name: &str, found: &Found) -> Result<Vec<Warning>> {
+    let taken = match found {
+        Found::Document(_) => {
+            return Ok(resolve(session, name, NodeRange { skip: 0, take: 1 })?.warnings);
+        }
+        Found::Folder(folder) if folders::by_name(session, name)?.is_none() => {
+            format!("the folder {folder}")
+        }
+        Found::Globs(_) => "a glob".to_owned(),
+        Found::Folder(_) | Found::Fault | Found::Nothing => return Ok(Vec::new()),
+    };
+    Ok(shadowed(session, name, &taken)?.into_iter().collect())
 }
 
 /// What the name of a document or a place means.
