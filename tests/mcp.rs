@@ -406,7 +406,7 @@ fn one_text_may_list_names_that_have_no_comma() {
         ("overview", json!({ "documents": "a.md, b.md" }), "files", 2),
         ("overview", json!({ "documents": "c, d.md" }), "file", 0),
         ("read", json!({ "addresses": "a.md,b.md" }), "results", 2),
-        ("search", json!({ "patterns": "needle", "under": "b.md,c, d.md" }), "hits", 0),
+        ("search", json!({ "patterns": "needle", "under": "b.md,c, d.md" }), "hits", 4),
         ("search", json!({ "patterns": "needle", "under": "c, d.md" }), "hits", 1),
         ("search", json!({ "patterns": "needle", "under": "a.md,b.md" }), "hits", 4),
         ("query", json!({ "kind": "code", "names": "rust,c" }), "code", 2),
@@ -418,6 +418,23 @@ fn one_text_may_list_names_that_have_no_comma() {
     }
     let meta = server.json("query", &json!({ "kind": "meta", "names": "title,size" }));
     assert_eq!(meta["warnings"], Value::Null, "{meta}");
+    // A name that is missing is reported by itself, unless all are.
+    for (names, missing) in
+        [("a.md, gone.md", "gone.md"), ("a.md,gone.md,b.md", "gone.md"), ("x.md,y.md", "x.md,y.md")]
+    {
+        for (tool, list) in [
+            ("overview", json!({ "documents": names })),
+            ("read", json!({ "addresses": names })),
+            ("search", json!({ "patterns": "needle", "under": names })),
+            ("search", json!({ "patterns": "nothing", "under": names })),
+        ] {
+            let (text, _) = server.call(tool, &list);
+            let answer: Value = serde_json::from_str(&between_marks(&text)).unwrap();
+            let faults = answer["unresolved_selectors"].as_array().unwrap();
+            let faults: Vec<&Value> = faults.iter().map(|fault| &fault["selector"]).collect();
+            assert_eq!(faults, [missing], "{list} {answer}");
+        }
+    }
 }
 
 #[test]
@@ -1020,6 +1037,21 @@ fn requests_before_the_end_of_input_are_answered() {
     let mut answered: Vec<_> = (0..50).map(|_| server.receive()["id"].as_u64().unwrap()).collect();
     answered.sort_unstable();
     assert_eq!(answered, (100..150).collect::<Vec<_>>());
+    assert!(server.end());
+    // A request before initialization says what is missing, and an id is that of one open request.
+    let mut server = Server::silent(&place, &[]);
+    let early = server.request("tools/call", &json!({ "name": "overview", "arguments": {} }));
+    assert!(early["error"]["message"].as_str().unwrap().contains("`initialize`"), "{early}");
+    assert!(server.end());
+    let mut server = Server::start(&place, &[]);
+    let params = json!({ "name": "search", "arguments": { "query": "install cargo" } });
+    let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+    server.send(&format!("{message}\n{message}"));
+    let answers = [server.receive(), server.receive()];
+    assert!(answers.iter().all(|answer| answer["id"] == 7), "{answers:?}");
+    let refused = answers.iter().find_map(|answer| answer["error"]["message"].as_str());
+    assert!(refused.is_none_or(|text| text.contains("an open request has this id")), "{refused:?}");
+    assert_eq!(server.request("ping", &json!({}))["result"], json!({}));
     assert!(server.end());
     // A message before initialization that is not a request is ignored.
     let mut server = Server::silent(&place, &[]);

@@ -9,8 +9,8 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcError, JsonRpcMessage,
-    RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta as _, JsonRpcError,
+    JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
@@ -112,17 +112,27 @@ impl LineTransport {
 }
 
 impl LineTransport {
-    /// Answers a request of `bytes` bytes with an error if there is no room for it. Cancellations are always read, so a
-    /// client can make room.
-    fn has_room(&self, message: &ClientJsonRpcMessage, bytes: usize) -> io::Result<bool> {
+    /// Answers a request of `bytes` bytes with an error if it comes before the session, has the id of an open request,
+    /// or there is no room for it. Cancellations are always read, so a client can make room.
+    fn accepts(&self, message: &ClientJsonRpcMessage, bytes: usize) -> io::Result<bool> {
         let JsonRpcMessage::Request(request) = message else { return Ok(true) };
-        let open: usize = self.state.borrow().open.values().sum();
-        if open == 0 || open.saturating_add(bytes) <= limits::OPEN_REQUEST_BYTES {
-            return Ok(true);
-        }
-        let error = limits::exceeded(limits::row::OPEN_REQUEST_BYTES);
-        let error = error.with_hint("wait for an answer, then repeat the call");
-        self.refuse(fault::data(&error, ""), serde_json::to_value(&request.id).ok().as_ref())?;
+        let error = {
+            let state = self.state.borrow();
+            let open: usize = state.open.values().sum();
+            if !state.has_begun && needs_session(&request.request) {
+                let message = "no session has begun; send `initialize` first";
+                ErrorData::invalid_request(message, None)
+            } else if state.open.contains_key(&request.id) {
+                let message = "an open request has this id; give each request its own";
+                ErrorData::invalid_request(message, None)
+            } else if open == 0 || open.saturating_add(bytes) <= limits::OPEN_REQUEST_BYTES {
+                return Ok(true);
+            } else {
+                let error = limits::exceeded(limits::row::OPEN_REQUEST_BYTES);
+                fault::data(&error.with_hint("wait for an answer, then repeat the call"), "")
+            }
+        };
+        self.refuse(error, serde_json::to_value(&request.id).ok().as_ref())?;
         Ok(false)
     }
 
@@ -191,7 +201,7 @@ impl Transport<RoleServer> for LineTransport {
             match self.message(&line) {
                 // Nobody reads the answers any more.
                 Err(_) => return None,
-                Ok(Some(message)) => match self.has_room(&message, line.length()) {
+                Ok(Some(message)) => match self.accepts(&message, line.length()) {
                     Err(_) => return None,
                     Ok(true) if self.takes(&message, line.length()) => return Some(message),
                     Ok(_) => {}
@@ -206,6 +216,17 @@ impl Transport<RoleServer> for LineTransport {
     async fn close(&mut self) -> io::Result<()> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner).flush()
     }
+}
+
+/// Returns whether a request is answered only in a session. One that gives the version of the protocol begins its own.
+fn needs_session(request: &ClientRequest) -> bool {
+    let is_first = matches!(
+        request,
+        ClientRequest::InitializeRequest(_)
+            | ClientRequest::PingRequest(_)
+            | ClientRequest::DiscoverRequest(_)
+    );
+    !is_first && request.get_meta().protocol_version().is_none()
 }
 
 fn write(output: &Output, message: &impl Serialize) -> io::Result<()> {

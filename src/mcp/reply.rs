@@ -6,6 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::hint;
 use super::tools::FORMATS;
+use crate::address::FaultCode;
 use crate::decoding;
 use crate::error::{ErrorKind, Result};
 use crate::limits;
@@ -38,6 +39,8 @@ pub(super) struct Reply {
     is_error: bool,
     /// Whether everything that was named was found, and the answer is not empty.
     pub(super) is_found: bool,
+    /// Why names were not found.
+    pub(super) faults: Vec<FaultCode>,
 }
 
 impl From<Reply> for CallToolResult {
@@ -118,6 +121,7 @@ impl ReplyOptions<'_> {
     fn within(&self, answer: &mut (impl Answer + List), max_chars: usize) -> Result<Option<Reply>> {
         let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
         let is_found = answer.outcome() == Outcome::All && answer.count() > 0;
+        let faults: Vec<FaultCode> = answer.rest().fault_codes().collect();
         let mut frame = framed("", &[], is_error).chars().count();
         while let Some(most) = max_chars.checked_sub(frame) {
             let (body, notes) = match self.render(answer, most) {
@@ -127,7 +131,7 @@ impl ReplyOptions<'_> {
             let text = framed(&body, &notes, is_error);
             let length = text.chars().count();
             if length <= max_chars {
-                return Ok(Some(Reply { text, is_error, is_found }));
+                return Ok(Some(Reply { text, is_error, is_found, faults }));
             }
             // The notes after the answer need room, too.
             frame = length - body.chars().count();

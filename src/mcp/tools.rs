@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::address::suggest::is_near;
 use crate::edit::operations;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
@@ -17,13 +18,25 @@ use crate::visible::quoted;
 
 /// Names that models give to tools, and what does the same here.
 const OTHER_NAMES: [(&[&str], &str); 6] = [
-    (&["toc", "outline", "list", "ls", "index", "status", "prime", "tree"], "overview"),
+    (&["toc", "outline", "list", "ls", "index", "status", "prime", "tree", "glob"], "overview"),
     (&["grep", "rg", "ask"], "search"),
     (&["select", "get", "cat", "open", "view"], "read"),
     (&["links", "backlinks"], "neighbors"),
     (&["tables", "tasks", "code", "meta"], "query with this as its kind"),
     (&["replace", "insert", "delete", "rename", "move", "task"], "edit with this as its operation"),
 ];
+
+/// Returns what does the same as the tool called `name` of another program, such as `read_file` or `mcp__mdsel__read`.
+fn own_name(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let words = || name.split(|it: char| !it.is_ascii_alphanumeric());
+    let tools = ToolName::ALL.map(ToolName::name);
+    let own = words().find_map(|word| tools.into_iter().find(|own| *own == word));
+    let other = |word| OTHER_NAMES.iter().find(|(others, _)| others.contains(&word));
+    let near = || tools.into_iter().find(|own| is_near(&name, own));
+    // The last word says more, as in `get_links`.
+    own.or_else(|| words().rev().find_map(other).map(|(_, own)| *own)).or_else(near)
+}
 
 /// A tool that a call can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +91,8 @@ impl ToolName {
             None => {
                 let offered = Self::ALL.iter().filter(|tool| allow_write || !tool.writes());
                 let names: Vec<&str> = offered.map(|tool| tool.name()).collect();
-                let own = OTHER_NAMES.iter().find(|(others, _)| others.contains(&name));
-                let own = own.filter(|(_, own)| allow_write || !own.starts_with("edit"));
-                let own = own.map(|(_, own)| format!("use {own}; ")).unwrap_or_default();
+                let own = own_name(name).filter(|own| allow_write || !own.starts_with("edit"));
+                let own = own.map(|own| format!("use {own}; ")).unwrap_or_default();
                 format!("{own}the tools are {}", names.join(", "))
             }
         };
@@ -292,9 +304,19 @@ mod tests {
 
     #[test]
     fn the_name_of_a_tool_of_other_programs_has_a_hint() {
-        for (name, hint) in
-            [("toc", "use overview; "), ("tasks", "use query with this as its kind; ")]
-        {
+        for (name, hint) in [
+            ("toc", "use overview; "),
+            ("tasks", "use query with this as its kind; "),
+            ("read_file", "use read; "),
+            ("mdsel_read", "use read; "),
+            ("mcp__mdsel__search", "use search; "),
+            ("Grep", "use search; "),
+            ("list_directory", "use overview; "),
+            ("get_links", "use neighbors; "),
+            ("serch", "use search; "),
+            ("edit_file", "the tools are "),
+            ("weather", "the tools are "),
+        ] {
             let error = ToolName::named(name, false).unwrap_err();
             assert!(error.hint().starts_with(hint), "{name}");
         }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Caller;
 use super::text_writer::{Style, TextWriter};
-use crate::address::AddressError;
+use crate::address::{AddressError, FaultCode};
 use crate::error::Warning;
 use crate::message::{InStore, Message};
 use crate::query::Page;
@@ -83,6 +83,11 @@ impl<'a> Footer<'a> {
     /// Returns whether an address was not resolved.
     pub fn has_faults(&self) -> bool {
         !self.faults.is_empty()
+    }
+
+    /// Returns why each address was not resolved.
+    pub fn fault_codes(&self) -> impl Iterator<Item = FaultCode> {
+        self.faults.iter().map(|fault| fault.code)
     }
 
     /// Returns the rows of `jsonl` after the items. The items themselves mark changed documents.

@@ -58,9 +58,9 @@ pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
 /// Arguments that are lists of names, which may contain commas.
 const LISTS_OF_NAMES: [&str; 4] = ["documents", "addresses", "names", "under"];
 
-/// Returns the arguments with each list of names that is given as one text with commas divided there. They are meant if
-/// the text as a whole finds nothing. `None` if there is no such text.
-pub(super) fn divided(arguments: &JsonObject) -> Option<JsonObject> {
+/// Returns the arguments with each list of names that is given as one text with commas divided there, and the number of
+/// names in these lists. They are meant if the text as a whole finds nothing. `None` if there is no such text.
+pub(super) fn divided(arguments: &JsonObject) -> Option<(JsonObject, usize)> {
     let lists = arguments.iter().filter(|(name, _)| LISTS_OF_NAMES.contains(&name.as_str()));
     let lists = lists.filter_map(|(name, value)| Some((name, value.as_str()?)));
     let lists = lists.filter(|(_, text)| text.contains(','));
@@ -68,7 +68,8 @@ pub(super) fn divided(arguments: &JsonObject) -> Option<JsonObject> {
         (name.clone(), TextsWithCommas::from(OneOrMany::One(text.to_owned())).0.into())
     });
     let lists: JsonObject = lists.collect();
-    (!lists.is_empty()).then(|| arguments.clone().into_iter().chain(lists).collect())
+    let names = lists.values().filter_map(Value::as_array).map(Vec::len).sum();
+    (!lists.is_empty()).then(|| (arguments.clone().into_iter().chain(lists).collect(), names))
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool

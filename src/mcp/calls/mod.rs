@@ -18,6 +18,7 @@ use rmcp::model::JsonObject;
 use super::ServerOptions;
 use super::reply::{Reply, ReplyOptions};
 use super::tools::ToolName;
+use crate::address::FaultCode;
 use crate::error::{ErrorKind, Result};
 use crate::output::Format;
 use crate::query::labels::read_labels;
@@ -68,13 +69,20 @@ fn answered(options: &ServerOptions, tool: ToolName, mut arguments: JsonObject) 
     arguments::name_arguments(tool, &mut arguments)?;
     let divided = arguments::divided(&arguments);
     let reply = run(store, form, tool, arguments);
-    match (divided, &reply) {
-        (Some(divided), Ok(Reply { is_found: false, .. }) | Err(_)) => {
-            let other = run(store, form, tool, divided);
-            if matches!(other, Ok(Reply { is_found: true, .. })) { other } else { reply }
-        }
-        _ => reply,
-    }
+    let Some((divided, names)) = divided.filter(|_| !is_found(&reply)) else { return reply };
+    let other = run(store, form, tool, divided);
+    let is_missing = |reply: &Result<Reply>| {
+        let faults = reply.as_ref().map_or(&[][..], |reply| &reply.faults);
+        !faults.is_empty() && !faults.contains(&FaultCode::Ambiguous)
+    };
+    // If some of the names are found, each of the others gets its own fault.
+    let is_part = |reply: &Reply| (1..names).contains(&reply.faults.len());
+    let is_meant = is_found(&other) || is_missing(&reply) && other.as_ref().is_ok_and(is_part);
+    if is_meant { other } else { reply }
+}
+
+fn is_found(reply: &Result<Reply>) -> bool {
+    reply.as_ref().is_ok_and(|reply| reply.is_found)
 }
 
 fn run(
