@@ -1614,6 +1614,9 @@ fn wikilinks_in_front_matter_that_lead_elsewhere_are_named() {
             "---\nlinks: [{type: by, id: people/ann.md}]\nx: '[[gone ann]]'\n---\n`\"[[ann]]`\n",
         ),
         ("bob.md", "# Bob\n"),
+        // A comment has no links.
+        ("d.md", "---\n# See \"[[ann]]\".\nx: 1 # not '[[ann]]'\ny: 'a # [[ann]]'\n---\n# D\n"),
+        ("e.md", "+++\nx = 1 # \"[[ann]]\"\ny = [\n  \"[[ann]]\", # '[[ann]]'\n]\n+++\n# E\n"),
     ]);
     let said = |arguments: &[&str]| {
         let answer = place.run(arguments).success().json();
@@ -1623,7 +1626,7 @@ fn wikilinks_in_front_matter_that_lead_elsewhere_are_named() {
     };
     let moved = said(&["move", "ann.md", "people/zoe.md", "--dry-run", "-f", "json"]).unwrap();
     let message = "front matter is not rewritten, and its wikilinks lead elsewhere now on ";
-    assert_eq!(moved, format!("{message}2 lines: a.md:3, b.md:3"));
+    assert_eq!(moved, format!("{message}4 lines: a.md:3, b.md:3, d.md:4, e.md:4"));
     let renamed = ["rename", "ann.md", "Work", "--title", "Job", "--dry-run", "-f", "json"];
     assert_eq!(said(&renamed).unwrap(), format!("{message}1 line: b.md:3"));
     assert_eq!(said(&["move", "bob.md", "people/bob.md", "--dry-run", "-f", "json"]), None);

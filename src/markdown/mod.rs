@@ -50,6 +50,7 @@ use html_anchors::HtmlAnchor;
 use links::Links;
 use outline::Outline;
 use typed_links::TypedLink;
+pub(crate) use written_value::scalars_of;
 
 /// A problem in a document: a part that could not be parsed or stored as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use saphyr_parser::Event;
 use toml_edit::{Item, TableLike, Value};
 
-use super::front_matter::Format;
+use super::front_matter::{Format, FrontMatter};
 use super::yaml_source::YamlSource;
 use crate::position::ByteSpan;
 
@@ -17,6 +17,15 @@ pub(super) struct WrittenValue {
     /// A scalar with its quotes; of another value, only the start is exact.
     pub(super) span: ByteSpan,
     kind: Kind,
+}
+
+/// Returns where the scalars of the front matter of `file` are written, keys excepted; `None` if the parser does not say it.
+pub(crate) fn scalars_of(file: &[u8], front_matter: &FrontMatter) -> Option<Vec<ByteSpan>> {
+    let FrontMatter { text, format, .. } = *front_matter;
+    let mut spans = Vec::new();
+    WrittenValue::read(std::str::from_utf8(text.of(file)).ok()?, format)?.add_scalars(&mut spans);
+    let moved = |span: ByteSpan| ByteSpan::new(text.start + span.start, text.start + span.end);
+    Some(spans.into_iter().map(moved).collect())
 }
 
 type EventWithSpan<'e> = (Event<'e>, ByteSpan);
@@ -54,6 +63,16 @@ impl WrittenValue {
         match &self.kind {
             Kind::List(items) => items.get(index),
             _ => (index == 0).then_some(self),
+        }
+    }
+
+    fn add_scalars(&self, spans: &mut Vec<ByteSpan>) {
+        match &self.kind {
+            Kind::Scalar => spans.push(self.span),
+            Kind::List(items) => items.iter().for_each(|item| item.add_scalars(spans)),
+            Kind::Mapping(entries) => {
+                entries.iter().for_each(|(_, value)| value.add_scalars(spans));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //!
 //! Invariant: only a warning comes of them. A document that does not contain the name of the file is not searched.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -15,8 +16,10 @@ use crate::count::counted;
 use crate::error::{Result, Warning};
 use crate::limits;
 use crate::links::{Kind, StoredLink, split_extension};
+use crate::markdown::front_matter::detect;
 use crate::markdown::links::unescaped;
 use crate::markdown::outline::{BlockType, NodeKind};
+use crate::markdown::scalars_of;
 use crate::percent::percent_encode;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::open_document::OpenDocument;
@@ -132,8 +135,15 @@ fn changed<'a>(
             && !comparison.was_broken(old, written)?)
     };
     let mut places = Vec::new();
+    let scalars = OnceCell::new();
     for found in wikilink.captures_iter(bytes.get(..body).unwrap_or_default()) {
         let Some(target) = found.get(1) else { continue };
+        // What is in no value is in a comment.
+        let scalars = scalars.get_or_init(|| scalars_of(bytes, &detect(bytes, outline.start())?));
+        let is_in = |scalar: &ByteSpan| scalar.start < target.end() && target.start() < scalar.end;
+        if scalars.as_ref().is_some_and(|scalars| !scalars.iter().any(is_in)) {
+            continue;
+        }
         let line = lines.line_of(target.start());
         let target = String::from_utf8_lossy(target.as_bytes()).trim().to_owned();
         if leads_elsewhere(&StoredLink { kind: Kind::Wikilink, target, line })? {
