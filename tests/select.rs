@@ -869,11 +869,14 @@ fn a_selector_of_more_nodes_than_the_limit_is_marked_as_cut() {
 
 #[test]
 fn the_own_text_of_a_document_ends_before_its_first_section() {
-    let own = "\u{feff}---\nk: v\n---\nIntro.\n\n";
+    let own = "---\nk: v\n---\nIntro.\n\n";
     let place = Place::ingested(&[
-        ("a.md", &format!("{own}# A\n\nOwn.\n\n## B\n\nText.\n")),
+        ("a.md", &format!("\u{feff}{own}# A\n\nOwn.\n\n## B\n\nText.\n")),
         ("plain.md", "Text.\n"),
+        ("mark.md", "\u{feff}# A\n"),
     ]);
+    let empty = place.run(&["read", "mark.md::*?part=own"]).success().json();
+    assert_eq!((&empty["content"], &empty["byte_start"]), (&json!(""), &json!(3)), "{empty}");
     for arguments in [&["read", "a.md::*?part=own"][..], &["read", "a.md", "*", "--no-children"]] {
         let arguments = [arguments, &["-f", "raw"]].concat();
         assert_eq!(place.run(&arguments).success().text(), own, "{arguments:?}");

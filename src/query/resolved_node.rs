@@ -211,7 +211,9 @@ impl ResolvedNode {
             Target::Node(node) => node,
             Target::Document if self.params.part == Some(SectionPart::Own) => {
                 let first = tree.outline().sections.first().and_then(|first| tree.node(first.node));
-                return ByteSpan { end: first.map_or(span.end, |first| first.bytes.start), ..span };
+                let end = first.map_or(span.end, |first| first.bytes.start);
+                // A byte order mark is no text.
+                return ByteSpan::new(tree.outline().start(), end);
             }
             _ => return span,
         };
