@@ -914,4 +914,16 @@ fn linked_places_follow_the_hit_that_they_are_linked_from() {
         reported += usize::from(is_reported);
     }
     assert!(reported > 3);
+    // The first item is not cut for the number of linked places.
+    let body = |chars: usize| {
+        let chars = chars.to_string();
+        let bundle = ["context", "pool.md", "--with-body", "--links", "1", "-f", "text"];
+        place.run(&[&bundle[..], &["--max-chars", &chars]].concat()).success().text()
+    };
+    let whole = format!("pool.md::* (lines 1-3, 12 words)\n{pool}more: --after 1-1\n");
+    let length = whole.chars().count();
+    assert_eq!(body(length), whole);
+    let cut = body(length - 1);
+    assert!(cut.contains("words left") && !cut.contains("LINKED_LEFT_OUT"), "{cut}");
+    assert!(body(length + 60).contains("LINKED_LEFT_OUT: 5 linked places are left out"));
 }

@@ -212,6 +212,9 @@ impl ContextAnswer {
     pub const SUMMARY_NOTE: &'static str = "add --with-body for the content instead of a summary";
 }
 
+/// The code of the warning about linked places that are left out.
+const LINKED_LEFT_OUT: &str = "LINKED_LEFT_OUT";
+
 /// The number of linked places that a bundle leaves out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkedLeft {
@@ -223,7 +226,6 @@ pub(crate) struct LinkedLeft {
 impl LinkedLeft {
     /// Adds those of `items`, and says in the warnings how many there are.
     fn with(self, items: &[ContextItem], warnings: &mut Vec<Warning>) -> Self {
-        const LINKED_LEFT_OUT: &str = "LINKED_LEFT_OUT";
         let is_linked = |item: &&ContextItem| matches!(item, ContextItem::Place(place) if place.node.hop > Some(0));
         let left = Self { count: self.count + items.iter().filter(is_linked).count(), ..self };
         warnings.retain(|warning| warning.code != LINKED_LEFT_OUT);
@@ -313,10 +315,13 @@ impl List for ContextAnswer {
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
+        // Content comes before the number of what follows it, and `next` says that something does.
+        self.page.warnings.retain(|warning| warning.code != LINKED_LEFT_OUT);
+        let all = self.sizes_of_first();
         match self.items.first_mut() {
             Some(ContextItem::Place(place)) => {
                 place.answer.cut(size);
-                place.answer.truncated = true;
+                place.answer.truncated |= size < all;
                 place.node.shorten(size);
                 shorten_titles(&mut place.titles, size);
                 if let Some(hit) = &mut place.found {
