@@ -339,6 +339,45 @@ fn a_document_is_completed_one_folder_at_a_time() {
 }
 
 #[test]
+fn a_section_path_that_would_be_a_selector_is_completed_after_a_slash() {
+    let place = Place::ingested(&[("a.md", "# Root\n\n## Sub\n\n# page\n\n# rooms\n\n# h1\n")]);
+    let completed = |typed: &str| {
+        let mut command = place.command("", &["--", "mdsel", "read", "a.md", typed]);
+        command.env("MDSEL_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "3");
+        let answer = Answer::of(&["read"], command.output().unwrap()).success().text();
+        let words = answer.lines().map(str::trim).filter(|word| !word.starts_with('-'));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = ["/root", "/root/sub", "/page", "rooms", "h1"];
+    let mut sorted = completed("");
+    sorted.sort_by_key(|word| all.iter().position(|known| known == word));
+    assert_eq!(sorted, all);
+    for word in all {
+        place.run(&["read", "a.md", word]).success();
+    }
+    assert!(completed("roo").contains(&"/root".to_owned()));
+    assert_eq!(completed("/roo").len(), 3);
+}
+
+#[test]
+fn a_count_of_a_list_names_what_to_count() {
+    let place = Place::ingested(&[("a.md", "# A\n\n- [ ] one\n- [x] two\n")]);
+    for (command, option) in [
+        (&["find", "A"][..], "-c"),
+        (&["code"], "-c"),
+        (&["tables"], "--count"),
+        (&["tasks"], "-c"),
+        (&["meta"], "--count"),
+    ] {
+        let refused = place.run(&[command, &[option]].concat()).ends(2).stderr;
+        let hint = format!("count the lines of `mdsel {} ", command[0]);
+        assert!(refused.contains(&hint), "{refused}");
+    }
+    let lines = place.run(&["tasks", "--limit", "0", "-f", "jsonl"]).success().text();
+    assert_eq!(lines.lines().count(), 2);
+}
+
+#[test]
 fn help_and_schemas_respect_the_budget() {
     let place = Place::new();
     for command in

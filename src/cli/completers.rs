@@ -10,7 +10,7 @@ use std::path::Path;
 use clap_complete::engine::CompletionCandidate;
 
 use super::store::{self, Location};
-use crate::address::namespace;
+use crate::address::{is_selector, namespace};
 use crate::markdown::outline::Section;
 use crate::percent::percent_encode;
 use crate::query::Session;
@@ -48,14 +48,16 @@ pub(super) fn addresses(typed: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
-/// Returns the section paths of the document that was typed before this word.
+/// Returns the section paths of the document that was typed before this word, after `/` if one would be a selector.
 pub(super) fn sections(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, |reader, typed| {
         let before = words_before();
         let document = before.iter().rev().find_map(|word| open(reader, word))?;
         let sections = document.tree.outline().sections.iter();
         let paths = sections.filter_map(|section| document.tree.section_path(section.node));
-        Some(paths.filter(|path| path.starts_with(typed)).collect())
+        let paths = paths.filter(|path| path.starts_with(typed.strip_prefix('/').unwrap_or(typed)));
+        let is_marked = |path: &str| typed.starts_with('/') || is_selector(path);
+        Some(paths.map(|path| if is_marked(&path) { format!("/{path}") } else { path }).collect())
     })
 }
 

@@ -68,7 +68,7 @@ const OPTIONS: [(&[&str], &str); 22] = [
     (&["--exclude"], "--glob '!GLOB'"),
     (&["-E", "--regex"], "-e PATTERN"),
     (&["-l", "--language"], "--lang LANGUAGE"),
-    (&["-c", "--contains", "--search"], "--containing TEXT"),
+    (&["--contains", "--search"], "--containing TEXT"),
     (&["-t"], "--type TYPE"),
     (&["--with", "--new", "--text", "--body"], "--content TEXT"),
     (&["--find", "--from"], "--old TEXT"),
@@ -85,7 +85,7 @@ const OPTIONS: [(&[&str], &str); 22] = [
 ];
 
 /// Options of other programs that one command does not need, and the reason.
-const UNNEEDED: [(&str, &[&str], &str); 15] = [
+const UNNEEDED: [(&str, &[&str], &str); 20] = [
     ("search", &["--query", "--pattern"], "write the words without an option"),
     ("search", &["-r", "-R", "--recursive"], "leave it out: all documents are searched"),
     (
@@ -98,6 +98,11 @@ const UNNEEDED: [(&str, &[&str], &str); 15] = [
         &["-e", "-E", "--regex", "--regexp"],
         "a title is found by a part of it or a glob; for a regular expression, use `mdsel search -e PATTERN`",
     ),
+    ("find", &["-c", "--count"], "count the lines of `mdsel find PATTERN --limit 0 -f jsonl`"),
+    ("code", &["-c", "--count"], "count the lines of `mdsel code --limit 0 -f jsonl`"),
+    ("tables", &["-c", "--count"], "count the lines of `mdsel tables --limit 0 -f jsonl`"),
+    ("tasks", &["-c", "--count"], "count the lines of `mdsel tasks --limit 0 -f jsonl`"),
+    ("meta", &["-c", "--count"], "count the lines of `mdsel meta --limit 0 -f jsonl`"),
     ("find", &["--exact"], "leave it out: a section with the whole title comes first"),
     ("context", &["--question", "-q"], "use --query QUERY"),
     ("context", &["--note", "--id"], "write the address without an option"),
