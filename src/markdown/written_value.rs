@@ -71,7 +71,9 @@ impl WrittenValue {
             Kind::Scalar => spans.push(self.span),
             Kind::List(items) => items.iter().for_each(|item| item.add_scalars(spans)),
             Kind::Mapping(entries) => {
-                entries.iter().for_each(|(_, value)| value.add_scalars(spans));
+                for (_, value) in entries {
+                    value.add_scalars(spans);
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use super::document_name::{
 };
 use super::documents::named;
 use super::filter::{Filter, shadowed};
-use super::resolve::{NodeRange, resolve};
+use super::resolve::{NodeRange, Resolver, resolve};
 use super::warning::no_document;
 use super::{FilterRequest, Session, folders};
 use crate::address::{AddressError, FaultCode, Interpretation, interpretations, namespace};
@@ -136,14 +136,20 @@ fn of_places<'a, 'b>(
 /// name of a place to search.
 fn shadowed_titles(session: &Session<'_>, name: &str, found: &Found) -> Result<Vec<Warning>> {
     let taken = match found {
-        Found::Document(_) => {
-            return Ok(resolve(session, name, NodeRange { skip: 0, take: 1 })?.warnings);
+        // With `::`, a name means no section.
+        _ if name.contains("::") => return Ok(Vec::new()),
+        Found::Document(document) if has_extension(name, document) => return Ok(Vec::new()),
+        Found::Document(document) => {
+            let hidden = Resolver { session }.hidden_sections(name, document)?;
+            return Ok(hidden.into_iter().collect());
         }
         Found::Folder(folder) if folders::by_name(session, name)?.is_none() => {
             format!("the folder {folder}")
         }
-        Found::Globs(_) => "a glob".to_owned(),
-        Found::Folder(_) | Found::Fault | Found::Nothing => return Ok(Vec::new()),
+        // No name is a pattern.
+        Found::Folder(_) | Found::Globs(_) | Found::Fault | Found::Nothing => {
+            return Ok(Vec::new());
+        }
     };
     Ok(shadowed(session, name, &taken)?.into_iter().collect())
 }
@@ -217,9 +223,8 @@ fn shadowed_folder(
     document: &StoredDocument,
 ) -> Result<Option<Warning>> {
     let [name] = names else { return Ok(None) };
-    let (path, (_, extension)) = (&document.path, split_extension(&document.path));
-    // With its extension or its whole path, a name means a document.
-    if namespace::decode(name).ends_with(&format!(".{extension}")) || is_whole(name, path) {
+    let path = &document.path;
+    if has_extension(name, document) || is_whole(name, path) {
         return Ok(None);
     }
     let folder = match folders::by_name(session, name)? {
@@ -233,6 +238,12 @@ fn shadowed_folder(
         );
         Warning::new("SHADOWED_FOLDER", message)
     }))
+}
+
+/// Returns whether `name` has the extension of `document`, so that nothing but a document is meant.
+fn has_extension(name: &str, document: &StoredDocument) -> bool {
+    let (_, extension) = split_extension(&document.path);
+    namespace::decode(name).ends_with(&format!(".{extension}"))
 }
 
 /// What names of documents mean.

@@ -421,8 +421,9 @@ impl Resolver<'_> {
         let is_whole = place.locator == Locator::Document && place.steps.is_empty();
         Ok(match located {
             Some(located) if is_whole && located.fault.is_none() => {
-                let hidden = self.hidden_sections(name, &located)?;
-                Some(located.warn(hidden))
+                let own = located.places.first().map(|place| Rc::clone(&place.document));
+                let hidden = own.map(|own| self.hidden_sections(name, &own.stored)).transpose()?;
+                Some(located.warn(hidden.flatten()))
             }
             located => located,
         })
@@ -501,22 +502,25 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the warning that a document takes precedence over sections with that name.
-    fn hidden_sections(&self, name: &str, document: &Located) -> Result<Option<Warning>> {
-        let Some(place) = document.places.first() else { return Ok(None) };
-        let own = &place.document;
+    /// Returns the warning that the document `own` takes precedence over sections with the name `name`.
+    pub(in crate::query) fn hidden_sections(
+        &self,
+        name: &str,
+        own: &StoredDocument,
+    ) -> Result<Option<Warning>> {
         // A document may have the name as its title in the front matter, and no such section.
         let most = if SectionPath::new(name).is_one_part() { MAX_OPEN } else { usize::MAX };
         let others = self.documents_with(&Locator::SectionPath(name.to_owned()), most)?;
-        for other in others.iter().filter(|other| other.id != own.stored.id) {
+        for other in others.iter().filter(|other| other.id != own.id) {
             let other = self.session.open(other)?;
             let Some(node) = SectionPath::new(name).exact_hits(&other.tree).first().copied() else {
                 continue;
             };
             // With a section of the document that has the name, too, a path alone does not mean the other one.
-            let is_in_own = !SectionPath::new(name).exact_hits(&own.tree).is_empty();
-            let address = if is_in_own { other.address_of(node) } else { format!("/{name}") };
-            let path = &own.stored.path;
+            let in_own = SectionPath::new(name).exact_hits(&self.session.open(own)?.tree);
+            let address =
+                if in_own.is_empty() { format!("/{name}") } else { other.address_of(node) };
+            let path = &own.path;
             let message = format!(
                 "{name} is read as the document {path}; a section also has that name: `{address}`"
             );
