@@ -364,7 +364,7 @@ fn a_count_of_a_list_names_what_to_count() {
     let place = Place::ingested(&[("a.md", "# A\n\n- [ ] one\n- [x] two\n")]);
     for (command, option) in [
         (&["find", "A"][..], "-c"),
-        (&["code"], "-c"),
+        (&["code"], "--count"),
         (&["tables"], "--count"),
         (&["tasks"], "-c"),
         (&["meta"], "--count"),
