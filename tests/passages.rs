@@ -872,3 +872,36 @@ fn a_compound_counts_once_for_a_question() {
     let shown = reply(&place, &["how are translations tested in Node.js"]);
     assert_eq!(self::files(&shown)[0], "checks", "{shown}");
 }
+
+#[test]
+fn a_cut_passage_has_the_offsets_of_its_text_in_a_file_that_is_not_utf8() {
+    let place = Place::new();
+    let long = "long ".repeat(60);
+    let bytes = [
+        b"# T\n\nalpha \xff\xff\xff here \xe2\x82 \xef\xbf\xbd ",
+        long.as_bytes(),
+        b"beta \xf0\x9f\x92 end.\n\nMore \xfe",
+        filler(9).as_bytes(),
+        b"beta word\xfe\xfe here.\n\nalpha again.\n",
+    ]
+    .concat();
+    place.write("a.md", &bytes);
+    place.run(&["ingest"]).success();
+    let mut cut = 0;
+    for (query, most) in
+        (420..1100).step_by(17).flat_map(|most| [("alpha beta", most), ("beta", most)])
+    {
+        let answer = place.run(&["search", query, "--max-chars", &most.to_string()]);
+        if answer.status != 0 {
+            continue;
+        }
+        let hits = answer.json()["hits"].clone();
+        for window in hits[0]["passage"].as_array().unwrap() {
+            let offset = |name: &str| usize::try_from(window[name].as_u64().unwrap()).unwrap();
+            let own = &bytes[offset("byte_start")..offset("byte_end")];
+            assert_eq!(window["text"], *String::from_utf8_lossy(own), "{query} {most}: {window}");
+        }
+        cut += usize::from(hits[0]["truncated"] == true);
+    }
+    assert!(cut > 10, "{cut} passages are cut");
+}

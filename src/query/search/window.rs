@@ -38,7 +38,14 @@ pub struct PassageWindow {
     /// The parts of the text between which it can be cut, in order.
     #[serde(skip)]
     pub(super) units: Vec<Unit>,
+    /// For each U+FFFD that stands for bytes that are not UTF-8: the byte offset of its end in the text, and the number
+    /// of bytes by which the text up to there is longer than in the file.
+    #[serde(skip)]
+    pub(super) surplus: Vec<(usize, usize)>,
 }
+
+/// The length of U+FFFD in UTF-8. It replaces at most as many bytes.
+const REPLACEMENT: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 
 /// A part of the text of a window that is shown as a whole or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +81,7 @@ impl PassageWindow {
             ends_within_line: false,
             is_header: false,
             units: Vec::new(),
+            surplus: Vec::new(),
         }
     }
 
@@ -91,9 +99,12 @@ impl PassageWindow {
         let mut starts = starts.iter().peekable();
         let mut rank = starts.peek().map_or(0, |(_, rank)| *rank);
         if self.text.len() != text.len() {
-            // The text is not valid UTF-8, so its offsets are not those of the file.
-            self.units.push(Unit { end: self.text.len(), rank });
-            return;
+            let (mut end, mut surplus) = (0, 0);
+            for chunk in text.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()) {
+                end += chunk.valid().len() + REPLACEMENT;
+                surplus += REPLACEMENT - chunk.invalid().len();
+                self.surplus.push((end, surplus));
+            }
         }
         let mut at = self.byte_start;
         while at < self.byte_end {
@@ -107,32 +118,48 @@ impl PassageWindow {
             // Blank lines are shown only between what is around them.
             let after = starts.peek().map_or(rank, |(_, after)| *after);
             let rank = if is_blank { rank.max(after) } else { rank };
-            self.units.push(Unit { end: end - self.byte_start, rank });
+            self.units.push(Unit { end: self.offset_in_text(end), rank });
             at = end;
         }
+    }
+
+    /// Returns the number of bytes by which the first `length` bytes of the text are longer than in the file.
+    fn surplus(&self, length: usize) -> usize {
+        let count = self.surplus.partition_point(|(end, _)| *end <= length);
+        count.checked_sub(1).and_then(|last| self.surplus.get(last)).map_or(0, |(_, bytes)| *bytes)
+    }
+
+    /// Returns the offset in the text of a byte of the file; 0 before the window.
+    fn offset_in_text(&self, in_file: usize) -> usize {
+        let at = in_file.saturating_sub(self.byte_start);
+        let count = self.surplus.partition_point(|(end, bytes)| end - bytes <= at);
+        let last = count.checked_sub(1).and_then(|last| self.surplus.get(last));
+        at + last.map_or(0, |(_, bytes)| *bytes)
     }
 
     /// Cuts the text to at most `chars` Unicode scalars of one line. It begins later if `hit`, a span in the
     /// file, would not be in it otherwise.
     pub(super) fn shorten(&mut self, chars: usize, hit: ByteSpan) {
-        let end_of_hit = hit.end.checked_sub(self.byte_start);
-        let before = end_of_hit.and_then(|end| self.text.get(..end)).unwrap_or_default();
-        if before.chars().count() > chars {
+        let (hit_start, hit_end) = (self.offset_in_text(hit.start), self.offset_in_text(hit.end));
+        let before = self.text.get(..hit_end).unwrap_or_default();
+        let start = if before.chars().count() > chars {
             let left_out = before.chars().count() - chars;
             let start = before.char_indices().nth(left_out).map_or(0, |(start, _)| start);
             let blank = before.get(start..).and_then(|rest| rest.find(' '));
             let start = blank.map_or(start, |blank| start + blank + 1);
-            let start = start.min(hit.start.saturating_sub(self.byte_start));
-            self.line_start += line_ends(self.text.get(..start).unwrap_or_default());
-            self.byte_start += start;
-            self.text = self.text.get(start..).unwrap_or_default().to_owned();
-        }
-        let text: String =
-            self.text.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
-        let rest = self.text.get(text.len()..).unwrap_or_default();
+            start.min(hit_start)
+        } else {
+            0
+        };
+        self.line_start += line_ends(self.text.get(..start).unwrap_or_default());
+        let all = self.text.get(start..).unwrap_or_default();
+        let text: String = all.chars().take(chars).take_while(|&scalar| scalar != '\n').collect();
+        let rest = all.get(text.len()..).unwrap_or_default();
         self.ends_within_line = goes_on(rest, self.ends_within_line);
+        let end = start + text.len();
+        self.byte_end = self.byte_start + end - self.surplus(end);
+        self.byte_start += start - self.surplus(start);
         self.text = text;
-        self.byte_end = self.byte_start + self.text.len();
         self.line_end = self.line_start;
     }
 
@@ -154,7 +181,10 @@ impl PassageWindow {
         if text.is_empty() {
             return None;
         }
-        let rest = self.text.get(start + text.len()..)?;
+        let end = start + text.len();
+        let rest = self.text.get(end..)?;
+        let surplus = self.surplus(start);
+        let surplus_after = self.surplus.iter().filter(|(end, _)| *end > start);
         let line_start = self.line_start + line_ends(self.text.get(..start)?);
         let units = self.units.get(range.clone()).unwrap_or_default().iter();
         let units = units
@@ -163,8 +193,8 @@ impl PassageWindow {
         Some(Self {
             line_start,
             line_end: line_start + line_ends(text),
-            byte_start: self.byte_start + start,
-            byte_end: self.byte_start + start + text.len(),
+            byte_start: self.byte_start + start - surplus,
+            byte_end: self.byte_start + end - self.surplus(end),
             text: text.to_owned(),
             blanks_before: match blanks_at_end(self.text.get(..start)?.as_bytes()) {
                 all if all == start => self.blanks_before + all,
@@ -173,6 +203,7 @@ impl PassageWindow {
             ends_within_line: goes_on(rest, self.ends_within_line),
             is_header: self.is_header,
             units: units.collect(),
+            surplus: surplus_after.map(|(end, bytes)| (end - start, bytes - surplus)).collect(),
         })
     }
 
