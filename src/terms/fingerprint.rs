@@ -95,6 +95,14 @@ pub(crate) fn is_near(one: u64, other: u64) -> bool {
     all > 0 && (all - same) * DIFFERENT <= all
 }
 
+/// Returns the halves of the buckets of a fingerprint that have a used one. Near fingerprints have at least one half in
+/// common, because at most one bucket differs, and none if less than eight are used.
+pub(crate) fn halves(fingerprint: u64) -> impl Iterator<Item = u64> {
+    const LOW: u64 = (1 << 24) - 1;
+    let halves = [fingerprint & LOW, fingerprint & OF_BUCKETS & !LOW];
+    halves.into_iter().filter(|half| *half != 0)
+}
+
 /// Returns whether the texts of two fingerprints have the same words with digits, apart from their order.
 pub(crate) fn has_same_numbers(one: u64, other: u64) -> bool {
     (one ^ other) & !OF_BUCKETS == 0
@@ -143,6 +151,22 @@ mod tests {
         assert!(!near(&words(0, 150)), "half of the text");
         assert!(!near(&words(300, 600)), "another text");
         assert!(!near(&words(100, 400)), "two thirds in common");
+    }
+
+    #[test]
+    fn near_texts_have_a_half_in_common() {
+        let text = words(0, 300);
+        let own = fingerprint(&text);
+        let mut near = 0;
+        for word in 0..300 {
+            let other = fingerprint(&text.replace(&format!("word{word} "), "edited "));
+            let has_half = halves(own).any(|one| halves(other).any(|other| one == other));
+            assert!(has_half || !is_near(own, other), "{own:x} {other:x}");
+            near += usize::from(is_near(own, other) && own != other);
+        }
+        assert!(near > 0);
+        assert_eq!(halves(own).sum::<u64>(), own & OF_BUCKETS);
+        assert_eq!(halves(fingerprint("")).count(), 0);
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod trigram_set;
 mod trigrams;
 
 pub(crate) use clause::Clause;
-pub(crate) use fingerprint::{Fingerprint, has_same_numbers, is_near, is_similar};
+pub(crate) use fingerprint::{Fingerprint, halves, has_same_numbers, is_near, is_similar};
 pub(crate) use leaves::{QueryLeaf, TEXT_WEIGHTS, TEXTS, TermMatch};
 pub(crate) use numbers::has_number;
 pub use query::WordQuery;

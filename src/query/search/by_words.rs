@@ -15,14 +15,14 @@ use super::hit_maker::HitMaker;
 use super::language::Language;
 use super::pattern::PatternOptions;
 use super::question::WeightedTerms;
-use super::scored::{DocumentTexts, REORDERED, ScoredSection, ScoredText, rounded};
+use super::scored::{DocumentText, DocumentTexts, REORDERED, ScoredSection, ScoredText, rounded};
 use super::{OutputMode, PassageChars, Search};
 use crate::error::Result;
 use crate::limits;
 use crate::position::ByteSpan;
 use crate::query::page::shorten;
 use crate::store::StoredDocument;
-use crate::terms::{QueryTerm, WordQuery};
+use crate::terms::{QueryTerm, WordQuery, halves};
 use crate::visible::quoted;
 
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
@@ -277,12 +277,13 @@ impl Search<'_> {
             is_ahead: sum(0) > LEAD * sum(1),
             shown: HashMap::new(),
             taken: Vec::new(),
+            by_half: HashMap::new(),
             is_full: false,
             collector,
         };
         for scored in first {
-            let bytes = texts.of(&scored.section.document)?;
-            taker.take(scored, &bytes);
+            let text = texts.of(&scored.section.document)?;
+            taker.take(scored, &text);
             if taker.is_full {
                 break;
             }
@@ -299,8 +300,8 @@ impl Search<'_> {
             }
             let Some(mut scored) = self.scored(candidate, question, texts)? else { continue };
             scored.parts.ranking = rounded(candidate.score / best).min(least);
-            let bytes = texts.of(&scored.section.document)?;
-            taker.take(&scored, &bytes);
+            let text = texts.of(&scored.section.document)?;
+            taker.take(&scored, &text);
         }
         let HitTaker { is_full, collector, .. } = taker;
         twins.retain(|(index, _)| *index < collector.hits.len());
@@ -317,20 +318,19 @@ impl Search<'_> {
         &self,
         scored: &ScoredSection<'_>,
         question: &WeightedTerms<'_>,
-        bytes: &[u8],
+        text: &DocumentText,
         most: usize,
         shown: &[ByteSpan],
     ) -> Hit {
         let ScoredSection { candidate, section, span, pieces, .. } = scored;
-        let reach = span.end.max(pieces.end());
         let surroundings = self.request.surroundings;
         let path = &candidate.document.path;
         let document = Some(&*section.document);
         let detail = self.request.detail;
-        let mut maker = HitMaker::new(path, document, bytes, reach, surroundings, detail);
+        let mut maker = HitMaker::new(path, document, text, text.lines(), surroundings, detail);
         let passage = match most {
             0 => Vec::new(),
-            most => pieces.windows(question, bytes, maker.lines(), most, shown),
+            most => pieces.windows(question, text, text.lines(), most, shown),
         };
         let freshness = self.session.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
@@ -362,14 +362,16 @@ struct HitTaker<'a> {
     shown: HashMap<i64, Vec<ByteSpan>>,
     /// The hits, with those that were skipped.
     taken: Vec<&'a RankedCandidate>,
+    /// The indices of the hits with each half of a fingerprint, in order.
+    by_half: HashMap<u64, Vec<usize>>,
     /// Whether no more hits are needed.
     is_full: bool,
     collector: &'a mut Collector,
 }
 
 impl<'a> HitTaker<'a> {
-    /// Adds a section of a document with these bytes, unless a hit before shows it.
-    fn take(&mut self, scored: &ScoredSection<'a>, bytes: &[u8]) {
+    /// Adds a section of a document with this text, unless a hit before shows it.
+    fn take(&mut self, scored: &ScoredSection<'a>, text: &DocumentText) {
         let Search { request, filter, .. } = self.search;
         let folds = !request.keeps_duplicates && !filter.looks_inside();
         let PassageChars { leading, other, .. } = self.passage;
@@ -379,10 +381,10 @@ impl<'a> HitTaker<'a> {
         if folds && scored.pieces.are_in(of_document) {
             return;
         }
-        let mut hit = self.search.section_hit(scored, self.question, bytes, most, of_document);
+        let mut hit = self.search.section_hit(scored, self.question, text, most, of_document);
         if folds {
             of_document.extend(hit.passage.iter().map(|window| {
-                let after = bytes.get(window.byte_end..).unwrap_or_default();
+                let after = text.get(window.byte_end..).unwrap_or_default();
                 let blanks = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 ByteSpan::new(window.byte_start, window.byte_end + blanks)
             }));
@@ -394,6 +396,9 @@ impl<'a> HitTaker<'a> {
         let searched = |index: &usize| self.search.searched.get(*index).copied();
         hit.queries = scored.candidate.queries.iter().filter_map(searched).collect();
         if self.collector.take_hit(hit) {
+            for half in halves(scored.candidate.found.fingerprint) {
+                self.by_half.entry(half).or_default().push(self.taken.len());
+            }
             self.taken.push(scored.candidate);
         } else {
             self.is_full = true;
@@ -402,8 +407,17 @@ impl<'a> HitTaker<'a> {
 
     /// Returns the index of the hit, counted with those that were skipped, that has nearly the same text.
     fn twin_of(&self, candidate: &RankedCandidate) -> Result<Option<usize>> {
-        let folds = !self.search.request.keeps_duplicates;
-        self.search.twin_among(self.taken.iter().copied().filter(|_| folds), candidate)
+        if self.search.request.keeps_duplicates {
+            return Ok(None);
+        }
+        let halves = halves(candidate.found.fingerprint);
+        let mut alike: Vec<usize> =
+            halves.filter_map(|half| self.by_half.get(&half)).flatten().copied().collect();
+        alike.sort_unstable();
+        alike.dedup();
+        let hits = alike.iter().filter_map(|index| self.taken.get(*index).copied());
+        let twin = self.search.twin_among(hits, candidate)?;
+        Ok(twin.and_then(|twin| alike.get(twin).copied()))
     }
 }
 

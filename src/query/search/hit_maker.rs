@@ -14,7 +14,7 @@ use crate::decoding;
 use crate::limits;
 use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
-use crate::position::{ByteSpan, LineIndex, LineSpan, next_line_start, trim_line_end};
+use crate::position::{ByteSpan, LineIndex, LineSpan, trim_line_end};
 use crate::query::containers::{Container, container, is_in_front_matter};
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
@@ -34,7 +34,7 @@ pub(super) struct HitMaker<'a> {
     document: Option<&'a OpenDocument>,
     detail: HitDetail,
     bytes: &'a [u8],
-    lines: LineIndex,
+    lines: &'a LineIndex,
     surroundings: ContextLines,
     file: Arc<str>,
     /// The section of the last hit.
@@ -48,25 +48,21 @@ pub(super) struct HitMaker<'a> {
 }
 
 impl<'a> HitMaker<'a> {
-    /// Returns a builder for hits in the document at `file` with the content `bytes`. No hit may end
-    /// after `reach`.
+    /// Returns a builder for hits in the document at `file` with the content `bytes`. `lines` must have the lines of
+    /// every hit and of its context.
     pub(super) fn new(
         file: &str,
         document: Option<&'a OpenDocument>,
         bytes: &'a [u8],
-        reach: usize,
+        lines: &'a LineIndex,
         surroundings: ContextLines,
         detail: HitDetail,
     ) -> Self {
-        let mut end = next_line_start(bytes, reach.saturating_sub(1));
-        for _ in 0..=surroundings.after {
-            end = next_line_start(bytes, end);
-        }
         Self {
             document,
             detail,
             bytes,
-            lines: LineIndex::new(bytes.get(..end).unwrap_or(bytes)),
+            lines,
             surroundings,
             file: Arc::from(file),
             section: None,
@@ -74,11 +70,6 @@ impl<'a> HitMaker<'a> {
             last_line: None,
             pages: HashMap::new(),
         }
-    }
-
-    /// Returns the line index, which covers the bytes up to `reach` and the context lines.
-    pub(super) fn lines(&self) -> &LineIndex {
-        &self.lines
     }
 
     /// Returns the hit at `span`.

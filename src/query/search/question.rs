@@ -216,11 +216,6 @@ impl WeightedTerms<'_> {
 }
 
 impl Pieces {
-    /// Returns the byte offset after the last piece.
-    pub(super) fn end(&self) -> usize {
-        self.list.last().map_or(0, |piece| piece.span.end)
-    }
-
     /// Returns the mean over the wordings of the question of the square of the covered share, 0 to 1, and a bonus if the
     /// titles have all words of a wording.
     ///

@@ -15,7 +15,7 @@ use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::markdown::text_start;
 use crate::parallel::{self, ordered};
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, LineIndex, next_line_start};
 use crate::query::filter::Filter;
 use crate::query::open_document::OpenDocument;
 use crate::store::{Reader, StoredDocument};
@@ -197,8 +197,12 @@ impl PatternScan<'_> {
     ) -> Vec<Hit> {
         let ScanMode::Hits(surroundings, detail) = self.mode else { return Vec::new() };
         let open = open.filter(|_| detail != HitDetail::Lines);
-        let reach = spans.last().map_or(0, |span| span.end);
-        let mut maker = HitMaker::new(path, open, bytes, reach, surroundings, detail);
+        // Lines after the context of the last hit are not needed.
+        let last = spans.last().map_or(0, |span| span.end.saturating_sub(1));
+        let end = next_line_start(bytes, last);
+        let end = (0..=surroundings.after).fold(end, |end, _| next_line_start(bytes, end));
+        let lines = LineIndex::new(bytes.get(..end).unwrap_or(bytes));
+        let mut maker = HitMaker::new(path, open, bytes, &lines, surroundings, detail);
         spans.into_iter().map(|span| maker.hit(span)).collect()
     }
 

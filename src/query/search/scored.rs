@@ -4,7 +4,9 @@
 //! passages cover, so the order does not depend on the number of hits requested. Sections with nearly
 //! the same text are folded into one.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use super::candidates::RankedCandidate;
@@ -19,7 +21,7 @@ use crate::decoding;
 use crate::error::Result;
 use crate::markdown::front_matter;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
-use crate::position::ByteSpan;
+use crate::position::{ByteSpan, LineIndex};
 use crate::query::open_document::OpenDocument;
 use crate::store::{FrontMatterData, StoredDocument};
 use crate::terms::{Fingerprint, has_same_numbers, is_near, is_similar};
@@ -420,10 +422,35 @@ impl ScoredText {
     }
 }
 
+/// The bytes of a document.
+pub(super) struct DocumentText {
+    bytes: Vec<u8>,
+    lines: OnceCell<LineIndex>,
+}
+
+impl DocumentText {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, lines: OnceCell::new() }
+    }
+
+    /// Returns the lines, which are indexed once for all hits.
+    pub(super) fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(&self.bytes))
+    }
+}
+
+impl Deref for DocumentText {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// The bytes of documents, with a cache.
 pub(super) struct DocumentTexts<'a> {
     pub(super) search: &'a Search<'a>,
-    cache: HashMap<i64, Rc<Vec<u8>>>,
+    cache: HashMap<i64, Rc<DocumentText>>,
     size: usize,
     /// The titles in front matter.
     titles: HashMap<i64, Option<String>>,
@@ -457,16 +484,17 @@ impl<'a> DocumentTexts<'a> {
         let titles = reader.front_matters(&stored)?.into_iter().map(title_of);
         self.titles.extend(stored.iter().map(|document| document.id).zip(titles));
         let read = missing.into_iter().map(|(document, _)| document.id);
-        self.cache.extend(read.zip(texts.into_iter().map(Rc::new)));
+        self.cache.extend(read.zip(texts.into_iter().map(DocumentText::new).map(Rc::new)));
         self.size = size;
         Ok(())
     }
 
-    pub(super) fn of(&mut self, document: &OpenDocument) -> Result<Rc<Vec<u8>>> {
+    pub(super) fn of(&mut self, document: &OpenDocument) -> Result<Rc<DocumentText>> {
         if let Some(bytes) = self.cache.get(&document.stored.id) {
             return Ok(Rc::clone(bytes));
         }
-        let bytes = Rc::new(self.search.session.content(document, document.span())?);
+        let bytes = self.search.session.content(document, document.span())?;
+        let bytes = Rc::new(DocumentText::new(bytes));
         if self.size + bytes.len() > CACHE_BYTES {
             self.cache.clear();
             self.size = 0;
