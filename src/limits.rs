@@ -213,6 +213,8 @@ limits! {
         "characters of a passage, approximately, unless --passage or --max-chars is given";
     LEADING_PASSAGE_CHARS = 1_200, "leading-passage-chars",
         "characters, approximately, of the passage of a first hit that is far ahead, unless --passage is given";
+    MAX_PASSAGE_CHARS = 20_000, "largest-passage-chars",
+        "characters; the largest value of --passage";
     LEAST_PASSAGE_CHARS = 300, "least-passage-chars",
         "characters, approximately, of the shortest passage that --max-chars causes";
     MAX_SEARCH_HITS = 250_000, "search-hits",

@@ -573,6 +573,13 @@ fn context_lines_counts_and_files_are_printed() {
     let words = place.run(&["search", "-c", "hit"]).success().json();
     assert_eq!(words["total"], 2, "a word search counts sections");
     assert_eq!(run(&["-C", "5000"]).ends(2).code(), "USAGE");
+    for command in [&["search", "hit"][..], &["context", "--query", "hit"]] {
+        let passage = |chars: &str| place.run(&[command, &["--passage", chars]].concat());
+        passage("20000").success();
+        let refused = passage("20001").ends(2);
+        assert_eq!(refused.code(), "LIMIT");
+        assert!(refused.stderr.contains("largest-passage-chars"), "{}", refused.stderr);
+    }
     for format in ["records", "ldmd"] {
         let refused = run(&["-A", "1", "-f", format]).ends(2);
         assert!(refused.stderr.contains("use -f text or json"), "{}", refused.stderr);

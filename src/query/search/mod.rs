@@ -152,6 +152,10 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
     if before.max(after) > limits::MAX_CONTEXT_LINES {
         return Err(limits::exceeded(limits::row::MAX_CONTEXT_LINES));
     }
+    // The time to choose the pieces of a passage grows with its length.
+    if request.passage.leading.max(request.passage.other) > limits::MAX_PASSAGE_CHARS {
+        return Err(limits::exceeded(limits::row::MAX_PASSAGE_CHARS));
+    }
     if request.filter.sort.is_some() && matches!(request.query, Query::Words(_)) {
         return Err(Error::new(
             ErrorKind::Usage,
