@@ -551,6 +551,16 @@ fn titles_with_colons_and_parameters_are_found() {
     assert_eq!(resolved(&place, "std::vec?part=heading")["content"], "# std::vec\n");
     let hidden = place.run(&["select", "s.md::item"]).ends(1).json();
     assert_eq!(hidden["warnings"][0]["code"], "SHADOWED_TITLE");
+    let place = Place::ingested(&[("s.md", "# H2[0]\n\n## HEADING:h1\n\n## Other\n")]);
+    let addresses = ["s.md::heading:h1", "s.md::h2[0]", "s.md::heading:h2[1]"];
+    let all = place.run(&[&["select"], &addresses[..]].concat()).success().json();
+    let warnings = all["warnings"].as_array().unwrap();
+    let shadows = |(text, warning): (&str, &serde_json::Value)| {
+        warning["code"] == "SHADOWED_TITLE"
+            && warning["message"].as_str().unwrap().starts_with(text)
+    };
+    assert!(["heading:h1 is", "h2[0] is"].into_iter().zip(warnings).all(shadows), "{all}");
+    assert_eq!(warnings.len(), 2, "{all}");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 //! Invariant: an address that it returns names a place in this version of the document.
 
 use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use crate::address::{Tree, is_selector, namespace};
 use crate::error::Result;
 use crate::ldmd::Markup;
 use crate::links::block_ids;
 use crate::markdown::html_anchors::HtmlAnchor;
-use crate::markdown::outline::{NodeKind, Outline};
+use crate::markdown::outline::{NodeKind, Outline, Section};
 use crate::markdown::slug::comparable;
 use crate::position::ByteSpan;
 use crate::store::{Reader, StoredDocument};
@@ -28,14 +29,55 @@ pub struct OpenDocument {
     /// The anchors besides those of headings, with the nodes that they name: those in HTML, and the ids of blocks as
     /// `^id`. Few addresses name one, so they are set when one does.
     pub(crate) other_anchors: OnceCell<Vec<(String, usize)>>,
+    /// The titles of sections without a colon, and those with one, in the form of [`comparable`].
+    titles: [OnceCell<HashSet<String>>; 2],
+    /// The anchors of headings and the ids in titles with their nodes, by the anchor in the form of [`comparable`].
+    anchors: OnceCell<HashMap<String, Vec<(usize, String)>>>,
 }
 
 impl OpenDocument {
     /// Returns a document with the given outline and LDMD sections.
     pub fn new(stored: StoredDocument, outline: Outline, markup: Markup) -> Self {
         let namespace = namespace::encode(&stored.path);
-        let other_anchors = OnceCell::new();
-        Self { stored, tree: Tree::new(outline), markup, namespace, other_anchors }
+        Self {
+            stored,
+            tree: Tree::new(outline),
+            markup,
+            namespace,
+            other_anchors: OnceCell::new(),
+            titles: Default::default(),
+            anchors: OnceCell::new(),
+        }
+    }
+
+    /// Returns whether a section has this title, in any case. One call may look up many names, so titles are folded once:
+    /// those with a colon apart, because most selectors have a colon and few titles do.
+    pub(crate) fn has_title(&self, title: &str) -> bool {
+        let has_colon = title.contains(':');
+        let [without, with] = &self.titles;
+        let titles = if has_colon { with } else { without }.get_or_init(|| {
+            let titles = self.tree.outline().sections.iter().flat_map(Section::titles);
+            titles.filter(|title| title.contains(':') == has_colon).map(comparable).collect()
+        });
+        titles.contains(&comparable(title))
+    }
+
+    /// Returns the anchors of headings and the ids in titles that are `anchor` in the form of [`comparable`], with their
+    /// nodes.
+    pub(crate) fn anchors_like(&self, anchor: &str) -> &[(usize, String)] {
+        let anchors = self.anchors.get_or_init(|| {
+            let outline = self.tree.outline();
+            let sections = || outline.sections.iter();
+            let of_titles = sections().filter_map(|one| Some((one.node, one.anchor()?)));
+            let contained = outline.contained_anchors.iter().map(|c| (c.node, c.anchor.clone()));
+            let ids = sections().filter_map(|one| Some((one.node, one.id_in_title()?.to_owned())));
+            let mut anchors: HashMap<String, Vec<(usize, String)>> = HashMap::new();
+            for (node, anchor) in of_titles.chain(contained).chain(ids) {
+                anchors.entry(comparable(&anchor)).or_default().push((node, anchor));
+            }
+            anchors
+        });
+        anchors.get(anchor).map_or(&[], Vec::as_slice)
     }
 
     /// Sets the anchors besides those of headings, from the `html` of the document and its bytes.

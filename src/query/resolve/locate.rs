@@ -17,7 +17,6 @@ use crate::address::{
 use crate::count::counted;
 use crate::error::Warning;
 use crate::limits;
-use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
 use crate::message::message;
 use crate::percent::percent_decode;
@@ -263,27 +262,12 @@ fn at_index_path(
 /// in HTML, or id of a block, is taken if no heading has that name, as links do.
 fn at_anchor(document: &Rc<OpenDocument>, anchor: &str, params: Params) -> Option<Located> {
     let tree = &document.tree;
-    let outline = tree.outline();
     let decoded = percent_decode(anchor);
-    let anchors: Vec<(usize, String)> = outline
-        .sections
-        .iter()
-        .filter_map(|section| Some((section.node, section.anchor()?)))
-        .chain(outline.contained_anchors.iter().map(|c| (c.node, c.anchor.clone())))
-        .chain(
-            outline
-                .sections
-                .iter()
-                .filter_map(|section| Some((section.node, section.id_in_title()?.to_owned()))),
-        )
-        .collect();
-    let same = |other: &str| comparable(other) == comparable(&decoded);
     let slug = slug(&decoded);
-    let tests: [&dyn Fn(&str) -> bool; 4] =
-        [&|other| other == anchor, &|other| other == decoded, &same, &|other| other == slug];
-    for is_it in tests {
-        let mut hits: Vec<usize> =
-            anchors.iter().filter(|(_, anchor)| is_it(anchor)).map(|(node, _)| *node).collect();
+    for (name, is_exact) in [(anchor, true), (&decoded, true), (&decoded, false), (&slug, true)] {
+        let like = document.anchors_like(&comparable(name)).iter();
+        let same = like.filter(|(_, other)| !is_exact || other == name);
+        let mut hits: Vec<usize> = same.map(|(node, _)| *node).collect();
         hits.sort_unstable();
         hits.dedup();
         let [node] = hits.as_slice() else {
@@ -341,16 +325,13 @@ pub(in crate::query) fn missing_ldmd_section(document: &OpenDocument, id: &str) 
 /// Returns the warning that a selector hides a section with the title or the slug path `text`, if there is such a
 /// section.
 pub(super) fn shadowed(document: &OpenDocument, text: &str) -> Option<Warning> {
-    let wanted = comparable(text);
-    let is_title = |section: &Section| section.titles().any(|title| comparable(title) == wanted);
-    let has_title = || document.tree.outline().sections.iter().any(is_title);
     // No slug has a colon, so the selectors that answers print are not looked up.
     let has_path = || {
         text.contains('/')
             && !text.contains(':')
             && !SectionPath::new(text).hits(&document.tree, Tier::SlugPath).is_empty()
     };
-    (!text.is_empty() && (has_title() || has_path())).then(|| shadows(text))
+    (!text.is_empty() && (document.has_title(text) || has_path())).then(|| shadows(text))
 }
 
 /// Returns the warning that the selector `text` is also the title of a section.
