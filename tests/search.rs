@@ -503,7 +503,13 @@ fn patterns_have_the_syntax_of_the_regex_crate() {
     assert_eq!(found(&["-U", "-e", r"x\ny"]), ["b.md:6"]);
     assert_eq!(found(&["-U", "-e", r"U\n\nfoo"]), ["b.md:1"]);
     assert!(found(&["-U", "-e", r"T[\s\S]*U"]).is_empty(), "not across sections");
-    assert_eq!(warnings(&place.run(&["search", "-e", r"x\ny"]).ends(1)), ["LINE_END"]);
+    for pattern in [r"x\ny", r"x[\r\n]y", r"[\r\n]+", r"x(\r|\n)y"] {
+        let answer = place.run(&["search", "-e", pattern]).ends(1);
+        assert_eq!(warnings(&answer), ["LINE_END"], "{pattern}");
+    }
+    for pattern in [r"line[a&&b]", r"line[^a]x", r"line\s\s"] {
+        assert!(warnings(&place.run(&["search", "-e", pattern]).ends(1)).is_empty(), "{pattern}");
+    }
     assert_eq!(found(&["-e", "-x|foo b"]), ["a.md:4"]);
     let only = place.run(&["search", "-o", "-i", "-e", "foo", "-f", "text"]).success().text();
     assert_eq!(only, "T\na.md:4:1:foo\nU\nb.md:3:1:foo\nb.md:3:8:FOO\n");

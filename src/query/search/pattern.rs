@@ -186,17 +186,20 @@ fn within_lines(hir: &Hir, names_line_end: &mut bool) -> Hir {
             }
             hir.clone()
         }
-        HirKind::Class(Class::Unicode(class)) => {
-            let mut class = class.clone();
-            let ends = [ClassUnicodeRange::new('\n', '\n'), ClassUnicodeRange::new('\r', '\r')];
-            class.difference(&ClassUnicode::new(ends));
-            Hir::class(Class::Unicode(class))
-        }
-        HirKind::Class(Class::Bytes(class)) => {
-            let mut class = class.clone();
-            let ends = [ClassBytesRange::new(b'\n', b'\n'), ClassBytesRange::new(b'\r', b'\r')];
-            class.difference(&ClassBytes::new(ends));
-            Hir::class(Class::Bytes(class))
+        HirKind::Class(class) => {
+            let mut within = class.clone();
+            match &mut within {
+                Class::Unicode(class) => {
+                    let ends = ['\n', '\r'].map(|end| ClassUnicodeRange::new(end, end));
+                    class.difference(&ClassUnicode::new(ends));
+                }
+                Class::Bytes(class) => {
+                    let ends = [b'\n', b'\r'].map(|end| ClassBytesRange::new(end, end));
+                    class.difference(&ClassBytes::new(ends));
+                }
+            }
+            *names_line_end |= within.is_empty() && !class.is_empty();
+            Hir::class(within)
         }
         HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
         HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
