@@ -224,6 +224,14 @@ fn awkward_queries_are_answered() {
         let answer = place.run(&["search", "--", query]);
         assert_eq!(warnings(&answer), [code], "{query}");
     }
+    let documents = place.run(&["status"]).json()["documents"].clone();
+    let empty = place.run(&["search", " ", "--explain"]).ends(1).json();
+    assert_eq!(
+        empty["explanation"],
+        serde_json::json!({ "method": "words", "trigrams": 0, "candidates": 0, "documents": documents })
+    );
+    let text = place.run(&["search", "", "-f", "text"]).ends(1).text();
+    assert!(!text.contains("sections have"), "{text}");
     let long = format!("\"{}", "word ".repeat(400));
     let answer = place.run(&["search", &long]).json();
     let message = answer["warnings"][0]["message"].as_str().unwrap();

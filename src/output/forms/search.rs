@@ -17,14 +17,14 @@ use crate::count::counted;
 use crate::error::{self, Error, ErrorKind};
 use crate::query::List as _;
 use crate::query::search::{
-    self, CUT_MARK, ContextLines, Explanation, Hit, HitDetail, Items, OutputMode, PassageChars,
-    PassagePart, SearchRequest,
+    self, CUT_MARK, ContextLines, Explanation, Hit, HitDetail, Items, Method, OutputMode,
+    PassageChars, PassagePart, SearchRequest,
 };
 use crate::schema::json_as;
 
 /// Returns the number of candidates with their unit.
 fn candidates(explanation: &Explanation) -> String {
-    let unit = if explanation.method == "words" { "section" } else { "document" };
+    let unit = if explanation.method == Method::Words { "section" } else { "document" };
     counted(explanation.candidates, unit)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Invariant: an answer that is not complete is marked as truncated and has a cursor.
 
+use std::fmt;
 use std::ops::Range;
 
 use schemars::JsonSchema;
@@ -51,11 +52,33 @@ impl Items {
     }
 }
 
+/// What selects the candidates of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The index of words.
+    Words,
+    /// The index of trigrams.
+    Trigrams,
+    /// Nothing: every document is searched.
+    Scan,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Words => "words",
+            Self::Trigrams => "trigrams",
+            Self::Scan => "scan",
+        })
+    }
+}
+
 /// How a search was executed.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Explanation {
-    /// `words`, `trigrams` or `scan`.
-    pub method: &'static str,
+    /// What selected the candidates.
+    pub method: Method,
     /// The number of trigrams that were looked up.
     pub trigrams: usize,
     /// The number of documents that could contain a hit; for words, the number of sections.

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::answer::{Collector, Explanation, FoundItems};
+use super::answer::{Collector, Explanation, FoundItems, Method};
 use super::pattern::{Pattern, PatternOptions};
 use super::scan::{PatternScan, ScanMode};
 use super::{OutputMode, Search};
@@ -31,7 +31,7 @@ impl Search<'_> {
         }
         let mut batches = self.candidates(&pattern.plan)?;
         let mut explanation = Explanation {
-            method: if pattern.plan == TrigramQuery::All { "scan" } else { "trigrams" },
+            method: if pattern.plan == TrigramQuery::All { Method::Scan } else { Method::Trigrams },
             trigrams: pattern.plan.len(),
             documents: self.documents_in_store()?,
             candidates: 0,

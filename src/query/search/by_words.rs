@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::answer::{Collector, Explanation, FoundItems};
+use super::answer::{Collector, Explanation, FoundItems, Method};
 use super::candidates::{MOST_RANKED, RankedCandidate, RankedSections, Wording};
 use super::highlight::Highlighter;
 use super::hit::Hit;
@@ -124,7 +124,7 @@ impl Search<'_> {
             };
             self.warn(code, message);
             let collector = Collector::new(self.request, self.part);
-            return Ok((collector.finish(), Explanation::default()));
+            return Ok((collector.finish(), self.explanation(0)?));
         }
         self.warn("NO_WORDS", "the query has no word; it is searched literally");
         let options = PatternOptions { is_literal: true, ..PatternOptions::default() };
@@ -141,7 +141,7 @@ impl Search<'_> {
 
     fn explanation(&self, candidates: usize) -> Result<Explanation> {
         let documents = self.documents_in_store()?;
-        Ok(Explanation { method: "words", trigrams: 0, candidates, documents })
+        Ok(Explanation { method: Method::Words, trigrams: 0, candidates, documents })
     }
 
     /// Returns sections, best first.

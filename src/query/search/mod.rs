@@ -25,7 +25,7 @@ mod scan;
 mod scored;
 mod window;
 
-pub use answer::{Count, Explanation, Items, SearchAnswer};
+pub use answer::{Count, Explanation, Items, Method, SearchAnswer};
 pub(crate) use hit::CUT_MARK;
 pub use hit::{ContextLines, Hit, HitDetail, PassagePart, ScoreParts};
 pub(super) use pattern::Pattern;
@@ -188,18 +188,20 @@ pub fn search(session: &Session<'_>, request: &SearchRequest) -> Result<SearchAn
     let explanation = request.explain.then_some(explanation);
     let mut answer = SearchAnswer::new(found, explanation, page);
     // A query without words is searched literally, and its hits are lines.
-    answer.has_passages = method == "words" && request.passage != PassageChars::all(0);
+    answer.has_passages = method == Method::Words && request.passage != PassageChars::all(0);
     // A filter that is not understood is the reason why nothing was found.
     let is_first = request.after.is_none();
+    let is_empty_query = matches!(&request.query, Query::Words(texts)
+        if texts.iter().all(|text| text.trim().is_empty()));
     if is_first && answer.outcome() == Outcome::None && !filter.has_unknown() {
         let empty = filter.empty(session)?;
-        if empty.is_none() && request.form == OutputMode::Hits {
+        if empty.is_none() && request.form == OutputMode::Hits && !is_empty_query {
             let sections = session.reader.totals()?.sections;
             let advice = advice(request, sections);
             // To scan all documents again would take longer than the question did.
             let elsewhere = match method {
-                "scan" => None,
-                _ => best_with_fewer_filters(session, request)?,
+                Method::Scan => None,
+                Method::Words | Method::Trigrams => best_with_fewer_filters(session, request)?,
             };
             let elsewhere = elsewhere.unwrap_or_else(|| CHANGED_FILES.into());
             answer.advice = Some(message!("{}{}", advice, elsewhere));
