@@ -225,8 +225,10 @@ impl Answer for walk::LinkWalkAnswer {
                 .line(Style::Faint, format_args!("  {}", node.selector));
             // Several links of one document lead to the same place.
             let mut lines: Vec<(String, usize)> = Vec::new();
+            let mut numbers: HashMap<String, usize> = HashMap::new();
             for line in edges.iter().map(walked_line) {
-                match lines.iter_mut().find(|(other, _)| *other == line) {
+                let number = *numbers.entry(line.clone()).or_insert(lines.len());
+                match lines.get_mut(number) {
                     Some((_, count)) => *count += 1,
                     None => lines.push((line, 1)),
                 }
