@@ -1258,6 +1258,10 @@ fn an_empty_list_says_that_no_document_has_such_items() {
         let message = answer["warnings"][0]["message"].as_str().unwrap();
         assert!(message.contains(&format!(" asked about has {item}; ")), "{message}");
     }
+    let tables = place.run(&["tables", "-f", "csv"]).ends(1);
+    assert_eq!(tables.text(), "", "without a column there is no record");
+    let tables = place.run(&["tables", "-f", "csv", "--columns", "A,B"]);
+    assert_eq!(tables.text().trim_end(), "A,B", "the columns that were asked for");
 }
 
 #[test]

@@ -168,6 +168,9 @@ impl Answer for tables::TableAnswer {
 
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
         let columns = self.columns();
+        if columns.is_empty() {
+            return Ok(());
+        }
         write(&columns.iter().map(tables::Column::name).collect::<Vec<_>>())?;
         for row in &self.rows {
             let cells: Vec<_> = columns.iter().map(|column| self.cell(row, column)).collect();
