@@ -1251,6 +1251,7 @@ fn an_empty_list_says_that_no_document_has_such_items() {
         (&["tables"], "a table"),
         (&["tasks", "--done"], "a task"),
         (&["meta", "-g", "a.md"], "front matter"),
+        (&["meta", "--types", "-g", "a.md"], "front matter"),
         (&["code", "--containing", "x", "--under", "b"], "a code block"),
     ] {
         let answer = place.run(arguments).ends(1).json();

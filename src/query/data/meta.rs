@@ -12,13 +12,16 @@ use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::warning::{UNREADABLE, parsed_before, unreadable_within};
 use super::super::{Cursor, FilterRequest, Page, Session};
-use super::{Common, Source, list, list_of_items};
+use super::{Common, Source, is_unexplained, list, list_of_items, no_items};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::{Result, Warning};
 use crate::query::cursor::most;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
+
+/// What the values of this module are in.
+const FRONT_MATTER: &str = "front matter";
 
 /// A request for front matter.
 #[derive(Clone, Debug)]
@@ -146,7 +149,7 @@ impl Source for Values<'_> {
         None
     }
 
-    const ITEM: &'static str = "front matter";
+    const ITEM: &'static str = FRONT_MATTER;
 
     fn has_items(&self, session: &Session<'_>, filter: &DocumentFilter) -> Result<bool> {
         Ok(!session.reader.front_matter_keys(filter)?.is_empty())
@@ -266,6 +269,9 @@ pub fn types(
     keys.drain(..start);
     if keys.is_empty() {
         page.warnings.extend(filter_of_documents.empty(session)?);
+        if start == 0 && is_unexplained(&page) {
+            page.warnings.push(no_items(FRONT_MATTER));
+        }
     }
     let limit = most(limit);
     if keys.len() > limit {

@@ -244,13 +244,11 @@ fn list<S: Source>(
         if items.is_empty() && is_known {
             page.warnings.extend(reason(session, &filter, keys, names, source)?);
         }
-        let is_unexplained = page.warnings.is_empty() && page.unresolved_selectors.is_empty();
-        if items.is_empty() && is_unexplained && !source.has_items(session, &filter.documents)? {
-            let message = message!(
-                "none of the documents asked about has {}; `mdsel toc --depth 0` lists all documents",
-                S::ITEM
-            );
-            page.warnings.push(Warning::new(NO_ITEMS, message));
+        if items.is_empty()
+            && is_unexplained(&page)
+            && !source.has_items(session, &filter.documents)?
+        {
+            page.warnings.push(no_items(S::ITEM));
         }
         if items.is_empty() {
             let change = filter.change(session)?;
@@ -259,6 +257,20 @@ fn list<S: Source>(
         }
     }
     Ok((items, page))
+}
+
+/// Returns whether nothing in the answer says why there are no items.
+fn is_unexplained(page: &Page) -> bool {
+    page.warnings.is_empty() && page.unresolved_selectors.is_empty()
+}
+
+/// Returns the warning that there are no items, which are `what` or are in it.
+fn no_items(what: &str) -> Warning {
+    let message = message!(
+        "none of the documents asked about has {}; `mdsel toc --depth 0` lists all documents",
+        what
+    );
+    Warning::new(NO_ITEMS, message)
 }
 
 /// Returns the warning for an empty list of items whose names occur in the store.
