@@ -101,6 +101,8 @@ struct Inner {
 pub struct Problem {
     /// The code in capitals.
     pub code: &'static str,
+    /// A more precise code, if the code has several reasons.
+    pub reason: Option<&'static str>,
     /// The message, which names the part of the request.
     pub message: Message,
     /// What to do, the likeliest first, if it is not the same as for the error.
@@ -109,7 +111,8 @@ pub struct Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        Self { code: error.kind().code(), message: error.0.message, hints: error.0.hints }
+        let (code, reason) = (error.kind().code(), error.reason());
+        Self { code, reason, message: error.0.message, hints: error.0.hints }
     }
 }
 
@@ -250,7 +253,13 @@ impl Error {
         if !self.others().is_empty() {
             let other = |other: &Problem| {
                 let (message, hint) = (words(&other.message), other.hints.iter().map(&words));
-                serde_json::json!({ "code": other.code, "message": message, "hint": joined(hint) })
+                let mut object = serde_json::json!({ "code": other.code });
+                if let Some(reason) = other.reason {
+                    object["reason"] = reason.into();
+                }
+                object["message"] = message.into();
+                object["hint"] = joined(hint).into();
+                object
             };
             object["others"] = self.others().iter().map(other).collect();
         }

@@ -650,28 +650,64 @@ fn a_batch_names_all_lines_that_fail() {
         assert!(fault.starts_with(&format!("line {line} of the batch: ")), "{faults:?}");
     }
     assert_eq!(faults.len(), 3);
-    // A refusal names the missing places after it.
+    // A refusal names the missing places before and after it, and the other refusals.
     let refused = json!({"operation": "replace", "section": "doc.md::One", "content": "# X"});
-    let answer = run(&[refused.to_string(), missing("doc.md::None").to_string()]).ends(2).json();
-    assert_eq!(answer["error"]["code"], "EDIT_REFUSED", "{answer}");
-    assert_eq!(answer["error"]["others"][0]["code"], "SELECTOR_NOT_FOUND", "{answer}");
-    // A file that has changed is named after the problem before it, which decides.
+    let (refused, absent) = (refused.to_string(), missing("doc.md::None").to_string());
+    let answer = run(&[absent.clone(), refused.clone(), absent.clone(), refused]).ends(2);
+    let printed = answer.stderr.matches("EDIT_REFUSED (WOULD_ESCAPE)").count();
+    let error = &answer.json()["error"];
+    assert_eq!((&error["code"], &error["reason"]), (&json!("EDIT_REFUSED"), &json!("WOULD_ESCAPE")));
+    let others = error["others"].as_array().unwrap();
+    let codes: Vec<_> = others.iter().map(|one| one["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["SELECTOR_NOT_FOUND", "SELECTOR_NOT_FOUND", "EDIT_REFUSED"], "{error}");
+    assert_eq!((others[2]["reason"].as_str(), printed), (Some("WOULD_ESCAPE"), 2), "{error}");
+    // A file that has changed decides, and the problem before it is named.
     place.write("b.md", "# B\n\nother\n");
     let of_changed = json!({"operation": "replace", "section": "b.md::B", "content": "x"});
-    let first = missing("doc.md::None").to_string();
-    run(&[first.clone(), of_changed.to_string()]).ends(1);
+    let first = absent;
+    let answer = run(&[first.clone(), of_changed.to_string()]).ends(2).json();
+    assert_eq!(answer["error"]["code"], "CONFLICT", "{answer}");
+    assert_eq!(answer["error"]["others"][0]["code"], "SELECTOR_NOT_FOUND", "{answer}");
     let answer = run(&[of_changed.to_string(), of_changed.to_string(), first]).ends(2).json();
     assert_eq!(answer["error"]["code"], "CONFLICT", "{answer}");
     assert_eq!(answer["error"]["others"].as_array().unwrap().len(), 1, "{answer}");
     // The lines of an array that cannot be read are no edits.
     let answer = run(&["[".to_owned(), format!("{good},"), "]".to_owned()]).ends(2).json();
     assert_eq!(answer["error"].get("others"), None, "{answer}");
-    let many = vec![missing("doc.md::None").to_string(); 30];
-    let answer = run(&many).ends(1).json();
-    let faults = answer["unresolved_selectors"].as_array().unwrap();
-    assert_eq!(faults.len(), mdsel::limits::MAX_BATCH_PROBLEMS);
-    let last = faults.last().unwrap()["message"].as_str().unwrap();
-    assert!(last.ends_with("further edits were not checked"), "{last}");
+    // Only an answer that leaves out an edit says so.
+    for (line, status, list) in [
+        (missing("doc.md::None").to_string(), 1, "/unresolved_selectors"),
+        ("not JSON".to_owned(), 2, "/error/others"),
+    ] {
+        for extra in [0, 1] {
+            let count = mdsel::limits::MAX_BATCH_PROBLEMS;
+            let answer = run(&vec![line.clone(); count + extra]).ends(status).json();
+            let faults = answer.pointer(list).unwrap().as_array().unwrap();
+            assert_eq!(faults.len(), count - usize::from(status == 2));
+            let last = faults.last().unwrap()["message"].as_str().unwrap();
+            assert_eq!(last.ends_with("further edits were not checked"), extra == 1, "{last}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_takes_the_address_of_a_missing_document_for_a_title_only_if_there_is_one() {
+    let place = Place::ingested(&[("doc.md", "# One\n\n## e.md::Two\n\ntext\n")]);
+    let first = json!({"operation": "insert", "section": "doc.md::One", "content": "# New"});
+    let run = |section: &str, more: &[&str]| {
+        let second = json!({"operation": "replace", "section": section, "content": "x"});
+        let arguments = [&["edit", "--dry-run", "-f", "json", "--batch", "-"], more].concat();
+        place.run_in("", &arguments, &format!("{first}\n{second}\n"))
+    };
+    for section in ["e.md::*", "e.md::Three"] {
+        let fault = run(section, &[]).ends(1).json()["unresolved_selectors"][0].clone();
+        assert_eq!(fault["code"], "NAMESPACE_NOT_FOUND", "{fault}");
+    }
+    run("e.md::Two", &[]).success();
+    // A file that is not ingested yet is not a section, either.
+    place.write("e.md", "# E\n\n## Three\n\ntext\n");
+    let answer = run("e.md::Three", &["--refresh"]).success().json();
+    assert_eq!(answer["edits"][1]["file"], "e.md", "{answer}");
 }
 
 #[test]

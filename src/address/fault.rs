@@ -174,7 +174,8 @@ impl From<AddressError> for Problem {
     fn from(fault: AddressError) -> Self {
         let candidates = fault.candidates.iter().map(|candidate| candidate.selector.as_str());
         let hints = fault.suggested().chain(candidates).map(|it| Message::Text(it.to_owned()));
-        Self { code: fault.code.code(), hints: hints.collect(), message: fault.message }
+        let (code, hints) = (fault.code.code(), hints.collect());
+        Self { code, reason: None, hints, message: fault.message }
     }
 }
 

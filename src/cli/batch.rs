@@ -46,7 +46,7 @@ impl EditArguments for BatchArgs {
         })?;
         let mut edits = BatchEdits::default();
         for (origin, line) in lines_of(&text) {
-            if edits.is_full() {
+            if edits.problems.leave_out_next() {
                 break;
             }
             let edit = line.and_then(|mut line| {

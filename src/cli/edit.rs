@@ -115,13 +115,13 @@ pub(super) fn run(
     options: &EditOptions,
     is_batch: bool,
 ) -> Result<Status> {
-    let BatchEdits { edits, errors, .. } = edits;
+    let BatchEdits { edits, problems, .. } = edits;
     let is_dry_run = options.dry_run;
     let answer =
         |report: Option<EditReport>, faults| EditAnswer::new(report, faults, is_batch, is_dry_run);
     let store = match store::store_to_edit(global) {
         // A batch that cannot be read is wrong for any store.
-        Err(error) => return Err(edit::first_of(errors).unwrap_or(error)),
+        Err(error) => return Err(problems.into_error().unwrap_or(error)),
         store => store?,
     };
     let request = EditRequest {
@@ -134,7 +134,7 @@ pub(super) fn run(
         wait: options.wait.duration(),
         confirm: &|report| global.check_fits(&answer(Some(report.clone()), Vec::new())),
     };
-    let edited = match edit::refused_batch(&request, errors) {
+    let edited = match edit::refused_batch(&request, problems) {
         Some(refused) => Err(refused),
         None => edit::edit(&request),
     };

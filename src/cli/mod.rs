@@ -197,16 +197,16 @@ fn report_error(error: &Error, is_json: bool, most: Option<OutputLength>) -> Sta
             }
         }
     }
-    let reason = error.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
-    let print = |code: &str, message: &Message, hints: &[Message]| {
+    let print = |code: &str, reason: Option<&str>, message: &Message, hints: &[Message]| {
+        let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
         let hints = hints.iter().map(Message::to_string).filter(|hint| !hint.is_empty());
         let hint = hints.map(|hint| format!(" ({hint})")).collect::<String>();
-        let line = format!("mdsel: {code}: {message}{hint}");
+        let line = format!("mdsel: {code}{reason}: {message}{hint}");
         drop(writeln!(io::stderr().lock(), "{}", sanitize::line(&line)));
     };
-    print(&format!("{}{reason}", error.kind().code()), error.message(), error.hints());
+    print(error.kind().code(), error.reason(), error.message(), error.hints());
     for other in error.others() {
-        print(other.code, &other.message, &other.hints);
+        print(other.code, other.reason, &other.message, &other.hints);
     }
     Status::Error
 }

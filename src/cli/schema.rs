@@ -110,6 +110,9 @@ struct Failure {
 struct OtherProblem {
     /// The code in capitals.
     code: String,
+    /// Why an edit was refused, a code in capitals.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     /// What was wrong, with which edit.
     message: String,
     /// What to do, if it is not the same as for the first problem.

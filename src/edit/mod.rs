@@ -18,7 +18,7 @@ pub mod plan;
 mod relocate;
 
 pub use answer::EditAnswer;
-pub use batch::{BatchEdits, first_of};
+pub use batch::{BatchEdits, EditProblems};
 pub use content::checked_content;
 pub(crate) use line::key_of;
 pub use line::{BatchLine, operations};
@@ -50,7 +50,6 @@ use crate::query::open_document::OpenDocument;
 use crate::query::{NamedNode, Session, locate_for_edit, named, names_document};
 use crate::store::{Purpose, Store};
 use crate::visible::quoted;
-use batch::EditProblems;
 use change::Current;
 use files::{EditTransaction, FileChange, OldFile};
 use hint::{check_hash, instead_of_whole, of_whole_document};
@@ -132,7 +131,7 @@ pub fn edit(
         );
     }
     let session = Session::new(&*transaction.reader);
-    let mut problems = EditProblems::after(Vec::new());
+    let mut problems = EditProblems::default();
     let (documents, mut done) = applied(&session, request, &mut problems)?;
     if !problems.is_empty() {
         return problems.into_answer().map(Err);
@@ -171,20 +170,19 @@ pub fn edit(
     Ok(Ok(report))
 }
 
-/// Returns the error of a batch of which some parts are no edits, for the reasons `errors`. It names the problems of its
-/// edits, too, unless they are of documents that are to be ingested first. Returns `None` without `errors`.
-pub fn refused_batch(request: &EditRequest<'_>, errors: Vec<Error>) -> Option<Error> {
-    if errors.is_empty() {
+/// Returns the error of a batch of which some parts are no edits, for the reasons `problems`. It names the problems of
+/// its edits, too, unless they are of documents that are to be ingested first. Returns `None` without `problems`.
+pub fn refused_batch(request: &EditRequest<'_>, mut problems: EditProblems) -> Option<Error> {
+    if problems.is_empty() {
         return None;
     }
-    let mut problems = EditProblems::after(errors);
     if !request.is_refresh
         && let Ok(reader) = request.store.reader(Purpose::Read)
     {
         // Another error is not one of the batch.
         drop(applied(&Session::new(&*reader), request, &mut problems));
     }
-    problems.into_answer().err()
+    problems.into_error()
 }
 
 /// Fails if the edits at `places` parse more bytes again than the limit `reparsed-bytes` allows.
@@ -214,7 +212,7 @@ fn applied(
     let mut indices = HashMap::new();
     let mut done: Vec<Done> = Vec::new();
     for (edit, named) in &places {
-        if problems.is_full() {
+        if problems.leave_out_next() {
             break;
         }
         let at = *indices.entry(named.stored.id).or_insert(documents.len());
@@ -347,7 +345,7 @@ fn places<'a>(
     let mut places: Vec<(&Edit, NamedNode)> = Vec::with_capacity(request.edits.len());
     let mut is_known = true;
     for edit in &request.edits {
-        if problems.is_full() {
+        if problems.leave_out_next() {
             break;
         }
         let before = places.last().map(|(_, last)| encode(&last.stored.path));
@@ -378,7 +376,8 @@ fn places<'a>(
                         found = Err(fault);
                     }
                 }
-                Err(_) => found = Ok(within),
+                Err(_) if is_in_document(session, &within, edit)? => found = Ok(within),
+                Err(_) => {}
             }
         }
         let found = match found {
@@ -458,6 +457,12 @@ fn is_in_request(
     }))
 }
 
+/// Returns whether the text of an edit is the title of a section of the document that `named` has, or of several.
+fn is_in_document(session: &Session<'_>, named: &NamedNode, edit: &Edit) -> Result<bool> {
+    let found = locate_for_edit(&session.open(&named.stored)?, named, edit.is_fuzzy);
+    Ok(!found.is_err_and(|fault| fault.code == FaultCode::SelectorNotFound))
+}
+
 /// Returns the fault for a text that names `place` with its document, and also a section `within` another one, whose
 /// title it is.
 fn also_within(
@@ -487,7 +492,7 @@ fn also_within(
 fn refresh(request: &EditRequest<'_>) -> Result<Vec<Warning>> {
     let paths = {
         let reader = request.store.reader(Purpose::Read)?;
-        let mut problems = EditProblems::after(Vec::new());
+        let mut problems = EditProblems::default();
         let places = places(&Session::new(&*reader), request, &mut problems)?;
         problems
             .is_empty()

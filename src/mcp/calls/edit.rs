@@ -57,14 +57,14 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let is_batch = edits.len() != 1;
     let mut batch = BatchEdits::default();
     for (number, edit) in (1..).zip(&edits) {
-        if batch.is_full() {
+        if batch.problems.leave_out_next() {
             break;
         }
         let origin = origin(number);
         let edit = line_of(edit).and_then(|line| line.into_edit(origin.clone(), false));
         batch.push(&origin, edit, document.as_ref());
     }
-    let BatchEdits { edits, errors, .. } = batch;
+    let BatchEdits { edits, problems, .. } = batch;
     let answer = |report: Option<edit::EditReport>, faults| {
         edit::EditAnswer::new(report, faults, is_batch, dry_run)
     };
@@ -79,7 +79,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         wait: limits::LOCK_WAIT,
         confirm: &|report| reply(answer(Some(report.clone()), Vec::new())).map(drop),
     };
-    if let Some(refused) = edit::refused_batch(&request, errors) {
+    if let Some(refused) = edit::refused_batch(&request, problems) {
         return Err(refused);
     }
     match edit::edit(&request)? {
