@@ -359,7 +359,7 @@ fn a_key_of_meta_set_does_not_end_with_a_sign() {
     let place = Place::ingested(&[("a.md", text)]);
     for (value, hint) in [
         ("aliases+=b c", "`mdsel meta add a.md aliases 'b c'`"),
-        ("aliases-=a", "`mdsel meta set a.md 'aliases=[A, B]'`"),
+        ("aliases-=a", "`mdsel meta remove a.md aliases a`"),
     ] {
         let fault = place.run(&["meta", "set", "a.md", value]).ends(2).json();
         assert_eq!(fault["error"]["code"], "USAGE", "{fault}");
@@ -671,6 +671,11 @@ fn a_change_of_a_key_changes_its_line() {
         run(&["add", "guide", "tags", "new"]),
         pair("tags: [install, x]", "tags: [install, x, new]")
     );
+    assert_eq!(
+        run(&["remove", "guide", "tags", "x"]),
+        pair("tags: [install, x, new]", "tags: [install, new]")
+    );
+    assert_eq!(run(&["remove", "guide", "tags", "x"]), pair("", ""), "the list does not have it");
     assert_eq!(run(&["set", "guide", "author.name=\"7\""]), pair("  name: Ann", "  name: \"7\""));
     assert_eq!(run(&["unset", "guide", "due"]), pair("due: 2026-01-31", ""));
     assert_eq!(run(&["add", "guide", "tags", "new"]), pair("", ""), "the list has it");

@@ -656,7 +656,10 @@ fn a_batch_names_all_lines_that_fail() {
     let answer = run(&[absent.clone(), refused.clone(), absent.clone(), refused]).ends(2);
     let printed = answer.stderr.matches("EDIT_REFUSED (WOULD_ESCAPE)").count();
     let error = &answer.json()["error"];
-    assert_eq!((&error["code"], &error["reason"]), (&json!("EDIT_REFUSED"), &json!("WOULD_ESCAPE")));
+    assert_eq!(
+        (&error["code"], &error["reason"]),
+        (&json!("EDIT_REFUSED"), &json!("WOULD_ESCAPE"))
+    );
     let others = error["others"].as_array().unwrap();
     let codes: Vec<_> = others.iter().map(|one| one["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["SELECTOR_NOT_FOUND", "SELECTOR_NOT_FOUND", "EDIT_REFUSED"], "{error}");
@@ -788,6 +791,7 @@ fn an_option_has_a_meaning_on_the_command_line_if_it_has_one_in_a_batch() {
         (&["meta", "set", "doc.md", "k=1"], json!({"operation": "set", "content": "1"})),
         (&["meta", "unset", "doc.md", "k"], json!({"operation": "unset"})),
         (&["meta", "add", "doc.md", "k", "1"], json!({"operation": "add", "content": "1"})),
+        (&["meta", "remove", "doc.md", "k", "1"], json!({"operation": "remove", "content": "1"})),
         (
             &["rename", "doc.md", "Beta", "--title", "x"],
             json!({"operation": "rename", "content": "x"}),

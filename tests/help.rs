@@ -207,7 +207,7 @@ fn help_lists_the_formats_that_a_command_has() {
                 ["edit"] => &["--batch", "none"],
                 ["meta", "set"] => &["a.md", "a=1"],
                 ["meta", "unset"] => &["a.md", "a"],
-                ["meta", "add"] => &["a.md", "a", "b"],
+                ["meta", "add" | "remove"] => &["a.md", "a", "b"],
                 ["load"] => &["none"],
                 ["copy"] => &["none.db", "to.db"],
                 ["completions"] => &["bash"],

@@ -336,7 +336,7 @@ fn an_error_in_an_edit_names_the_edit_and_shows_how_to_write_it() {
         ),
         (
             json!([{ "operation": "remove", "section": "A" }]),
-            "no operation is called",
+            "there is no content",
             r#"{\"operation\":\"delete\""#,
         ),
         (

@@ -25,8 +25,8 @@ pub(super) struct BatchArgs {
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
     document: Option<String>,
     /// Read the edits from FILE, one JSON object per line or a JSON array: operation (replace, insert, delete, done, open, set,
-    /// unset, add), document, section (the key, for set, unset and add), content (the value), position and the options of
-    /// the command
+    /// unset, add, remove), document, section (the key, for the last four), content (the value), position and the options
+    /// of the command
     #[arg(long, value_name = "FILE")]
     batch: PathBuf,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use crate::message::shell_word;
 
 /// Names for commands that other programs and the tools of the server have, and what does the same here.
-const COMMANDS: [(&str, &str); 45] = [
+const COMMANDS: [(&str, &str); 44] = [
     ("add", "insert DOC SECTION"),
     ("append", "insert DOC SECTION --position last_child"),
     ("backlinks", "links list ADDRESS --direction in"),
@@ -33,7 +33,6 @@ const COMMANDS: [(&str, &str); 45] = [
     ("meta delete", "meta unset DOC KEY"),
     ("meta get", "meta --under DOC --get KEY"),
     ("meta list", "meta"),
-    ("meta remove", "meta unset DOC KEY"),
     ("meta rm", "meta unset DOC KEY"),
     ("meta show", "meta --under DOC"),
     ("mv", "move DOC PATH"),

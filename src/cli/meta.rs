@@ -58,6 +58,8 @@ commands! {
         Unset(Lazy<EditArgs<MetaUnsetArgs>>),
         /// Add a value to the list of a key; nothing else in the file changes
         Add(Lazy<EditArgs<MetaAddArgs>>),
+        /// Remove a value from the list of a key; nothing else in the file changes
+        Remove(Lazy<EditArgs<MetaRemoveArgs>>),
     }
 }
 
@@ -97,6 +99,21 @@ pub(super) struct MetaAddArgs {
     #[arg(value_name = "KEY")]
     key: String,
     /// The values to add, unless the list has them
+    #[arg(value_name = "VALUE", required = true, allow_negative_numbers = true)]
+    values: Vec<String>,
+}
+
+/// Arguments of `meta remove`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: mdsel meta remove guide tags install")]
+pub(super) struct MetaRemoveArgs {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    document: String,
+    /// The key of the list
+    #[arg(value_name = "KEY")]
+    key: String,
+    /// The values to remove, if the list has them
     #[arg(value_name = "VALUE", required = true, allow_negative_numbers = true)]
     values: Vec<String>,
 }
@@ -196,11 +213,11 @@ impl EditArguments for MetaSetArgs {
                     value
                 )
             } else if let Some(list) = ends_with('-') {
-                let set = format!("{list}=[A, B]");
                 message!(
-                    "write the values that stay, as in `mdsel meta set {path} {}`",
+                    "remove a value from a list with `mdsel meta remove {path} {} {}`",
                     document,
-                    set
+                    list,
+                    value
                 )
             } else {
                 let is_same =
@@ -244,6 +261,19 @@ impl EditArguments for MetaAddArgs {
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
         let add = |value: &String| KeyChange::Add(self.key.clone(), value_of(value));
         change(global, &self.document, self.values.iter().map(add).collect(), options)
+    }
+}
+
+impl EditArguments for MetaRemoveArgs {
+    type Json = MetaChangeShape;
+
+    fn addresses(&mut self) -> Vec<&mut String> {
+        vec![&mut self.document]
+    }
+
+    fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
+        let remove = |value: &String| KeyChange::Remove(self.key.clone(), value_of(value));
+        change(global, &self.document, self.values.iter().map(remove).collect(), options)
     }
 }
 

@@ -154,12 +154,17 @@ fn habit(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         return habits::command(format!("{command} {name}").trim_start())
             .or_else(|| habits::document_of_group(command, name));
     }
-    if error.kind() == ClapErrorKind::MissingRequiredArgument && command == "meta add" {
+    if error.kind() == ClapErrorKind::MissingRequiredArgument
+        && matches!(command, "meta add" | "meta remove")
+    {
         let mut pairs = arguments.iter().filter_map(|argument| argument.to_str()?.split_once('='));
-        let (key, value) = pairs.find(|(key, _)| !key.starts_with('-'))?;
+        let Some((key, value)) = pairs.find(|(key, _)| !key.starts_with('-')) else {
+            return (command == "meta remove")
+                .then(|| "to remove a key with its value, use `mdsel meta unset DOC KEY`".into());
+        };
         let (key, value) = (shell_word(key), shell_word(value));
         return Some(format!(
-            "write the key and the value apart: `mdsel meta add DOC {key} {value}`"
+            "write the key and the value apart: `mdsel {command} DOC {key} {value}`"
         ));
     }
     if error.kind() != ClapErrorKind::UnknownArgument {
@@ -422,7 +427,10 @@ mod tests {
             (&["code", "-l", "rust"], "use --lang LANGUAGE"),
             (&["code", "-c", "x"], "use --containing TEXT"),
             (&["meta", "get", "a"], "use `mdsel meta --under DOC --get KEY`"),
-            (&["meta", "remove", "a", "k"], "use `mdsel meta unset DOC KEY`"),
+            (
+                &["meta", "remove", "a", "k"],
+                "to remove a key with its value, use `mdsel meta unset DOC KEY`",
+            ),
             (&["overview"], "use `mdsel toc --depth 0`"),
             (&["ls"], "use `mdsel toc --depth 0`"),
             (&["list"], "use `mdsel toc --depth 0`"),

@@ -235,7 +235,7 @@ impl RefusedEdit<'_> {
     fn other_way_to_change_a_key(&self) -> Message {
         let document = &self.place.document.namespace;
         let first = match self.operation {
-            Operation::Key(KeyChange::Add(key, _)) => message!(
+            Operation::Key(KeyChange::Add(key, _) | KeyChange::Remove(key, _)) => message!(
                 "set the whole list with `mdsel meta set {path} {}`",
                 document,
                 // A key in backquotes may contain the sign of the value.

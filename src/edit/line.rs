@@ -2,7 +2,7 @@
 //!
 //! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any other key is
 //! an error. `document` names its document, if the edits are of several. `done` and `open` mark the task at `section`.
-//! `set`, `unset` and `add` change the key `section` of the front matter, with the value in `content`. `rename` gives
+//! `set`, `unset`, `add` and `remove` change the key `section` of the front matter, with the value in `content`. `rename` gives
 //! `section` the title in `content`, and `move` the document `section` the path in `content`, or the section `section`
 //! to the place `to`; they stand alone.
 
@@ -67,6 +67,7 @@ enum OperationName {
     Set,
     Unset,
     Add,
+    Remove,
     Rename,
     Move,
     /// A move with `to`.
@@ -74,11 +75,12 @@ enum OperationName {
 }
 
 use OperationName::{
-    Add, Delete, Done, Insert, Move, MoveSection, Open, Rename, Replace, ReplaceText, Set, Unset,
+    Add, Delete, Done, Insert, Move, MoveSection, Open, Remove, Rename, Replace, ReplaceText, Set,
+    Unset,
 };
 
 /// The names of operations. The last two stand alone.
-const OPERATIONS: [(&str, OperationName); 10] = [
+const OPERATIONS: [(&str, OperationName); 11] = [
     ("replace", Replace),
     ("insert", Insert),
     ("delete", Delete),
@@ -87,6 +89,7 @@ const OPERATIONS: [(&str, OperationName); 10] = [
     ("set", Set),
     ("unset", Unset),
     ("add", Add),
+    ("remove", Remove),
     ("rename", Rename),
     ("move", Move),
 ];
@@ -97,7 +100,11 @@ type Key = (&'static str, fn(&BatchLine) -> bool, &'static [OperationName]);
 
 /// The keys that do not have a meaning for every operation.
 const KEYS: [Key; 13] = [
-    ("content", |it| it.content.is_some(), &[Replace, ReplaceText, Insert, Set, Add, Rename, Move]),
+    (
+        "content",
+        |it| it.content.is_some(),
+        &[Replace, ReplaceText, Insert, Set, Add, Remove, Rename, Move],
+    ),
     ("old", |it| it.old.is_some(), &[ReplaceText]),
     ("to", |it| it.to.is_some(), &[MoveSection]),
     ("position", |it| it.position.is_some(), &[Insert, MoveSection]),
@@ -120,14 +127,14 @@ const KEYS: [Key; 13] = [
 const OF_SECTIONS: [OperationName; 5] = [Replace, ReplaceText, Insert, Delete, MoveSection];
 
 /// Returns the names of the operations.
-pub fn operations() -> [&'static str; 10] {
+pub fn operations() -> [&'static str; 11] {
     OPERATIONS.map(|(name, _)| name)
 }
 
 impl OperationName {
     /// Whether the operation is on a key of the front matter.
     fn is_of_key(self) -> bool {
-        matches!(self, Set | Unset | Add)
+        matches!(self, Set | Unset | Add | Remove)
     }
 }
 
@@ -171,7 +178,7 @@ fn form_of(operation: &str) -> &'static str {
         }
         "delete" => r#"write {"operation":"delete","section":...}"#,
         "remove" | "rm" | "del" | "erase" | "clear" => {
-            r#"write {"operation":"delete","section":...}, or {"operation":"unset","section":KEY}"#
+            r#"write {"operation":"delete","section":...}, {"operation":"unset","section":KEY}, or {"operation":"remove","section":KEY,"content":VALUE} for a value of a list"#
         }
         "" | "replace" | "update" | "edit" | "change" | "modify" | "rewrite" | "overwrite" => {
             r#"write {"operation":"replace","section":...,"content":...}"#
@@ -378,6 +385,7 @@ impl BatchLine {
             checked_content(content, operation != Insert).map_err(|error| {
                 error.with_hint(match operation {
                     Set | Add => form_of("set"),
+                    Remove => form_of("remove"),
                     Replace => r#"give it as "content"; "content":"" empties the place"#,
                     _ => r#"give it as "content""#,
                 })
@@ -389,11 +397,12 @@ impl BatchLine {
             Done => Operation::Mark { is_done: true },
             Open => Operation::Mark { is_done: false },
             Unset => Operation::Key(KeyChange::Unset(self.section.clone())),
-            Set | Add => {
+            Set | Add | Remove => {
                 let value = value_of(&String::from_utf8_lossy(&given(content)?));
                 let key = self.section.clone();
                 Operation::Key(match operation {
                     Add => KeyChange::Add(key, value),
+                    Remove => KeyChange::Remove(key, value),
                     _ => KeyChange::Set(key, value),
                 })
             }

@@ -181,7 +181,7 @@ impl ToolName {
                     "edits": { "type": "array", "items": {
                         "type": "object",
                         "properties": {
-                            "operation": one_of(&operations()),
+                            "operation": one_of(&described_operations()),
                             "document": text(""), "section": text(""), "content": text(""), "old": text(""), "to": text(""), "expect": text(""),
                             "position": one_of(&["before", "after", "first_child", "last_child"]),
                         },
@@ -295,6 +295,11 @@ fn texts(description: &str) -> Value {
 
 fn one_of(names: &[&str]) -> Value {
     json!({ "enum": names })
+}
+
+/// Returns the operations of an edit that the schema describes. It has no room for `remove`: `set` takes the whole list.
+fn described_operations() -> Vec<&'static str> {
+    operations().into_iter().filter(|name| *name != "remove").collect()
 }
 
 #[cfg(test)]

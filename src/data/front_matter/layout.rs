@@ -59,8 +59,8 @@ pub(super) enum Kind {
     Scalar(Option<char>),
     /// A scalar on the lines after an indicator.
     Block,
-    /// A list, with the insertion point for another item.
-    List(KeyInsertionPoint),
+    /// A list, with the insertion point for another item, and its items: their lines if they are on lines of their own.
+    List(KeyInsertionPoint, Vec<ByteSpan>),
     Mapping(Layout),
 }
 
@@ -76,18 +76,28 @@ impl<'a> KeyPosition<'a> {
         Self { text, layout, writer: Writer { format } }
     }
 
-    /// Returns the splice of a change that changes something.
-    pub(super) fn splice(&self, change: &KeyChange) -> Result<TextSplice, String> {
+    /// Returns the splice of a change that changes something. `old` is the value of the key.
+    pub(super) fn splice(
+        &self,
+        change: &KeyChange,
+        old: Option<&Value>,
+    ) -> Result<TextSplice, String> {
+        let old = old.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let (layout, entry, rest) = find(self.layout, change.key())?;
         match (change, entry) {
-            (KeyChange::Set(_, value), Some(index)) => self.set(&layout.entries[index], value),
+            (KeyChange::Set(_, value), Some(index)) => self.set(&layout.entries[index], value, old),
             (KeyChange::Set(_, value), None) => self.insert(layout, &rest, value),
             (KeyChange::Unset(_), Some(index)) => self.unset(layout, index),
-            (KeyChange::Unset(key), None) => Err(format!("there is no key {key}")),
+            (KeyChange::Unset(key) | KeyChange::Remove(key, _), None) => {
+                Err(format!("there is no key {key}"))
+            }
             (KeyChange::Add(_, value), None) => {
                 self.insert(layout, &rest, &Value::Array(vec![value.clone()]))
             }
             (KeyChange::Add(_, value), Some(index)) => self.add(&layout.entries[index], value),
+            (KeyChange::Remove(_, value), Some(index)) => {
+                self.remove(&layout.entries[index], value, old)
+            }
         }
     }
 
@@ -103,24 +113,21 @@ impl<'a> KeyPosition<'a> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    fn set(&self, entry: &KeyLayout, value: &Value) -> Result<TextSplice, String> {
+    fn set(&self, entry: &KeyLayout, value: &Value, old: &[Value]) -> Result<TextSplice, String> {
         refuse(entry)?;
         let node = &entry.value;
-        if let (Kind::List(KeyInsertionPoint::Line(end, prefix)), Value::Array(values), Some(lines)) =
-            (&node.kind, value, entry.lines)
+        if let (
+            Kind::List(KeyInsertionPoint::Line(end, prefix), items),
+            Value::Array(values),
+            Some(lines),
+        ) = (&node.kind, value, entry.lines)
             && !values.is_empty()
         {
             // The items keep their style. The line of the key stays.
             let start = next_line_start(self.text.as_bytes(), lines.start);
-            let items: Vec<String> = values
-                .iter()
-                .map(|value| self.writer.value(value, None, false))
-                .map(|item| format!("{prefix}{item}{}", self.line_end()))
-                .collect();
-            return Ok(TextSplice {
-                span: ByteSpan::new(start.min(*end), *end),
-                text: items.concat(),
-            });
+            let span = ByteSpan::new(start.min(*end), *end);
+            let text = self.lines_of_items((items, old), values, span.start, prefix);
+            return Ok(TextSplice { span, text });
         }
         let quote = match node.kind {
             Kind::Scalar(quote) => quote,
@@ -151,10 +158,48 @@ impl<'a> KeyPosition<'a> {
         Ok(replace_value(entry, text))
     }
 
+    /// Returns the lines of a list with `values`, in place of those from `start` on. An item that stays keeps its lines
+    /// and the comments before them. The comments before an item that goes stay, too, unless all items go.
+    fn lines_of_items(
+        &self,
+        (items, old): (&[ByteSpan], &[Value]),
+        values: &[Value],
+        start: usize,
+        prefix: &str,
+    ) -> String {
+        let mut is_kept = vec![false; items.len()];
+        let mut keep = |value: &Value| {
+            let at = (0..items.len()).find(|at| !is_kept[*at] && old.get(*at) == Some(value))?;
+            is_kept[at] = true;
+            Some(at)
+        };
+        let kept: Vec<Option<usize>> = values.iter().map(&mut keep).collect();
+        let (mut texts, mut comments) = (Vec::with_capacity(items.len()), String::new());
+        let mut end = start;
+        for (item, is_kept) in items.iter().zip(&is_kept) {
+            comments.push_str(self.get(end, item.start));
+            let own = self.get(item.start, item.end);
+            let before = if *is_kept { std::mem::take(&mut comments) } else { String::new() };
+            texts.push(before + own);
+            end = item.end;
+        }
+        let mut text = String::new();
+        for (value, at) in values.iter().zip(&kept) {
+            match at {
+                Some(at) => text.push_str(&texts[*at]),
+                None => text.extend([prefix, &self.writer.value(value, None, false)]),
+            }
+            if !text.ends_with(['\n', '\r']) {
+                text.push_str(self.line_end());
+            }
+        }
+        if kept.iter().any(Option::is_some) { text + &comments } else { text }
+    }
+
     fn add(&self, entry: &KeyLayout, value: &Value) -> Result<TextSplice, String> {
         refuse(entry)?;
         match &entry.value.kind {
-            Kind::List(insertion_point) => {
+            Kind::List(insertion_point, _) => {
                 let text = self.writer.value(
                     value,
                     None,
@@ -164,7 +209,7 @@ impl<'a> KeyPosition<'a> {
                     refusal(entry, "its list has items that share lines, or ends with a comment")
                 })
             }
-            _ => self.set(entry, &Value::Array(vec![value.clone()])),
+            _ => self.set(entry, &Value::Array(vec![value.clone()]), &[]),
         }
     }
 
@@ -221,23 +266,70 @@ impl<'a> KeyPosition<'a> {
         }
         refuse(entry)?;
         let end_of = |entry: &KeyLayout| entry.value.span.end.max(entry.after_mark);
-        let (start, end) = (entry.key_span.start, end_of(entry));
-        // The second span is what separates the entry from another one.
-        let (span, gap) = match (layout.entries.get(index + 1), index.checked_sub(1)) {
-            (Some(next), _) => {
-                let next = next.key_span.start;
-                (ByteSpan::new(start, next), ByteSpan::new(end, next))
+        let span = |entry: &KeyLayout| ByteSpan::new(entry.key_span.start, end_of(entry));
+        self.without(&layout.entries.iter().map(span).collect::<Vec<_>>(), index).ok_or_else(|| {
+            refusal(entry, "a comment beside it would be lost or follow another key")
+        })
+    }
+
+    fn remove(
+        &self,
+        entry: &KeyLayout,
+        value: &Value,
+        old: &[Value],
+    ) -> Result<TextSplice, String> {
+        refuse(entry)?;
+        let is_it = |one: &Value| one == value;
+        match &entry.value.kind {
+            Kind::List(_, items) if items.len() != old.len() => {
+                Err(refusal(entry, "its list has items that share lines"))
             }
+            Kind::List(KeyInsertionPoint::Inline(..), items) => {
+                let index = old.iter().position(is_it).unwrap_or_default();
+                if old.iter().rposition(is_it) != Some(index) {
+                    return Err(refusal(entry, "its list has the value twice"));
+                }
+                self.without(items, index).ok_or_else(|| {
+                    refusal(entry, "a comment beside the value would be lost or follow another one")
+                })
+            }
+            _ => {
+                let rest = old.iter().filter(|one| !is_it(one)).cloned().collect();
+                self.set(entry, &Value::Array(rest), old)
+            }
+        }
+    }
+
+    /// Returns the splice that removes one of the entries in braces or brackets that are at `spans`. Returns `None` if a
+    /// comment that may belong to another one would be lost.
+    fn without(&self, spans: &[ByteSpan], index: usize) -> Option<TextSplice> {
+        let ByteSpan { start, end } = *spans.get(index)?;
+        let line = self.text.get(..start)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let line_end = next_line_start(self.text.as_bytes(), end);
+        let after = self.get(end, line_end);
+        let comma = after.find(',').filter(|at| after[..*at].trim().is_empty());
+        let rest = comma.map_or(after, |at| &after[at + 1..]).trim();
+        // An entry on lines of its own goes with them, and with a comment there.
+        let is_alone =
+            self.get(line, start).trim().is_empty() && (rest.is_empty() || rest.starts_with('#'));
+        let lines = ByteSpan::new(line, line_end);
+        // The second span is what separates the entry from another one.
+        let (span, gap) = match (spans.get(index + 1), index.checked_sub(1)) {
+            _ if is_alone && comma.is_some() => (lines, ByteSpan::default()),
+            (Some(next), _) => (ByteSpan::new(start, next.start), ByteSpan::new(end, next.start)),
             (None, Some(before)) => {
-                let before = end_of(&layout.entries[before]);
+                let before = spans[before].end;
                 (ByteSpan::new(before, end), ByteSpan::new(before, start))
             }
-            (None, None) => (ByteSpan::new(start, end), ByteSpan::new(start, start)),
+            (None, None) => {
+                let end = comma.map_or(end, |at| end + at + 1);
+                (ByteSpan::new(start, end), ByteSpan::new(start, start))
+            }
         };
-        if self.get(gap.start, gap.end).contains('#') || self.has_comment_after(end) {
-            return Err(refusal(entry, "a comment beside it would be lost or follow another key"));
-        }
-        Ok(TextSplice { span, text: String::new() })
+        let is_lost = span != lines
+            && (self.get(gap.start, gap.end).contains('#') || self.has_comment_after(end));
+        let span = if is_lost { is_alone.then_some(lines)? } else { span };
+        Some(TextSplice { span, text: String::new() })
     }
 
     /// Adds a key to a mapping. `path` has the keys of mappings that are missing, and the new key.

@@ -29,13 +29,20 @@ pub enum KeyChange {
     Unset(String),
     /// Adds a value to the list of a key, unless it is in it. A missing key becomes a list.
     Add(String, Value),
+    /// Removes a value from the list of a key, if it is in it.
+    Remove(String, Value),
 }
 
 impl KeyChange {
+    /// Whether the key must be there.
+    pub fn needs_key(&self) -> bool {
+        matches!(self, Self::Unset(_) | Self::Remove(..))
+    }
+
     /// Returns the key.
     pub fn key(&self) -> &str {
         match self {
-            Self::Set(key, _) | Self::Unset(key) | Self::Add(key, _) => key,
+            Self::Set(key, _) | Self::Unset(key) | Self::Add(key, _) | Self::Remove(key, _) => key,
         }
     }
 }
@@ -113,7 +120,8 @@ pub fn splice(
         Format::Yaml | Format::Json => yaml::layout(text)?,
         Format::Toml => toml::layout(text)?,
     };
-    let splice = KeyPosition::new(text, format, &layout).splice(change)?;
+    let splice =
+        KeyPosition::new(text, format, &layout).splice(change, value_at(&old, change.key()))?;
     let new = read(&splice.apply(text))
         .map_err(|fault| format!("the key {} cannot be changed in place: {fault}", change.key()))?;
     if new != expected && !(format == Format::Toml && is_pruned(&new, expected, change)) {
@@ -177,6 +185,13 @@ fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
     key.split('.').map(str::to_owned).collect()
 }
 
+/// Returns the value of a key.
+fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    let path = path_of(map, key);
+    let (last, outer) = path.split_last()?;
+    outer.iter().try_fold(map, |map, part| map.get(part)?.as_object())?.get(last)
+}
+
 /// Returns the data after the change, or `None` if nothing changes.
 fn expected(
     old: &Map<String, Value>,
@@ -194,7 +209,7 @@ fn expected(
     let Some((last, outer)) = path.split_last() else { return Ok(None) };
     let mut map = &mut new;
     for part in outer {
-        if matches!(change, KeyChange::Unset(_)) && !map.contains_key(part) {
+        if change.needs_key() && !map.contains_key(part) {
             return Err(format!("there is no key {key}"));
         }
         let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
@@ -223,6 +238,12 @@ fn expected(
             }
             empty @ Value::Null => *empty = Value::Array(vec![value.clone()]),
             _ => return Err(format!("the value of {key} is no list")),
+        },
+        KeyChange::Remove(_, value) => match map.get_mut(last) {
+            Some(Value::Array(values)) => values.retain(|one| one != value),
+            Some(Value::Null) => {}
+            Some(_) => return Err(format!("the value of {key} is no list")),
+            None => return Err(format!("there is no key {key}")),
         },
     }
     Ok((new != *old).then_some(new))

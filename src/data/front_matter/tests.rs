@@ -20,6 +20,78 @@ fn add(key: &str, value: &str) -> KeyChange {
     KeyChange::Add(key.to_owned(), value_of(value))
 }
 
+fn remove(key: &str, value: &str) -> KeyChange {
+    KeyChange::Remove(key.to_owned(), value_of(value))
+}
+
+#[test]
+fn the_lines_of_items_that_stay_are_the_same() {
+    let text = "k:  # of k\n  # of a\n  - 'a'   # its own\n\n  # of b\n  - \"b\"\n  - c: 1\n    # in c\n    d: 2\n  - |\n    - e\n  # end\nz: 1\n";
+    for (change, from, to) in [
+        (remove("k", "a"), "  - 'a'   # its own\n", ""),
+        (remove("k", "b"), "  - \"b\"\n", ""),
+        (remove("k", "{c: 1, d: 2}"), "  - c: 1\n    # in c\n    d: 2\n", ""),
+        (remove("k", "\"- e\\n\""), "  - |\n    - e\n", ""),
+        (remove("k", "x"), "", ""),
+        (
+            set("k", "[b]"),
+            &text["k:  # of k\n".len()..text.find("  # end").unwrap()],
+            "  # of a\n\n  # of b\n  - \"b\"\n",
+        ),
+        (set("k", "[a, x, b, {c: 1, d: 2}, \"- e\\n\"]"), "its own\n", "its own\n  - x\n"),
+        (
+            set("k", "[{c: 1, d: 2}, b, a]"),
+            &text["k:  # of k\n".len()..text.find("  # end").unwrap()],
+            "  - c: 1\n    # in c\n    d: 2\n\n  # of b\n  - \"b\"\n  # of a\n  - 'a'   # its own\n",
+        ),
+    ] {
+        for end in ["\n", "\r\n"] {
+            let eol = |text: &str| text.replace('\n', end);
+            let result = changed(Format::Yaml, &eol(text), &change);
+            // The line ends in a block scalar are LF in its value.
+            assert_eq!(result, Ok(eol(&text.replacen(from, to, 1))), "{change:?}");
+        }
+    }
+}
+
+#[test]
+fn a_value_is_removed_from_a_list_of_any_form() {
+    for (list, value, expected) in [
+        (" [a, 'b', c]", "b", " [a, c]"),
+        (" [a, 'b', c]", "a", " ['b', c]"),
+        (" [a, 'b', c]", "c", " [a, 'b']"),
+        (" [a, b,] # c", "b", " [a,] # c"),
+        (" [ a ]", "a", " [  ]"),
+        (" [a,]", "a", " []"),
+        (" [\n  a, # of a\n  b, # of b\n]", "a", " [\n  b, # of b\n]"),
+        (" [\n  a, # of a\n  b, # of b\n]", "b", " [\n  a, # of a\n]"),
+        (" [\n  a, # of a\n  b # of b\n]", "b", " [\n  a, # of a\n]"),
+        (" [\n  a,\n  b\n]", "b", " [\n  a\n]"),
+        ("\n- a", "a", " []"),
+        ("\n- a\n- b\n- a", "a", "\n- b"),
+        ("\n- - a\n- a", "a", "\n- - a"),
+        ("", "a", ""),
+    ] {
+        let text = format!("k:{list}\nz: 1\n");
+        let result = changed(Format::Yaml, &text, &remove("k", value));
+        assert_eq!(result, Ok(format!("k:{expected}\nz: 1\n")), "{text}");
+    }
+    let toml = "k = [\n  \"a\", # of a\n  \"b\", # of b\n]\n";
+    let result = changed(Format::Toml, toml, &remove("k", "a"));
+    assert_eq!(result, Ok(toml.replace("  \"a\", # of a\n", "")));
+    let json = "{\n  \"k\": [\n    \"a\",\n    \"b\"\n  ]\n}\n";
+    let result = changed(Format::Json, json, &remove("k", "b"));
+    assert_eq!(result, Ok(json.replace(",\n    \"b\"", "")));
+    for (list, part) in
+        [(" [a, b, a]", "twice"), (" [a, # of a\n  b]", "comment"), (" a", "no list")]
+    {
+        let text = format!("k:{list}\n");
+        let fault = changed(Format::Yaml, &text, &remove("k", "a")).unwrap_err();
+        assert!(fault.contains(part), "{text}: {fault}");
+    }
+    assert!(changed(Format::Yaml, "a: 1\n", &remove("k", "a")).unwrap_err().contains("no key"));
+}
+
 #[test]
 fn a_list_that_goes_on_at_the_start_of_a_line_is_changed_in_place() {
     let text = "# é\ntitle: t\ntags: [\"á\",\n\"b\",\nc]\nend: {a: 1,\nb: 2} # note\n";
@@ -367,8 +439,9 @@ fn some_text() -> impl Strategy<Value = String> {
 
 fn some_change() -> impl Strategy<Value = KeyChange> {
     let key = prop_oneof![4 => "k[0-4]", 1 => "k[0-4]\\.[ab]", 1 => "new|a b|x: y"];
-    (key, some_value(), 0_u8..4).prop_map(|(key, value, kind)| match kind {
+    (key, some_value(), 0_u8..5).prop_map(|(key, value, kind)| match kind {
         0 => KeyChange::Unset(key),
+        2 => KeyChange::Remove(key, value),
         1 => KeyChange::Add(key, value),
         _ => KeyChange::Set(key, value),
     })
@@ -416,12 +489,18 @@ fn a_key_beside_one_in_another_case_and_a_null_in_toml_are_refused() {
 #[test]
 fn comments_between_braces_and_brackets_stay_where_they_are() {
     let yaml = "flow: {\n  a: 1, # ca\n  b: 2, # cb\n  c: 3  # cc\n}\nl: [a,\n  b # lb\n]\nm: [a, b] # cm\n";
-    for change in [unset("flow.b"), unset("flow.c"), set("flow.d", "4"), add("l", "c")] {
+    for change in [set("flow.d", "4"), add("l", "c")] {
         let result = changed(Format::Yaml, yaml, &change);
         assert!(result.is_err(), "{change:?}: {result:?}");
     }
-    let result = changed(Format::Yaml, yaml, &add("m", "c")).unwrap();
-    assert_eq!(result, yaml.replace("[a, b]", "[a, b, c]"));
+    for (change, from, to) in [
+        (add("m", "c"), "[a, b]", "[a, b, c]"),
+        (unset("flow.b"), "  b: 2, # cb\n", ""),
+        (unset("flow.c"), "  c: 3  # cc\n", ""),
+    ] {
+        let result = changed(Format::Yaml, yaml, &change);
+        assert_eq!(result, Ok(yaml.replace(from, to)), "{change:?}");
+    }
     assert!(changed(Format::Toml, "l = [\n  1, # one\n  2 # two\n]\n", &add("l", "3")).is_err());
 }
 
@@ -431,6 +510,15 @@ proptest! {
     #[test]
     fn a_change_of_generated_yaml_changes_one_value(text in some_text(), change in some_change()) {
         check(&text, &change);
+        let map = parse(text.as_bytes(), Format::Yaml).ok().flatten().unwrap_or_default();
+        for (key, value) in &map {
+            let Value::Array(values) = value else { continue };
+            for value in values {
+                check(&text, &KeyChange::Remove(key.clone(), value.clone()));
+            }
+            let reversed = values.iter().rev().skip(1).cloned().collect();
+            check(&text, &KeyChange::Set(key.clone(), Value::Array(reversed)));
+        }
     }
 
     #[test]

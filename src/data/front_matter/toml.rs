@@ -106,8 +106,10 @@ impl TomlReader<'_> {
                 Kind::Scalar(quote)
             }
             Value::Array(values) => {
-                let last = values.iter().last().and_then(Value::span).map(|span| span.end);
-                Kind::List(KeyInsertionPoint::Inline(span.start + 1, last))
+                let items = values.iter().filter_map(Value::span);
+                let items: Vec<_> = items.map(|it| ByteSpan::new(it.start, it.end)).collect();
+                let last = items.last().map(|last| last.end);
+                Kind::List(KeyInsertionPoint::Inline(span.start + 1, last), items)
             }
             Value::InlineTable(table) => Kind::Mapping(self.inline(table, span)),
             _ => Kind::Scalar(None),

@@ -117,7 +117,7 @@ impl YamlReader<'_> {
             let last = items.last().map(|last| last.end);
             let insertion_point = KeyInsertionPoint::Inline(start.start + 1, last);
             let span = ByteSpan::new(start.start, end.max(start.end));
-            return ValueLayout { span, kind: Kind::List(insertion_point), obstacle };
+            return ValueLayout { span, kind: Kind::List(insertion_point, items), obstacle };
         }
         let last = items.last().map_or(0, |last| last.end);
         let lines_end = self.end_of_lines(region).max(last);
@@ -131,13 +131,41 @@ impl YamlReader<'_> {
         }
         let is_dash =
             prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
-        let insertion_point = if is_dash {
-            KeyInsertionPoint::Line(lines_end, prefix)
+        let (insertion_point, lines) = if is_dash {
+            let lines = self.lines_of_items(ByteSpan::new(line, lines_end));
+            (KeyInsertionPoint::Line(lines_end, prefix), lines)
         } else {
-            KeyInsertionPoint::None
+            (KeyInsertionPoint::None, Vec::new())
         };
+        // A line with the mark of an item may be within an item.
+        let items = if lines.len() == items.len() { lines } else { Vec::new() };
         let span = ByteSpan::new(start.start, lines_end.max(start.start));
-        ValueLayout { span, kind: Kind::List(insertion_point), obstacle }
+        ValueLayout { span, kind: Kind::List(insertion_point, items), obstacle }
+    }
+
+    /// Returns the lines of each item of a list in block style, without comments before and after it. All lines with the
+    /// mark of an item have the indentation of the first one.
+    fn lines_of_items(&self, list: ByteSpan) -> Vec<ByteSpan> {
+        let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
+        let first = self.get(list.start, list.end);
+        let indent = indent_of(first);
+        let mut starts = Vec::new();
+        let mut position = list.start;
+        while position < list.end {
+            let next = next_line_start(self.text.as_bytes(), position);
+            let line = self.get(position, next);
+            let mut after = line.get(indent..).unwrap_or_default().chars();
+            if indent_of(line) == indent
+                && after.next() == Some('-')
+                && after.next().is_none_or(char::is_whitespace)
+            {
+                starts.push(position);
+            }
+            position = next;
+        }
+        let ends = starts.iter().skip(1).copied().chain([list.end]);
+        let items = starts.iter().zip(ends).map(|(start, end)| ByteSpan::new(*start, end));
+        items.map(|item| ByteSpan::new(item.start, self.end_of_lines(item))).collect()
     }
 
     fn mapping(

@@ -410,7 +410,7 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
 
 /// Plans front matter with one key for a file without any.
 fn made(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Refusal> {
-    if matches!(change, KeyChange::Unset(_)) {
+    if change.needs_key() {
         return Err(Refusal::NotInPlace(format!("there is no key {}", change.key())));
     }
     let splice = front_matter::splice("", Format::Yaml, change).map_err(Refusal::NotInPlace)?;
