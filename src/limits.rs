@@ -264,6 +264,8 @@ limits! {
     MAX_LOCK_WAIT_SECONDS = 86_400, "largest-wait", "seconds; the largest value of --wait";
     LOCK_WAIT_SECONDS = 10, "wait",
         "seconds that a writer waits for another writer unless --wait is given";
+    READER_WAIT_SECONDS = 5, "reader-wait",
+        "seconds that a reader waits for another program that locks the whole store";
     WATCH_QUIET_MILLISECONDS = 200, "watch-quiet",
         "milliseconds without changes after which ingest --watch ingests";
     WATCH_DELAY_MILLISECONDS = 2000, "watch-delay",

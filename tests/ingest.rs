@@ -620,6 +620,37 @@ fn a_link_to_a_store_opens_that_store() {
 }
 
 #[test]
+fn no_store_is_made_where_a_link_leads() {
+    use std::os::unix::fs::symlink;
+    let place = Place::with(&[("A/sub/a.md", "# A\n"), ("B/x", "")]);
+    symlink("../B/s.db", place.join("A/.mdsel.db")).unwrap();
+    for (folder, arguments) in [
+        ("A", &["ingest"][..]),
+        ("A/sub", &["ingest"]),
+        ("A/sub", &["toc"]),
+        ("", &["ingest", "--db", "A/.mdsel.db", "A"]),
+    ] {
+        let answer = place.run_in(folder, arguments, "").ends(2);
+        assert_eq!(answer.code(), "STORE_NOT_FOUND", "{arguments:?}");
+        assert!(answer.stderr.contains(".mdsel.db: it is a symbolic link to ../B/s.db"));
+    }
+    assert_eq!(std::fs::read_dir(place.join("B")).unwrap().count(), 1);
+    place.run(&["ingest", "--db", "B/s.db", "A"]).success();
+    place.run_in("A/sub", &["toc"], "").success();
+}
+
+#[test]
+fn an_ingest_waits_as_long_as_it_is_told_for_a_program_that_locks_the_store() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let other = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
+    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let started = std::time::Instant::now();
+    assert_eq!(place.run(&["ingest", "--wait", "1"]).ends(2).code(), "LOCKED");
+    let waited = started.elapsed().as_millis();
+    assert!((900..4500).contains(&waited), "{waited} ms");
+}
+
+#[test]
 fn a_document_that_became_a_link_is_removed_by_a_refresh() {
     let place = Place::ingested(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
     place.remove("a.md");

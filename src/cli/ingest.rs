@@ -135,7 +135,7 @@ impl AnyCommand for IngestArgs {
             Location::File(path) => {
                 (!path.exists(), path.strip_prefix(&folder).unwrap_or(path).display().to_string())
             }
-            Location::Server(url) => (store.peek()?.is_none(), store::without_password(url)),
+            Location::Server(url) => (!store.exists()?, store::without_password(url)),
         };
         let paths: Vec<PathBuf> = self.paths.iter().map(|path| folder.join(path)).collect();
         let root = global.root.as_ref().map(|root| folder.join(root));
@@ -170,7 +170,7 @@ impl AnyCommand for IngestArgs {
         }
         if !is_new && !is_preview {
             // This finishes an interrupted edit. Errors of the store are left to the ingest.
-            drop(store.reader(Purpose::Read));
+            drop(store.reader(Purpose::ReadAtOnce));
         }
         let bar = Bar::new();
         let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };

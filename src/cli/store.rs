@@ -106,7 +106,9 @@ pub(super) fn find_named(named: Option<&Path>) -> Result<Option<Location>> {
         return Location::named(name).map(Some);
     }
     let folder = current_folder()?;
-    let found = folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.exists());
+    // A link that leads nowhere is not passed over: the store may be on a disk that is not mounted.
+    let exists = |path: &PathBuf| path.symlink_metadata().is_ok();
+    let found = folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(exists);
     Ok(found.map(Location::File))
 }
 

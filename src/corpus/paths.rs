@@ -137,17 +137,21 @@ fn leads_nowhere(error: &std::io::Error) -> bool {
 }
 
 /// Resolves symbolic links in the path of a store, so that the store has one lock and one root under every
-/// name. The store need not exist.
+/// name. The store need not exist, but a symbolic link in its place must lead to it: it may come from somebody else, and
+/// would make a store in any folder.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     if let Ok(target) = std::fs::read_link(path) {
-        let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        // The target may be another link, or a file that does not exist yet.
-        let target = folder.join(target);
-        return if path.exists() {
-            path.canonicalize().map_err(|error| Error::io(path, error))
-        } else {
-            canonical(&target)
-        };
+        if !path.exists() {
+            let name = path.file_name().map_or(path, Path::new).display();
+            let message = format!(
+                "{name}: it is a symbolic link to {}, where there is no store",
+                target.display()
+            );
+            return Err(Error::new(ErrorKind::StoreNotFound, message).with_hint(
+                "remove the link, or make the store at its target with `mdsel ingest --db FILE`",
+            ));
+        }
+        return path.canonicalize().map_err(|error| Error::io(path, error));
     }
     canonical(path)
 }

@@ -115,7 +115,7 @@ fn walk(
 
 /// Ingests the requested part of the corpus.
 pub fn run(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
-    if request.store.peek()?.is_none() {
+    if !request.store.exists()? {
         // Refuse the request before a store is created for it.
         IngestPlan::new(request, None)?.refuse_missing(&[])?;
     }

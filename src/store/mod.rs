@@ -115,6 +115,10 @@ pub struct Store {
 
 impl Store {
     /// Returns the store file at `path`, which must be absolute.
+    ///
+    /// # Errors
+    ///
+    /// `STORE_NOT_FOUND` if `path` is a symbolic link that leads to no file: a store would be made in another folder.
     pub fn at(path: &Path, trust: Trust) -> Result<Self> {
         Ok(Self::new(Box::new(LocalEngine::new(resolved(path)?)), trust))
     }
@@ -196,6 +200,18 @@ impl Store {
             Ok(reader) => Ok(Some(reader)),
             Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whether the store exists. Does not wait for a program that locks it.
+    pub fn exists(&self) -> Result<bool> {
+        match self.engine.reader(Purpose::ReadAtOnce) {
+            Ok(_) => Ok(true),
+            Err(error) => match error.kind() {
+                ErrorKind::Locked => Ok(true),
+                ErrorKind::StoreNotFound => Ok(false),
+                _ => Err(error),
+            },
         }
     }
 

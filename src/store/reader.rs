@@ -140,6 +140,8 @@ pub type FrontMatterData = Option<Map<String, Value>>;
 pub enum Purpose {
     /// For everything except searches.
     Read,
+    /// Like [`Self::Read`], but fails with `LOCKED` instead of waiting for a program that locks the whole store.
+    ReadAtOnce,
     /// Also for searches.
     Search,
 }

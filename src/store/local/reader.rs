@@ -227,6 +227,7 @@ impl StoreState {
     pub(super) fn open(path: &Path, purpose: Purpose) -> Result<Self> {
         let (snapshot, full_text) = match purpose {
             Purpose::Read => (Snapshot::open(path)?, None),
+            Purpose::ReadAtOnce => (Snapshot::open_at_once(path)?, None),
             Purpose::Search => {
                 let (snapshot, full_text) = FullText::open(path)?;
                 (snapshot, Some(full_text))
@@ -237,7 +238,7 @@ impl StoreState {
 
     /// Returns whether the state can be used again for `purpose`.
     pub(super) fn serves(&self, purpose: Purpose) -> bool {
-        purpose == Purpose::Read || self.full_text().as_ref().is_some_and(FullText::is_usable)
+        purpose != Purpose::Search || self.full_text().as_ref().is_some_and(FullText::is_usable)
     }
 
     /// Pins the newest generation again. Returns false if the store must be opened again.

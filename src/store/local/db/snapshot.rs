@@ -8,6 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rusqlite::ffi::ErrorCode;
 use rusqlite::types::Value;
@@ -79,10 +80,14 @@ pub(in crate::store) struct Snapshot {
 
 impl Snapshot {
     /// Opens a store with the newest schema; `None` if it must be migrated first.
-    pub(super) fn open_current(path: &Path, held: Option<&File>) -> Result<Option<Self>> {
+    pub(super) fn open_current(
+        path: &Path,
+        held: Option<&File>,
+        wait: Duration,
+    ) -> Result<Option<Self>> {
         let path = path.to_owned();
         let file = FileIdentity::of(&path);
-        let (mut connection, lock) = connect_for_reading(&path, held)?;
+        let (mut connection, lock) = connect_for_reading(&path, held, wait)?;
         let timer = StatementTimer::new();
         let of_statement = timer.clone();
         connection
@@ -343,9 +348,15 @@ const LOG_FILES: usize = 2;
 /// memory of its log. The file is then opened as immutable, which is correct only if there is no
 /// log. A full disk may get room again at any time, so a lock excludes writers in that case:
 /// `held`, or a shared lock acquired here.
-fn connect_for_reading(path: &Path, held: Option<&File>) -> Result<(Connection, Option<File>)> {
+fn connect_for_reading(
+    path: &Path,
+    held: Option<&File>,
+    wait: Duration,
+) -> Result<(Connection, Option<File>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = connect(path, path, flags)?;
+    let most = Duration::from_secs(limits::READER_WAIT_SECONDS as u64);
+    connection.busy_timeout(wait.min(most)).map_err(|error| store_error(path, error))?;
     let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
     let Err(error) = probe else { return Ok((connection, None)) };
     // SQLite reports a limit of open files as it does a log that it cannot open.

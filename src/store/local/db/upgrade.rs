@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::time::Duration;
 
 use super::snapshot::Snapshot;
 use super::writer::RowWriter;
@@ -25,26 +26,36 @@ impl Snapshot {
     /// Opens the store at `path` and pins its newest generation. A store with an older schema is
     /// migrated first.
     pub(in crate::store) fn open(path: &Path) -> Result<Self> {
-        Self::open_locked(path, None)
+        Self::open_within(path, None, limits::LOCK_WAIT)
+    }
+
+    /// Opens the store like [`Self::open`], but does not wait for another program.
+    pub(in crate::store) fn open_at_once(path: &Path) -> Result<Self> {
+        Self::open_within(path, None, Duration::ZERO)
     }
 
     /// Opens the store like [`Self::open`]. `lock` is the writer's lock if the caller holds it.
     pub(in crate::store) fn open_locked(path: &Path, lock: Option<&File>) -> Result<Self> {
+        Self::open_within(path, lock, limits::LOCK_WAIT)
+    }
+
+    /// Opens the store like [`Self::open_locked`]. Waits up to `wait` for a writer, and for less time for a program that
+    /// locks the whole store.
+    fn open_within(path: &Path, lock: Option<&File>, wait: Duration) -> Result<Self> {
         if peek(path)? == Header::Absent {
             return Err(not_found(path));
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        match Self::open_current(&path, lock)? {
+        match Self::open_current(&path, lock, wait)? {
             Some(snapshot) => Ok(snapshot),
             None => {
-                let wait = limits::LOCK_WAIT;
                 let migrated = RowWriter::open(&path, IfAbsent::Fail, wait)
                     .and_then(|writer| writer.checkpoint());
                 migrated.map_err(|error| match error.kind() {
                     ErrorKind::ReadOnly => not_upgraded(&path),
                     _ => error,
                 })?;
-                Self::open_current(&path, lock)?
+                Self::open_current(&path, lock, wait)?
                     .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
             }
         }
