@@ -141,6 +141,11 @@ limits! {
         "edits of one batch that cannot be made which its answer names; further edits are not checked";
     MAX_REPARSED_BYTES = 1 << 30, "reparsed-bytes",
         "bytes of documents that one batch of edits parses again: each edit of a document after its first parses all of it";
+    MAX_FOOTNOTE_NESTING = 8, "footnote-nesting",
+        "footnotes in footnotes whose references an edit follows; deeper ones are text";
+    MAX_LINK_ROUNDS = 5, "link-rounds",
+        "times that a rename or a move rewrites links in headings, each of which may rename another section; one that \
+         needs more is refused";
     MAX_HTML_DOCUMENTS = 1_000, "html-documents",
         "documents in which a move searches for HTML that leads to what is moved";
     MAX_QUERY_BYTES = 2048, "query-bytes",
@@ -168,21 +173,29 @@ limits! {
         "occurrences of a text to replace whose lines the error of a refused edit names";
     MAX_REFERENCE_BYTES = 4096, "reference-bytes",
         "bytes of a link in which an edit looks for the label of a definition; for a longer link the definition is kept";
+    SUMMARY_WORDS = 50, "summary-words",
+        "words of the content that stands for the summary of a place without one";
     MAX_SUMMARY_CHARS = 1000, "summary-chars",
         "characters of the summary of a place; a longer one is cut";
     MAX_HINT_CHARS = 40, "hint-chars", "characters of a name that a hint repeats";
     MAX_NAMESPACES_COMPARED = 2_000, "namespaces-compared",
         "document names that are compared with a name that was not found";
+    MAX_NAMES_COMPARED = 1_000, "names-compared",
+        "names of languages, columns or keys that are compared with one that was not found";
     MAX_FOLDERS_COMPARED = 50, "folders-compared",
         "names of folders that are compared with one that was not found";
     MAX_DOCUMENTS_TRIED = 256, "documents-tried",
         "documents in which the correction of a misspelled selector is tried";
     MAX_SECTIONS_COMPARED = 5_000, "sections-compared",
         "titles of a document that are compared with a title that was not found";
+    MAX_TITLE_PARTS = 8, "title-parts",
+        "parts between slashes of one title in a path of titles; a title with more is not found by such a path";
     MAX_ANCHORS_COMPARED = 1_000_000, "anchors-compared",
         "names that a check of links compares with missing anchors to suggest others";
     MAX_FILES_LISTED = 1_000_000, "files-listed",
         "files and folders below the root that are searched for a file by name; with more, the link is unchecked";
+    MAX_ADDED_FILES_TRIED = 100, "added-files",
+        "files in the folders of documents that are tried to find one that was added after the ingest";
     MAX_SUMMARY_PARAGRAPHS = 50, "summary-paragraphs",
         "paragraphs of a document that are searched for one with visible text, for the summary";
     MAX_SITE_ROOTS = 100, "site-roots", "folders that --site-root may name";
@@ -270,6 +283,8 @@ limits! {
         "milliseconds without changes after which ingest --watch ingests";
     WATCH_DELAY_MILLISECONDS = 2000, "watch-delay",
         "milliseconds after a change after which ingest --watch ingests, even if changes continue";
+    WATCH_RETRY_MILLISECONDS = 500, "watch-retry",
+        "milliseconds after which ingest --watch tries again if the store or the files cannot be used";
     CONNECT_SECONDS = 10, "connect-seconds",
         "seconds to wait for a connection to a server unless the URL or `PGCONNECT_TIMEOUT` says how long";
     QUERY_SECONDS = 10, "query-seconds", "seconds that one SQL statement may run";
@@ -277,6 +292,9 @@ limits! {
         "seconds that one SQL statement may run in a check of the whole store";
     CHECK_BYTES = 4 << 20, "check-bytes",
         "bytes of a document; a larger document is checked alone";
+    MAX_HASHES_SEARCHED = 256, "hashes-searched",
+        "documents whose hash a repair of a damaged store searches for on all pages; of further ones the bytes are not \
+         recognized";
     MAX_FAULTS = 1000, "faults", "problems that one check by SQLite lists";
 }
 

@@ -241,7 +241,8 @@ fn site_roots(given: &[String], current: &Path) -> Vec<(PathBuf, String)> {
 
 /// The time after which a watch tries again.
 #[cfg(feature = "watch")]
-const RETRY: std::time::Duration = std::time::Duration::from_millis(500);
+const RETRY: std::time::Duration =
+    std::time::Duration::from_millis(crate::limits::WATCH_RETRY_MILLISECONDS as u64);
 
 /// Ingests after each change, until nobody reads the output or the store is gone or damaged.
 #[cfg(feature = "watch")]

@@ -14,11 +14,9 @@ use super::paths::{collection_folder, is_really_below, relative};
 use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 use crate::links::{SiteRoot, folder_of, join, normalized};
 use crate::message::{Message, message};
-
-/// The maximum number of files that are read to find one that was added.
-const MOST_READ: usize = 100;
 
 /// A folder of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -215,7 +213,7 @@ impl Roots {
     }
 
     /// Returns the path of a file that an ingest would take, if one is in a folder of the documents at `known`, which
-    /// are sorted, or in one above, and is not among them. Lists only these folders, and reads at most [`MOST_READ`] files.
+    /// are sorted, or in one above, and is not among them. Lists only these folders, and reads at most [`limits::MAX_ADDED_FILES_TRIED`] files.
     pub(crate) fn added_beside(&self, own_files: &[PathBuf], known: &[&str]) -> Option<String> {
         let mut of_documents: Vec<&str> = known.iter().copied().map(folder_of).collect();
         of_documents.dedup();
@@ -243,7 +241,7 @@ impl Roots {
             added.extend(paths.filter(|path| known.binary_search(&path.as_str()).is_err()));
         }
         added.sort();
-        let mut added = added.into_iter().take(MOST_READ);
+        let mut added = added.into_iter().take(limits::MAX_ADDED_FILES_TRIED);
         added.find(|path| self.left_out(own_files, path).is_none())
     }
 

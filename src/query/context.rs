@@ -33,9 +33,6 @@ use crate::visible::quoted;
 /// The best hits of a question, which keep their ranks whatever links to them.
 const RANKED_HITS: usize = 10;
 
-/// The number of words of the content that stands for a summary that a document or a section lacks.
-const WORDS_FOR_SUMMARY: usize = 50;
-
 /// The most linked nodes that follow a hit. The next hit is worth more than all links of a table of contents.
 const LINKED_BESIDE_HIT: usize = 3;
 
@@ -507,7 +504,7 @@ fn item(
     let is_bare = !has_passage && node.summary.is_none();
     let with_body = request.with_body || request.shows_content && is_bare;
     let extent = match (request.with_body, with_body) {
-        (false, true) if has_sections(place) => Extent::Words(WORDS_FOR_SUMMARY),
+        (false, true) if has_sections(place) => Extent::Words(limits::SUMMARY_WORDS),
         (_, true) => Extent::Words(0),
         (_, false) => Extent::Structure,
     };

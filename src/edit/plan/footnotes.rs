@@ -10,6 +10,7 @@ use regex::bytes::Regex;
 use super::labels::{all_labels, bracketed, key};
 use super::text::trimmed;
 use super::version::Version;
+use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
 use crate::position::{ByteSpan, lines};
 
@@ -30,9 +31,6 @@ pub(in crate::edit) fn has_footnote(version: &Version, label: &str) -> bool {
     let label = key(label);
     all_labels(version).iter().any(|(_, other)| *other == label)
 }
-
-/// Footnotes in footnotes that are searched. Their text is plain text below.
-const MAX_DEPTH: usize = 8;
 
 /// The labels, with their `^`, of the footnote references at `span`, and of the footnotes that begin there.
 pub(super) fn footnote_references(version: &Version, span: ByteSpan) -> Vec<ByteSpan> {
@@ -56,7 +54,7 @@ fn references(version: &Version, span: ByteSpan, depth: usize) -> Vec<ByteSpan> 
             }
             NodeKind::Block(BlockType::Code | BlockType::Html | BlockType::Definition)
             | NodeKind::Root => continue,
-            NodeKind::Block(BlockType::Footnote) if depth < MAX_DEPTH => {
+            NodeKind::Block(BlockType::Footnote) if depth < limits::MAX_FOOTNOTE_NESTING => {
                 found.extend(references_in_footnote(version, node.bytes, depth + 1));
                 continue;
             }

@@ -25,10 +25,6 @@ use crate::query::links::graph::Graph;
 use crate::query::open_document::OpenDocument;
 use crate::store::{Lookup, StoredDocument};
 
-/// Rewriting a link may rename a section, if the link is in its heading. Then the links to it follow in the next
-/// round.
-const ROUNDS: usize = 5;
-
 /// The number of documents whose links are read together.
 const CHUNK: usize = 64;
 
@@ -43,7 +39,9 @@ pub(super) fn relink(
     let mut versions: BTreeMap<i64, NewVersion> =
         versions.into_iter().map(|version| (version.old.stored.id, version)).collect();
     let mut last = Vec::new();
-    for _ in 0..ROUNDS {
+    // Rewriting a link may rename a section, if the link is in its heading. Then the links to it follow in the next
+    // round.
+    for _ in 0..limits::MAX_LINK_ROUNDS {
         // The others are found as before.
         let renamed = versions.values().filter(|version| version.is_renamed);
         let changed = renamed.map(NewVersion::changed).collect();

@@ -171,9 +171,6 @@ trait Source {
     fn show(&mut self, document: &OpenDocument, found: Self::Found) -> Result<Self::Item>;
 }
 
-/// Number of names with which an unknown one is compared.
-const MAX_NAMES_COMPARED: usize = 1_000;
-
 /// Number of items among which a name that was asked for is looked for before the whole store is.
 const FIRST_ITEMS: usize = 64;
 
@@ -335,7 +332,7 @@ fn known_names<S: Source>(
     let mut names = Vec::new();
     for stored in &documents {
         for found in source.all_names(stored)? {
-            if !names.contains(&found) && names.len() < MAX_NAMES_COMPARED {
+            if !names.contains(&found) && names.len() < limits::MAX_NAMES_COMPARED {
                 names.push(found);
             }
         }

@@ -4,11 +4,9 @@
 //! one tier are an ambiguity error.
 
 use crate::address::{Tree, split_marks};
+use crate::limits;
 use crate::markdown::outline::Section;
 use crate::markdown::slug::{comparable, slug};
-
-/// Number of parts between slashes that the title of a section may have in a path.
-const MOST_PARTS: usize = 8;
 
 /// How exactly a text names a section, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +119,7 @@ impl SectionPath {
     pub(super) fn exact_keys(&self) -> Vec<String> {
         let texts: Vec<&str> = self.parts.iter().map(|part| part.text.as_str()).collect();
         // A title may have slashes, but not many.
-        let first = texts.len().saturating_sub(MOST_PARTS).max(1);
+        let first = texts.len().saturating_sub(limits::MAX_TITLE_PARTS).max(1);
         let ends = (first..texts.len()).filter_map(|start| Some(texts.get(start..)?.join("/")));
         std::iter::once(self.last_part().to_owned())
             .chain(ends)
@@ -302,7 +300,7 @@ fn are_titles_of(sections: &[&Section], parts: &[PathPart], is_whole: bool) -> b
     };
     let has_slashes = |title: &str| {
         let of_title: Vec<String> = title.split('/').map(|part| comparable(part.trim())).collect();
-        let is_several = (2..=MOST_PARTS).contains(&of_title.len());
+        let is_several = (2..=limits::MAX_TITLE_PARTS).contains(&of_title.len());
         let start = parts.len().checked_sub(of_title.len()).filter(|_| is_several);
         start.is_some_and(|start| {
             let (rest, own) = parts.split_at(start);

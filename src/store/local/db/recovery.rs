@@ -20,9 +20,6 @@ use crate::corpus::{IngestOptions, root_folder};
 use crate::error::Result;
 use crate::limits;
 
-/// Maximum number of documents whose hash is searched for on every page.
-const MOST_SEARCHED: usize = 256;
-
 /// A store of which the intact parts are read.
 pub(in crate::store) struct DamagedStore {
     pages: Pages,
@@ -310,11 +307,12 @@ impl DamagedStore {
         })
     }
 
-    /// Returns whether any page contains `hash`. Returns `false` after [`MOST_SEARCHED`] calls, so that
+    /// Returns whether any page contains `hash`. Returns `false` after [`limits::MAX_HASHES_SEARCHED`] calls, so that
     /// the time is linear in the size of the file.
     fn is_anywhere(&self, hash: &[u8]) -> bool {
         self.searched.set(self.searched.get() + 1);
-        self.searched.get() <= MOST_SEARCHED && self.is_on_a_page(hash, self.pages.numbers())
+        self.searched.get() <= limits::MAX_HASHES_SEARCHED
+            && self.is_on_a_page(hash, self.pages.numbers())
     }
 
     /// Returns the bytes of a document from its chunks, if `is_it` accepts them.
