@@ -470,6 +470,27 @@ fn a_killed_edit_of_several_files_is_whole_before_an_ingest_reads_them() {
 }
 
 #[test]
+fn recovery_removes_the_empty_folders_that_the_edit_made() {
+    for (is_there, point) in [false, true]
+        .into_iter()
+        .flat_map(|is_there| [(is_there, "edit-noted"), (is_there, "edit-temporary-made")])
+    {
+        let place = before_a_move();
+        if is_there {
+            std::fs::create_dir(place.join("new")).unwrap();
+        }
+        let command = ["move", "a.md", "new/deep/c.md"];
+        let output = run(&place, &command, &format!("{point}=return(abort)"));
+        assert!(output.status.signal().is_some() && place.join("new/deep").is_dir(), "{output:?}");
+        let said = place.run(&["status"]).success();
+        assert!(said.text().contains("was not made"), "{}", said.text());
+        // The user's own folder stays.
+        assert_eq!(place.join("new").exists(), is_there, "{point}");
+        assert!(!place.join("new/deep").exists() && has(&place, "a.md", "precious"), "{point}");
+    }
+}
+
+#[test]
 fn recovery_removes_no_bytes_that_are_nowhere_else() {
     let commands = [&["move", "a.md::Part", "--to", "b.md::In"][..], &["move", "a.md", "new/c.md"]];
     // A user adds a line to a file, or makes a file or a folder, before the next command.

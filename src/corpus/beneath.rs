@@ -46,7 +46,7 @@ pub(crate) fn make_below(
 
 /// Opens the folder at `path` below `root`. Calls `prepare` with the parent and the name of each folder before it is
 /// opened. The error of a symbolic link is `LOOP`, and that of another file is `NOTDIR`.
-fn descend(
+pub(crate) fn descend(
     root: BorrowedFd<'_>,
     path: &str,
     mut prepare: impl FnMut(BorrowedFd<'_>, &str) -> io::Result<()>,

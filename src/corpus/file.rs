@@ -7,7 +7,7 @@
 use std::fs::{File, Permissions};
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use super::Roots;
 use super::attributes::copy_attributes;
-use super::beneath::{check_new, is_not_a_folder, make_below, open_below, open_root};
+use super::beneath::{check_new, descend, is_not_a_folder, make_below, open_root};
 use crate::error::{Error, ErrorKind, Result};
 use crate::failpoint::failpoint;
 use crate::message::{message, shell_word};
@@ -54,6 +54,15 @@ impl Drop for CreatedFolders {
     }
 }
 
+/// The state of the folders of a file.
+#[derive(Clone, Copy)]
+enum Folders {
+    /// They are there, and an interrupted edit made the innermost `made` ones.
+    Present { made: usize },
+    /// Those that are missing are created.
+    Missing,
+}
+
 /// A file name in an open folder below the root.
 #[derive(Debug)]
 pub(crate) struct FileHandle<'a> {
@@ -61,19 +70,25 @@ pub(crate) struct FileHandle<'a> {
     path: &'a Path,
     name: String,
     /// Removed at the end if the file was not created.
-    _created: CreatedFolders,
+    created: CreatedFolders,
 }
 
 impl<'a> FileHandle<'a> {
     /// Opens the folder of the file at `below`, relative to `root`. Messages call the file `path`.
     pub(super) fn open(root: &Path, below: &str, path: &'a str) -> Result<Self> {
-        Self::in_folder(root, below, path, false)
+        Self::in_folder(root, below, path, Folders::Present { made: 0 })
+    }
+
+    /// Opens the folder of a file for which an interrupted edit made the innermost `made` folders; see [`Self::open`].
+    /// Those that are empty when the handle is dropped are removed.
+    pub(super) fn open_made(root: &Path, below: &str, path: &'a str, made: usize) -> Result<Self> {
+        Self::in_folder(root, below, path, Folders::Present { made })
     }
 
     /// Opens the folder of a file, and creates missing folders; see [`Self::open`]. Those that are empty when the
     /// handle is dropped are removed.
     pub(super) fn make(root: &Path, below: &str, path: &'a str) -> Result<Self> {
-        Self::in_folder(root, below, path, true)
+        Self::in_folder(root, below, path, Folders::Missing)
     }
 
     /// Fails if [`Self::make`] or the creation of the file would fail because of the path. Makes nothing.
@@ -82,29 +97,41 @@ impl<'a> FileHandle<'a> {
         check_new(opened, below).map_err(|error| unmade(path, error))
     }
 
-    fn in_folder(root: &Path, below: &str, path: &'a str, is_made: bool) -> Result<Self> {
+    fn in_folder(root: &Path, below: &str, path: &'a str, state: Folders) -> Result<Self> {
         if below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(outside(path));
         }
         let root = open_root(root).map_err(|error| Error::io(root, error))?;
         let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
         let mut created = CreatedFolders::default();
-        let folder = if is_made {
-            make_below(root, folders, |parent, name| {
-                created.0.push((parent.try_clone_to_owned()?, name.to_owned()));
-                Ok(())
-            })
-        } else {
-            open_below(root, folders)
+        let mut add = |parent: BorrowedFd<'_>, name: &str| {
+            created.0.push((parent.try_clone_to_owned()?, name.to_owned()));
+            Ok(())
+        };
+        let folder = match state {
+            Folders::Missing => make_below(root, folders, add),
+            Folders::Present { made } => {
+                let mut rest = folders.split_terminator('/').count();
+                descend(root.as_fd(), folders, |parent, name| {
+                    let is_made = rest <= made;
+                    rest -= 1;
+                    if is_made { add(parent, name) } else { Ok(()) }
+                })
+            }
         };
         let folder = folder.map_err(|error| match error {
-            error if is_made => unmade(path, error),
+            error if matches!(state, Folders::Missing) => unmade(path, error),
             // A symbolic link is another error than a file in the place of a folder.
             error if matches!(error.kind(), NotFound | NotADirectory) => gone(path),
             error if is_not_a_folder(&error) => outside(path),
             error => Error::io(Path::new(path), error),
         })?;
-        Ok(Self { folder, path: Path::new(path), name: name.to_owned(), _created: created })
+        Ok(Self { folder, path: Path::new(path), name: name.to_owned(), created })
+    }
+
+    /// Returns the number of folders that were created for the file. They are the innermost ones.
+    pub(crate) fn created_folders(&self) -> usize {
+        self.created.0.len()
     }
 
     fn io(&self, error: impl Into<std::io::Error>) -> Error {
@@ -336,30 +363,44 @@ fn outside(path: &str) -> Error {
 /// The prefix of the names of all temporary files.
 const PREFIX: &str = ".mdsel-edit-";
 
-/// Returns a random name for a temporary file.
-pub(crate) fn temporary_name() -> String {
+/// What precedes the number of folders that an edit made for a file, in the name of its temporary file.
+const MADE_FOLDERS: &str = "-folders-";
+
+/// The end of the names of temporary files that take back an edit.
+const TAKE_BACK: &str = "-undo";
+
+/// Returns a random name for a temporary file. The edit made this number of folders for the file.
+pub(crate) fn temporary_name(made_folders: usize) -> String {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
-    format!("{PREFIX}{:016x}", hasher.finish())
+    let name = format!("{PREFIX}{:016x}", hasher.finish());
+    if made_folders == 0 { name } else { format!("{name}{MADE_FOLDERS}{made_folders}") }
 }
 
-/// The end of the names of temporary files that take back an edit.
-const TAKE_BACK: &str = "00";
-
-/// Returns a random name for a temporary file that takes back an edit.
-pub(crate) fn temporary_name_to_take_back() -> String {
-    temporary_name() + TAKE_BACK
+/// Returns a random name for a temporary file that takes back the edit with the temporary file `name`.
+pub(crate) fn temporary_name_to_take_back(name: &str) -> String {
+    temporary_name(made_folders(name)) + TAKE_BACK
 }
 
-/// Whether the temporary file of that name takes back an edit. The names of others are shorter.
+/// Whether the temporary file of that name takes back an edit.
 pub(crate) fn takes_back(name: &str) -> bool {
-    name.len() == PREFIX.len() + 16 + TAKE_BACK.len()
+    name.ends_with(TAKE_BACK)
+}
+
+/// Returns the number of folders that an edit made for the file with the temporary file `name`.
+pub(crate) fn made_folders(name: &str) -> usize {
+    let name = name.strip_suffix(TAKE_BACK).unwrap_or(name);
+    name.split_once(MADE_FOLDERS).and_then(|(_, count)| count.parse().ok()).unwrap_or(0)
 }
 
 /// Whether `name` is the name of a temporary file. A hostile store may give any name.
 pub(crate) fn is_temporary(name: &str) -> bool {
-    name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let Some(rest) = name.strip_prefix(PREFIX) else { return false };
+    let rest = rest.strip_suffix(TAKE_BACK).unwrap_or(rest);
+    let (random, count) = rest.split_once(MADE_FOLDERS).unwrap_or((rest, "0"));
+    random.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && count.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -367,13 +408,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_with_the_prefix_and_hexadecimal_digits_are_temporary() {
-        assert!(is_temporary(&temporary_name()));
-        assert!(is_temporary(&temporary_name_to_take_back()));
-        assert!(takes_back(&temporary_name_to_take_back()) && !takes_back(&temporary_name()));
-        assert!(!is_temporary("README.md"));
-        assert!(!is_temporary(".mdsel-edit-../x"));
-        assert_ne!(temporary_name(), temporary_name());
+    fn the_name_of_a_temporary_file_says_what_a_recovery_does() {
+        for made in [0, 2] {
+            let name = temporary_name(made);
+            let back = temporary_name_to_take_back(&name);
+            assert!(is_temporary(&name) && is_temporary(&back), "{name} {back}");
+            assert!(!takes_back(&name) && takes_back(&back), "{name} {back}");
+            assert_eq!((made_folders(&name), made_folders(&back)), (made, made), "{name} {back}");
+        }
+        for name in
+            ["README.md", ".mdsel-edit-../x", ".mdsel-edit-1-folders-/..", ".mdsel-edit-x-undo"]
+        {
+            assert!(!is_temporary(name), "{name}");
+        }
+        assert_ne!(temporary_name(0), temporary_name(0));
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod walk;
 pub(crate) use beneath::{Files, is_not_a_folder, make_below, make_file, open_file, open_root};
 pub(crate) use disk::Disk;
 pub(crate) use file::{
-    FileHandle, Seen, conflict, is_temporary, takes_back, temporary_name,
+    FileHandle, Seen, conflict, is_temporary, made_folders, takes_back, temporary_name,
     temporary_name_to_take_back,
 };
 pub use options::{Collection, IngestOptions};

@@ -175,6 +175,13 @@ impl Roots {
         FileHandle::open(&root.folder, below, path)
     }
 
+    /// Opens the folder of the document at `path`, of which an interrupted edit made the innermost `made` folders; see
+    /// [`FileHandle::open_made`].
+    pub(crate) fn open_made<'a>(&self, path: &'a str, made: usize) -> Result<FileHandle<'a>> {
+        let (root, below) = self.of(path);
+        FileHandle::open_made(&root.folder, below, path, made)
+    }
+
     /// Removes the temporary file at `path` if it exists.
     pub(crate) fn remove_temporary(&self, path: &str) {
         if let Ok(file) = self.open(path) {

@@ -61,11 +61,12 @@ impl FileChange {
         after - self.before.as_ref().map_or(0, |before| length(&before.bytes))
     }
 
-    fn intent(&self) -> EditIntent {
+    /// Returns the record of the change of `file`.
+    fn intent(&self, file: &FileHandle<'_>) -> EditIntent {
         let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
         EditIntent {
             path: self.path.clone(),
-            temporary: temporary_name(),
+            temporary: temporary_name(file.created_folders()),
             old_hash: self.before.as_ref().map(|before| hash(&before.bytes)),
             new_hash: self.after.as_ref().map(|after| hash(after.bytes())),
         }
@@ -128,7 +129,6 @@ fn write(
     roots: &Roots,
     changes: Vec<FileChange>,
 ) -> Result<Vec<Warning>> {
-    let intents: Vec<EditIntent> = changes.iter().map(FileChange::intent).collect();
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     // Everything that can be refused is checked before anything is written. The handles are dropped after a recovery,
     // because they remove the folders that they created and that are empty then.
@@ -137,6 +137,8 @@ fn write(
         Some(_) => roots.open(path),
     });
     let files = opened.collect::<Result<Vec<_>>>()?;
+    let intents = changes.iter().zip(&files).map(|(change, file)| change.intent(file));
+    let intents: Vec<EditIntent> = intents.collect();
     let error = match try_write(store, writer.as_mut(), roots, changes, &files, &intents) {
         Ok(None) => {
             return Ok(writer.close().unwrap_or_else(|error| vec![made_nevertheless(&error)]));

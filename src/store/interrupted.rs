@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use super::{EditIntent, Engine, Purpose, Reader, StoredDocument, Writer, WriterMetadata};
-use crate::corpus::{FileHandle, Roots, Seen};
+use crate::corpus::{FileHandle, Roots, Seen, made_folders};
 use crate::error::{ErrorKind, Result, Warning};
 use crate::failpoint::failpoint;
 use crate::position::ByteSpan;
@@ -116,7 +116,8 @@ impl<'a> InterruptedFile<'a> {
         if roots.excluded(own_files, path).is_some() {
             return Ok(file(stored, None, Step::Leave("an ingest does not take the file")));
         }
-        let place = match roots.open(path) {
+        // Folders that the edit made go with the handle, if they are empty then.
+        let place = match roots.open_made(path, made_folders(temporary)) {
             // A folder that is missing may come back. One that a file replaced does not.
             Err(error)
                 if error.kind() == ErrorKind::Conflict

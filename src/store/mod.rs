@@ -372,7 +372,8 @@ impl StoredDocument {
 pub struct EditIntent {
     /// The path relative to the root, with `/` as separator.
     pub path: String,
-    /// The name of the temporary file in the same folder.
+    /// The name of the temporary file in the same folder. It also says how many folders the edit made for the file, and
+    /// whether the edit is taken back.
     pub temporary: String,
     /// blake3 of the old bytes; `None` if the file does not exist before the edit.
     pub old_hash: Option<[u8; 32]>,
@@ -384,7 +385,7 @@ impl EditIntent {
     /// Returns the record of the edit while it is taken back: the store has the old version again, and the file may have
     /// the new one. Without such a record, a recovery never replaces a new version by an old one.
     pub(crate) fn taken_back(&self) -> Self {
-        Self { temporary: temporary_name_to_take_back(), ..self.clone() }
+        Self { temporary: temporary_name_to_take_back(&self.temporary), ..self.clone() }
     }
 
     /// Whether the edit failed and is taken back.
