@@ -1818,3 +1818,26 @@ fn an_anchor_of_a_typed_link_stays_an_anchor() {
     assert_eq!(text(&place, "a.md"), expected);
     place.run(&["links", "check"]).success();
 }
+
+#[test]
+fn a_rename_names_the_links_whose_text_is_the_old_title() {
+    let place = Place::ingested(&[
+        ("a.md", "# A\n\n## Old `x`\n\n[Old x](#old-x), [Old `x`](#old-x)\n\n## Foo\n\n## Foo\n"),
+        (
+            "b.md",
+            "[Old `x`](a.md#old-x) [[a#Old x|Old x]]\n\n[other](a.md#old-x)\n\n[Foo](a.md#foo-1)\n",
+        ),
+    ]);
+    let warnings = |from: &str, to: &str| {
+        let answer = place.run(&["rename", from, "--title", to]).success().json();
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        warnings.iter().map(|one| one["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let expected =
+        "links to the section still have its old title as their text on 2 lines: a.md:5, b.md:1";
+    assert_eq!(warnings("a.md::Old x", "New"), [expected]);
+    // A link to another section that has the title is as it should be.
+    assert_eq!(warnings("a.md::heading:h2[1]", "Bar"), Vec::<String>::new());
+    let b = std::fs::read_to_string(place.join("b.md")).unwrap();
+    assert!(b.contains("[Foo](a.md#foo)") && b.contains("[Old `x`](a.md#new)"), "{b}");
+}

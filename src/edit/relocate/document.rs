@@ -147,7 +147,17 @@ pub(super) fn moved(
     let versions = vec![version];
     let effects = RelocateEffects::default();
     let (section, title, warnings) = (None, None, Vec::new());
-    Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings })
+    Ok(RelocationPlan {
+        versions,
+        moved,
+        section,
+        from,
+        to,
+        title,
+        old_title: None,
+        effects,
+        warnings,
+    })
 }
 
 fn refused(reason: &'static str, message: impl Into<Message>) -> Error {

@@ -43,7 +43,7 @@ use document::{moved, unresolved_links};
 use link_comparison::MovedPlaces;
 use new_version::NewVersion;
 use relink::relink;
-use rename::renamed;
+use rename::{OldTitle, renamed};
 use section::moved_section;
 
 /// What to rename or move.
@@ -197,6 +197,8 @@ struct RelocationPlan {
     to: String,
     /// The title of the section afterwards.
     title: Option<String>,
+    /// The title that it had, if a rename gives it another.
+    old_title: Option<OldTitle>,
     effects: RelocateEffects,
     warnings: Vec<Warning>,
 }
@@ -216,7 +218,17 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         Err(fault) => return Ok(Err(fault)),
     };
     warnings.extend(plan.warnings);
-    let RelocationPlan { mut versions, moved, section, from, to, title, mut effects, .. } = plan;
+    let RelocationPlan {
+        mut versions,
+        moved,
+        section,
+        from,
+        to,
+        title,
+        old_title,
+        mut effects,
+        ..
+    } = plan;
     let first = versions.first().map_or(0, |version| version.old.stored.id);
     if !request.keeps_links {
         if let (Relocation::Move { .. }, Some(version)) = (&request.relocation, versions.first()) {
@@ -256,6 +268,7 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
         check_hash(&file.from, &file.before, spans, expected)?;
     }
     files.retain(|file| file.from != file.file || file.before != file.after);
+    warnings.extend(old_title.and_then(|old| old.warning(&files)));
     let rewritten = files.iter().flat_map(|file| &file.links).map(|link| link.from.as_str());
     linked_first(&mut effects.renumbered, rewritten);
     let operation = request.relocation.name();

@@ -7,17 +7,23 @@
 use super::heading::{Parts, links, lost, with_links};
 use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
-use super::{RelocateEffects, RelocationPlan, not_a_section, section_at};
+use super::{
+    ChangedFile, RelocateEffects, RelocationPlan, RewrittenLink, not_a_section, section_at,
+};
 use crate::address::{AddressResult, split_marks};
+use crate::count::counted;
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::marker::value_span;
 use crate::ldmd::{LdmdSection, attribute};
+use crate::limits;
 use crate::markdown::Dialect;
 use crate::markdown::outline::{Outline, Section};
+use crate::markdown::slug::comparable;
 use crate::message::{Message, message};
-use crate::position::ByteSpan;
+use crate::percent::percent_decode;
+use crate::position::{ByteSpan, LineIndex};
 use crate::query::open_document::OpenDocument;
 use crate::query::resolved_node::{ResolvedNode, Target};
 use crate::query::{NamedNode, Session, locate_section_for_edit};
@@ -124,12 +130,77 @@ pub(super) fn renamed(
     }
     let to = version.document().address_of(node);
     let title = version.document().tree.section(node).map(|section| section.title.clone());
+    let old_texts = version.document().tree.section(node).map(|renamed| OldTitle {
+        texts: section.titles().map(str::to_owned).collect(),
+        names: renamed.link_anchor().into_iter().chain([renamed.title.clone()]).collect(),
+    });
+    let old_texts = old_texts.filter(|_| title.as_ref() != Some(&old_title));
     let section = Some([whole, ByteSpan::new(start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
     let marker = marker_with(&old, &bytes, node, &old_title, title.as_deref());
     let warnings = marker.into_iter().chain(second_id(version.document(), node)).collect();
     let (versions, moved, from) = (vec![version], MovedPlaces::new(), address);
-    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings }))
+    Ok(Ok(RelocationPlan {
+        versions,
+        moved,
+        section,
+        from,
+        to,
+        title,
+        old_title: old_texts,
+        effects,
+        warnings,
+    }))
+}
+
+/// The title that a section had.
+pub(super) struct OldTitle {
+    /// The title, as it is rendered and as it is written.
+    texts: Vec<String>,
+    /// How links name the section now: by its anchor or its title.
+    names: Vec<String>,
+}
+
+impl OldTitle {
+    /// Returns the warning that rewritten links to the section still have its old title as their text, which stays as it
+    /// is: it may be more than a name.
+    pub(super) fn warning(&self, files: &[ChangedFile]) -> Option<Warning> {
+        let leads_here = |target: &str| {
+            let fragment = target.rsplit_once('#').map(|(_, fragment)| percent_decode(fragment));
+            let is_name =
+                |name: &String| Some(comparable(name)) == fragment.as_deref().map(comparable);
+            self.names.iter().any(is_name)
+        };
+        let mut places = Vec::new();
+        for file in files {
+            let lines = LineIndex::new(&file.after);
+            for RewrittenLink { line, to, .. } in
+                file.links.iter().filter(|link| leads_here(&link.to))
+            {
+                let span = ByteSpan::new(lines.start_of(*line), lines.start_of(line + 1));
+                let text = String::from_utf8_lossy(span.of(&file.after)).into_owned();
+                let has = |old: &String| {
+                    let links = [
+                        format!("[{old}]({to}"),
+                        format!("[{old}](<{to}"),
+                        format!("{to}|{old}]]"),
+                    ];
+                    links.iter().any(|link| text.contains(link))
+                };
+                let place = format!("{}:{line}", file.file);
+                if self.texts.iter().any(has) && places.last() != Some(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        let shown = places.get(..limits::MAX_SUGGESTIONS).unwrap_or(&places).join(", ");
+        let more = if places.len() > limits::MAX_SUGGESTIONS { ", ..." } else { "" };
+        let count = counted(places.len(), "line");
+        let message = format!(
+            "links to the section still have its old title as their text on {count}: {shown}{more}"
+        );
+        (!places.is_empty()).then(|| Warning::new("LINK_TEXTS", message))
+    }
 }
 
 /// Returns the warning that the section at `node` has an id in its title that another section has, too.

@@ -129,7 +129,17 @@ pub(super) fn moved_section(
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
     let (moved, warnings) = (all, Vec::new());
-    Ok(Ok(RelocationPlan { versions, moved, section, from, to, title, effects, warnings }))
+    Ok(Ok(RelocationPlan {
+        versions,
+        moved,
+        section,
+        from,
+        to,
+        title,
+        old_title: None,
+        effects,
+        warnings,
+    }))
 }
 
 /// Returns what to do instead of moving a whole document next to a section.
