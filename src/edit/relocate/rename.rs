@@ -180,12 +180,12 @@ impl OldTitle {
                 let span = ByteSpan::new(lines.start_of(*line), lines.start_of(line + 1));
                 let text = String::from_utf8_lossy(span.of(&file.after)).into_owned();
                 let has = |old: &String| {
-                    let links = [
+                    let written = [
                         format!("[{old}]({to}"),
                         format!("[{old}](<{to}"),
                         format!("{to}|{old}]]"),
                     ];
-                    links.iter().any(|link| text.contains(link))
+                    written.iter().any(|link| text.contains(link))
                 };
                 let place = format!("{}:{line}", file.file);
                 if self.texts.iter().any(has) && places.last() != Some(&place) {
