@@ -4,7 +4,6 @@
 //! than to look up a section. Invariant: a command is parsed with all of its options.
 
 use std::cell::Cell;
-use std::ops::{Deref, DerefMut};
 
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
@@ -31,20 +30,6 @@ pub(super) fn with_all_options(build: impl FnOnce() -> Command) -> Command {
 /// The arguments of a command, whose options are built if the command is run.
 #[derive(Debug)]
 pub(super) struct Lazy<T>(T);
-
-impl<T> Deref for Lazy<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for Lazy<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
-    }
-}
 
 /// Adds the options of `T`. The description remains that of the command in the list.
 fn options<T: Args>(command: Command) -> Command {

@@ -8,7 +8,6 @@ use super::completers::documents as complete_document;
 use super::global::Global;
 use super::read_command::{QueryArguments, named_documents};
 use crate::error::Result;
-use crate::output::Answer as _;
 use crate::query::page::fitting;
 use crate::query::{Session, toc};
 

@@ -160,6 +160,9 @@ pub type Rows<'a> = Box<dyn Iterator<Item = serde_json::Value> + 'a>;
 
 /// An answer that can be printed in several formats. JSON follows from [`Serialize`].
 pub trait Answer: Serialize {
+    /// The name of the command.
+    const NAME: &'static str;
+
     /// The formats of the answer besides [`Format::COMMON`], which every answer has. For each of them the
     /// answer implements the method that writes it.
     const FORMATS: &'static [Format] = &[];
@@ -167,13 +170,6 @@ pub trait Answer: Serialize {
     /// Returns whether this answer can be printed in `format`.
     fn has(&self, format: Format) -> bool {
         Format::COMMON.contains(&format) || Self::FORMATS.contains(&format)
-    }
-
-    /// Returns whether the answer prints addresses in `format`. A query need not make those that are not
-    /// printed.
-    fn has_addresses(format: Format) -> bool {
-        let _ = format;
-        true
     }
 
     /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
@@ -196,8 +192,10 @@ pub trait Answer: Serialize {
     /// Writes the items for `text`.
     fn text(&self, writer: &mut TextWriter);
 
-    /// Returns the name of the command.
-    fn name(&self) -> &'static str;
+    /// Returns the name of the command. It differs from [`Self::NAME`] if one answer is that of several commands.
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
 
     /// Writes the items for `ldmd`.
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()>;

@@ -17,32 +17,14 @@ use crate::store::{Purpose, Store};
 #[serde(deny_unknown_fields)]
 pub(super) struct Neighbors {
     address: String,
-    links: Option<DirectionName>,
+    links: Option<Direction>,
     after: Option<String>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum DirectionName {
-    Out,
-    In,
-    Both,
-}
-
-impl From<DirectionName> for Direction {
-    fn from(name: DirectionName) -> Self {
-        match name {
-            DirectionName::Out => Self::Out,
-            DirectionName::In => Self::In,
-            DirectionName::Both => Self::Both,
-        }
-    }
 }
 
 pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
     let Neighbors { address, links, after } = parse(arguments)?;
     let after = Cursor::given(after.as_ref())?;
-    let Some(direction) = links.map(Direction::from) else {
+    let Some(direction) = links else {
         let answer = ask(store, form, Purpose::Read, |session| {
             neighbors::neighbors(session, &address, after)
         })?;

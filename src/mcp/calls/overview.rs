@@ -8,7 +8,6 @@ use super::ask;
 use crate::error::Result;
 use crate::limits;
 use crate::mcp::reply::{Reply, ReplyOptions};
-use crate::output::Answer as _;
 use crate::query::page::fitting;
 use crate::query::{Cursor, FilterRequest, ldmd, prime, toc};
 use crate::store::{Purpose, Store};

@@ -89,6 +89,7 @@ fn nodes(renderer: &mut LdmdRenderer<'_>, nodes: &[NodeAnswer]) -> io::Result<()
 }
 
 impl Answer for select::SelectAnswer {
+    const NAME: &'static str = "select";
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Rows<'_> {
@@ -116,16 +117,13 @@ impl Answer for select::SelectAnswer {
             .with(self.results.iter().map(changed))
     }
 
-    fn name(&self) -> &'static str {
-        "select"
-    }
-
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         nodes(renderer, &self.results)
     }
 }
 
 impl Answer for read::ReadAnswer {
+    const NAME: &'static str = "read";
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Rows<'_> {
@@ -148,10 +146,6 @@ impl Answer for read::ReadAnswer {
         Footer { is_truncated: is_cut || self.page.truncated, ..Footer::of(&self.page) }
             .with_cut(self.node.iter().filter_map(cut))
             .with(self.node.iter().map(changed))
-    }
-
-    fn name(&self) -> &'static str {
-        "read"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

@@ -23,6 +23,7 @@ use crate::schema::json_as;
 const CUT: &str = "truncated";
 
 impl Answer for context::ContextAnswer {
+    const NAME: &'static str = "context";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Markdown];
 
     fn rows(&self) -> Rows<'_> {
@@ -75,10 +76,6 @@ impl Answer for context::ContextAnswer {
         if self.has_summary() {
             writer.line(Style::Faint, &self.summary_note);
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "context"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

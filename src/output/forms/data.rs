@@ -79,6 +79,7 @@ fn title_of(titles: &[String]) -> &str {
 }
 
 impl Answer for code::CodeAnswer {
+    const NAME: &'static str = "code";
     const FORMATS: &'static [Format] = &[Format::Raw, Format::Records];
 
     fn rows(&self) -> Rows<'_> {
@@ -122,10 +123,6 @@ impl Answer for code::CodeAnswer {
         }
     }
 
-    fn name(&self) -> &'static str {
-        "code"
-    }
-
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         renderer.summary(&[("code blocks", self.code.len().to_string())])?;
         let blocks = self.code.iter();
@@ -156,6 +153,7 @@ impl Answer for code::CodeAnswer {
 }
 
 impl Answer for tables::TableAnswer {
+    const NAME: &'static str = "tables";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
 
     fn rows(&self) -> Rows<'_> {
@@ -194,10 +192,6 @@ impl Answer for tables::TableAnswer {
         }
     }
 
-    fn name(&self) -> &'static str {
-        "tables"
-    }
-
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         renderer.summary(&[("rows", self.rows.len().to_string())])?;
         let rows = self.rows.iter().map(|row| format!("{} @ {}", entries(&row.row), row.selector));
@@ -221,6 +215,7 @@ fn task_line(task: &tasks::Task) -> String {
 }
 
 impl Answer for tasks::TaskAnswer {
+    const NAME: &'static str = "tasks";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
 
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
@@ -257,10 +252,6 @@ impl Answer for tasks::TaskAnswer {
         }
     }
 
-    fn name(&self) -> &'static str {
-        "tasks"
-    }
-
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         renderer.summary(&[("tasks", self.tasks.len().to_string())])?;
         let tasks = self.tasks.iter();
@@ -281,6 +272,7 @@ impl Answer for tasks::TaskAnswer {
 }
 
 impl Answer for meta::MetaAnswer {
+    const NAME: &'static str = "meta";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
 
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
@@ -309,10 +301,6 @@ impl Answer for meta::MetaAnswer {
                 writer.line(Style::Plain, line_of(value));
             }
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "meta"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
@@ -344,6 +332,7 @@ fn key_line(key: &meta::Key) -> String {
 }
 
 impl Answer for meta::Types {
+    const NAME: &'static str = "meta";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Csv];
 
     fn csv(&self, write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
@@ -366,10 +355,6 @@ impl Answer for meta::Types {
         for key in &self.keys {
             writer.line(Style::Plain, key_line(key));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "meta"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

@@ -121,6 +121,7 @@ fn changed_links(answer: &edit::EditAnswer, report: &edit::EditReport) -> Vec<St
 }
 
 impl Answer for edit::EditAnswer {
+    const NAME: &'static str = "edit";
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Rows<'_> {
@@ -151,10 +152,6 @@ impl Answer for edit::EditAnswer {
         } else {
             lines(self).for_each(|line| writer.line(Style::Plain, &line));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "edit"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

@@ -42,6 +42,8 @@ impl List for IngestReport {
 }
 
 impl Answer for IngestReport {
+    const NAME: &'static str = "ingest";
+
     fn rows(&self) -> Rows<'_> {
         let changes = self.changes.iter().flatten().map(value);
         let skipped = self.skipped.iter().map(|skipped| json!({ "skipped": skipped }));
@@ -74,10 +76,6 @@ impl Answer for IngestReport {
         if self.attachments > 0 {
             writer.line(Style::Plain, format_args!("{} attachments written", self.attachments));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "ingest"
     }
 
     fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
@@ -126,6 +124,8 @@ impl NamedValues {
 }
 
 impl Answer for NamedValues {
+    const NAME: &'static str = "status";
+
     fn rows(&self) -> Rows<'_> {
         Box::new(std::iter::once(self.0.clone()))
     }
@@ -140,10 +140,6 @@ impl Answer for NamedValues {
         for (name, shown) in facts {
             writer.line(Style::Plain, format_args!("{name:<width$}  {shown}"));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "status"
     }
 
     fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {
@@ -184,6 +180,8 @@ fn on_one_line(value: &Value) -> String {
 }
 
 impl Answer for Findings {
+    const NAME: &'static str = "check";
+
     fn rows(&self) -> Rows<'_> {
         let repeated = self.repeated.iter().map(|repeated| json!({ "repeated": repeated }));
         let total = self.shown_total.iter().map(|total| json!({ "total": total }));
@@ -213,10 +211,6 @@ impl Answer for Findings {
             }
             writer.line(Style::Plain, line(finding, hint));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "check"
     }
 
     fn ldmd(&self, renderer: &mut ldmd::LdmdRenderer<'_>) -> io::Result<()> {

@@ -62,6 +62,7 @@ impl<B: Body> Answer for LdmdAnswer<B>
 where
     Self: Serialize,
 {
+    const NAME: &'static str = B::NAME;
     const FORMATS: &'static [Format] = B::FORMATS;
 
     fn rows(&self) -> Rows<'_> {
@@ -82,10 +83,6 @@ where
         if let Some(body) = &self.body {
             body.text(writer);
         }
-    }
-
-    fn name(&self) -> &'static str {
-        B::NAME
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

@@ -120,6 +120,7 @@ fn write_graph<'a>(
 }
 
 impl Answer for list::LinkListAnswer {
+    const NAME: &'static str = "links list";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
 
     fn rows(&self) -> Rows<'_> {
@@ -147,10 +148,6 @@ impl Answer for list::LinkListAnswer {
         for edge in &self.edges {
             writer.line(Style::Plain, line_around(edge, root, &titles));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "links list"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
@@ -204,6 +201,7 @@ fn file(edge: &Edge) -> &str {
 }
 
 impl Answer for walk::LinkWalkAnswer {
+    const NAME: &'static str = "links tree";
     const FORMATS: &'static [Format] = &[Format::Records, Format::Mermaid, Format::Dot];
 
     fn rows(&self) -> Rows<'_> {

@@ -17,6 +17,7 @@ fn kind(folder: &prime::Folder) -> &'static str {
 }
 
 impl Answer for prime::PrimeAnswer {
+    const NAME: &'static str = "prime";
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Rows<'_> {
@@ -54,10 +55,6 @@ impl Answer for prime::PrimeAnswer {
                 .piece(Style::Plain, format_args!("  {:<30}", advice.command))
                 .line(Style::Faint, format_args!("  {}", advice.what));
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "prime"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

@@ -63,6 +63,7 @@ fn side_effects(effects: &RelocateEffects) -> Vec<String> {
 }
 
 impl Answer for RelocateAnswer {
+    const NAME: &'static str = "move";
     const FORMATS: &'static [Format] = &[Format::Raw];
 
     fn rows(&self) -> Rows<'_> {

@@ -29,6 +29,7 @@ fn candidates(explanation: &Explanation) -> String {
 }
 
 impl Answer for search::SearchAnswer {
+    const NAME: &'static str = "search";
     const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Rows<'_> {
@@ -102,10 +103,6 @@ impl Answer for search::SearchAnswer {
             );
             writer.line(Style::Faint, &text);
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "search"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

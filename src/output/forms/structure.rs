@@ -24,6 +24,8 @@ fn size(document: &index::IndexedDocument) -> String {
 }
 
 impl Answer for index::IndexAnswer {
+    const NAME: &'static str = "index";
+
     fn rows(&self) -> Rows<'_> {
         Box::new(self.documents.iter().map(value))
     }
@@ -62,10 +64,6 @@ impl Answer for index::IndexAnswer {
         }
     }
 
-    fn name(&self) -> &'static str {
-        "index"
-    }
-
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("documents", self.documents.len().to_string())];
         renderer.summary(&facts)?;
@@ -89,6 +87,8 @@ impl Answer for index::IndexAnswer {
 }
 
 impl Answer for find::FindAnswer {
+    const NAME: &'static str = "find";
+
     fn rows(&self) -> Rows<'_> {
         Box::new(self.matches.iter().map(value))
     }
@@ -112,10 +112,6 @@ impl Answer for find::FindAnswer {
         }
     }
 
-    fn name(&self) -> &'static str {
-        "find"
-    }
-
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {
         let facts = [("matches", self.matches.len().to_string())];
         renderer.summary(&facts)?;
@@ -134,6 +130,8 @@ impl Answer for find::FindAnswer {
 }
 
 impl Answer for neighbors::NeighborsAnswer {
+    const NAME: &'static str = "neighbors";
+
     fn rows(&self) -> Rows<'_> {
         Box::new(self.around.iter().map(value))
     }
@@ -156,10 +154,6 @@ impl Answer for neighbors::NeighborsAnswer {
                     );
             }
         }
-    }
-
-    fn name(&self) -> &'static str {
-        "neighbors"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

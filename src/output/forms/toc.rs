@@ -19,12 +19,17 @@ use crate::query::freshness::Freshness;
 use crate::query::toc::{self, File, FrontMatterSize, TocEntry, TocSection};
 use crate::schema::{json_as, schema_as};
 
-impl Answer for toc::TocAnswer {
-    const FORMATS: &'static [Format] = &[Format::Records];
-
-    fn has_addresses(format: Format) -> bool {
+impl toc::TocAnswer {
+    /// Returns whether the answer prints addresses in `format`. A query need not make those that are not
+    /// printed.
+    pub(crate) fn has_addresses(format: Format) -> bool {
         format != Format::Text
     }
+}
+
+impl Answer for toc::TocAnswer {
+    const NAME: &'static str = "toc";
+    const FORMATS: &'static [Format] = &[Format::Records];
 
     fn rows(&self) -> Rows<'_> {
         let sections = self.files.iter().flat_map(|file| {
@@ -86,10 +91,6 @@ impl Answer for toc::TocAnswer {
                     );
             }
         });
-    }
-
-    fn name(&self) -> &'static str {
-        "toc"
     }
 
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()> {

@@ -7,6 +7,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use serde::Deserialize;
+
 use super::all_documents::AllDocuments;
 use super::targets::{Changed, Targets};
 use super::{contains, is_within, lines_of};
@@ -26,7 +28,8 @@ use crate::store::{Lookup, StoredDocument};
 use crate::visible::quoted;
 
 /// The direction of edges, as seen from a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// The edges from the node.
     Out,
@@ -351,7 +354,8 @@ impl<'a> Graph<'a> {
         let keys = self.session.reader.links(stored)?.target_keys(&stored.path, sites);
         let mut found = Vec::new();
         self.visit_links(&keys, Some(stored), |source, link| {
-            if let Some(to) = self.follow_to_document(source, &link)?
+            let to = self.follow_by(links::resolve_to_document, source, &link)?;
+            if let Some(Destination::Place(to)) = to
                 && to.document.stored.id == stored.id
             {
                 found.push((to, (from(source, &link), link)));
@@ -441,7 +445,7 @@ impl<'a> Graph<'a> {
         document: &Rc<OpenDocument>,
         link: &StoredLink,
     ) -> Result<Option<Destination>> {
-        match self.resolved_by(links::resolve, document, link)? {
+        match self.resolved_by(links::resolve, &document.stored, link)? {
             LinkTarget::Document { .. } if !link.names_part() => Ok(None),
             resolution => self.destination(link, resolution),
         }
@@ -453,24 +457,12 @@ impl<'a> Graph<'a> {
         document: &OpenDocument,
         link: &StoredLink,
     ) -> Result<Option<Rc<OpenDocument>>> {
-        match self.resolved_by(links::resolve, document, link)? {
+        match self.resolved_by(links::resolve, &document.stored, link)? {
             LinkTarget::Document { id, .. } | LinkTarget::Broken { document: Some(id), .. } => {
                 self.targets.open(id)
             }
             _ => Ok(None),
         }
-    }
-
-    /// Returns the node that a link of `document` leads to, if any. Looks for no files.
-    pub(crate) fn follow_to_document(
-        &self,
-        document: &Rc<OpenDocument>,
-        link: &StoredLink,
-    ) -> Result<Option<ResolvedNode>> {
-        Ok(match self.follow_by(links::resolve_to_document, document, link)? {
-            Some(Destination::Place(place)) => Some(place),
-            _ => None,
-        })
     }
 
     /// Returns the id of the document that a link of the document `source` leads to, if any. Looks for no files.
@@ -479,11 +471,7 @@ impl<'a> Graph<'a> {
         source: &StoredDocument,
         link: &StoredLink,
     ) -> Result<Option<i64>> {
-        let source = LinkSource { id: source.id, path: &source.path };
-        let resolution =
-            links::resolve_to_document(&self.targets, source, &link.kind, &link.target);
-        self.targets.check()?;
-        Ok(match resolution {
+        Ok(match self.resolved_by(links::resolve_to_document, source, link)? {
             LinkTarget::Document { id, .. } => Some(id),
             _ => None,
         })
@@ -495,16 +483,16 @@ impl<'a> Graph<'a> {
         document: &Rc<OpenDocument>,
         link: &StoredLink,
     ) -> Result<Option<Destination>> {
-        self.destination(link, self.resolved_by(resolve, document, link)?)
+        self.destination(link, self.resolved_by(resolve, &document.stored, link)?)
     }
 
     fn resolved_by(
         &self,
         resolve: impl FnOnce(&Targets<'a>, LinkSource<'_>, &Kind, &str) -> LinkTarget,
-        document: &OpenDocument,
+        document: &StoredDocument,
         link: &StoredLink,
     ) -> Result<LinkTarget> {
-        let source = LinkSource { id: document.stored.id, path: &document.stored.path };
+        let source = LinkSource { id: document.id, path: &document.path };
         let resolution = resolve(&self.targets, source, &link.kind, &link.target);
         self.targets.check().map(|()| resolution)
     }
@@ -543,9 +531,7 @@ impl<'a> Graph<'a> {
         };
         Ok(Some(Destination::Place(ResolvedNode::new(target, place, Params::default()))))
     }
-}
 
-impl Graph<'_> {
     fn node_by_anchor(&self, document: DocumentId, anchor: &str) -> Result<Option<usize>> {
         let node = self.targets.node_by_anchor(document, &comparable(&percent_decode(anchor)));
         self.targets.check().map(|()| node)
