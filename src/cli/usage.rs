@@ -16,8 +16,10 @@ use crate::message::{shell_value, shell_word};
 
 /// Converts `error`, which clap returned for `arguments`.
 pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
+    let program = option_groups::command();
+    let commands = &*commands_of(&program, arguments);
     if is_without_command(error) {
-        return without_command(arguments);
+        return without_command(commands);
     }
     let text = error.to_string();
     let (head, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
@@ -42,7 +44,7 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
     if let Some(similar) = &similar {
         hints.clone_from(similar);
     }
-    if let Some(document) = document_of(error, &message, arguments) {
+    if let Some(document) = document_of(error, &message, commands) {
         if message.starts_with("the subcommand ") {
             message = format!("unrecognized subcommand '{document}'");
         }
@@ -56,12 +58,12 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             hints.push(format!("to select documents, use --under {}", shell_word(under)));
         }
     }
-    if let Some(option) = given_negative_number(error, arguments) {
+    if let Some(option) = given_negative_number(error, arguments, commands) {
         let message = format!("{option} takes a number that is not negative");
         return Error::new(ErrorKind::Usage, message)
-            .with_hint(format!("run `mdsel{} --help`", command_of(arguments)));
+            .with_hint(format!("run `mdsel{} --help`", words(commands)));
     }
-    let habit = habit(error, arguments);
+    let habit = habit(error, arguments, commands);
     let is_certain = habit.is_some() || similar.is_some_and(|similar| !similar.is_empty());
     hints = habit.map_or(hints, |habit| vec![habit]);
     if error.kind() == ClapErrorKind::ArgumentConflict && message.contains("'[QUERY]...'") {
@@ -71,10 +73,10 @@ pub(super) fn error_of(error: &clap::Error, arguments: &[OsString]) -> Error {
             shell_value(&place)
         ));
     }
-    match as_text(error, arguments).filter(|_| !is_certain) {
+    match as_text(error, arguments, commands).filter(|_| !is_certain) {
         // The hint of clap names only the letter that it does not know.
         Some(command) => hints = vec![format!("to pass it as text, run `{command}`")],
-        None => hints.push(format!("run `mdsel{} --help`", command_of(arguments))),
+        None => hints.push(format!("run `mdsel{} --help`", words(commands))),
     }
     Error::new(
         ErrorKind::Usage,
@@ -99,12 +101,10 @@ fn is_without_command(error: &clap::Error) -> bool {
     )
 }
 
-/// Returns the error for `arguments` that end before the name of a command.
-fn without_command(arguments: &[OsString]) -> Error {
-    let program = option_groups::command();
-    let name = command_of(arguments);
-    let commands = commands_of(&program, arguments);
-    let hint = match commands.as_slice() {
+/// Returns the error for arguments that end after `commands`, before the name of a command.
+fn without_command(commands: &[&Command]) -> Error {
+    let name = words(commands);
+    let hint = match commands {
         [.., group] if commands.len() > 1 => {
             let names: Vec<&str> = group.get_subcommands().map(Command::get_name).collect();
             format!("use one of {}", names.join(", "))
@@ -124,17 +124,19 @@ fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 }
 
 /// Returns the option before the negative number that `error` refers to, if it takes a value.
-fn given_negative_number<'a>(error: &clap::Error, arguments: &'a [OsString]) -> Option<&'a str> {
+fn given_negative_number<'a>(
+    error: &clap::Error,
+    arguments: &'a [OsString],
+    commands: &[&Command],
+) -> Option<&'a str> {
     text_of(error, ContextKind::InvalidArg)
         .filter(|_| error.kind() == ClapErrorKind::UnknownArgument)?;
-    let program = option_groups::command();
-    let commands = commands_of(&program, arguments);
     let pairs = arguments.windows(2).filter_map(|pair| match pair {
         [option, value] => Some((option.to_str()?, value.to_str()?)),
         _ => None,
     });
     let takes_number = |option: &str| {
-        let option = habits::find(&commands, option);
+        let option = habits::find(commands, option);
         let names = option.and_then(|option| option.get_value_names()).unwrap_or_default();
         names.iter().any(|name| name == "N" || name == "SECONDS")
     };
@@ -147,8 +149,8 @@ fn is_negative(text: &str) -> bool {
 }
 
 /// Returns the hint for a command or an option that other programs have.
-fn habit(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
-    let command = command_of(arguments);
+fn habit(error: &clap::Error, arguments: &[OsString], commands: &[&Command]) -> Option<String> {
+    let command = words(commands);
     let command = command.trim_start();
     if let Some(name) = text_of(error, ContextKind::InvalidSubcommand) {
         return habits::command(format!("{command} {name}").trim_start())
@@ -178,9 +180,7 @@ fn habit(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         let after = argument.to_str().and_then(|argument| argument.strip_prefix(option));
         after.is_some_and(|after| after.is_empty() || after.starts_with('='))
     };
-    let program = option_groups::command();
-    let commands = commands_of(&program, arguments);
-    arguments.iter().any(is_alone).then(|| habits::option(&commands, option)).flatten()
+    arguments.iter().any(is_alone).then(|| habits::option(commands, option)).flatten()
 }
 
 /// Returns the hint that names what is spelled nearly like an unknown command or option; no hint if what clap names is
@@ -210,9 +210,9 @@ fn similar(error: &clap::Error) -> Option<Vec<String>> {
 }
 
 /// Returns the argument that may be meant as a document, for a command that takes documents only as a filter.
-fn document_of(error: &clap::Error, message: &str, arguments: &[OsString]) -> Option<String> {
+fn document_of(error: &clap::Error, message: &str, commands: &[&Command]) -> Option<String> {
     const FILTERING: [&str; 6] = [" code", " tables", " tasks", " meta", " find", " search"];
-    if !FILTERING.contains(&&*command_of(arguments)) {
+    if !FILTERING.contains(&&*words(commands)) {
         return None;
     }
     let (before, quoted) = message.split_once('\'')?;
@@ -228,9 +228,7 @@ fn document_of(error: &clap::Error, message: &str, arguments: &[OsString]) -> Op
 
 /// Returns the command that passes the argument to which `error` refers as text. Returns `None` unless
 /// the argument begins with a hyphen and is not a letter alone, and the command takes text if there are two hyphens.
-fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
-    let program = option_groups::command();
-    let commands = commands_of(&program, arguments);
+fn as_text(error: &clap::Error, arguments: &[OsString], commands: &[&Command]) -> Option<String> {
     let takes_text = commands.last().is_some_and(|command| {
         command.get_positionals().any(|it| ["query", "pattern"].contains(&it.get_id().as_str()))
     });
@@ -254,7 +252,7 @@ fn as_text(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let at = texts.iter().position(|argument| is_text(argument) && is_meant(argument))?;
     let (before, rest) = texts.split_at_checked(at)?;
     let (meant, after) = rest.split_first()?;
-    let value_of = before.last().filter(|option| takes_value(&commands, option));
+    let value_of = before.last().filter(|option| takes_value(commands, option));
     if let Some(option) = value_of {
         let value = format!("{option}={}", shell_value(meant));
         let early = before.iter().skip(1).take(before.len().saturating_sub(2));
@@ -281,11 +279,9 @@ fn plain(line: &str) -> String {
     }
 }
 
-/// Returns the names of the command at the start of `arguments`, each after a blank.
-fn command_of(arguments: &[OsString]) -> String {
-    let program = option_groups::command();
-    let names = commands_of(&program, arguments).into_iter().skip(1);
-    names.map(|command| format!(" {}", command.get_name())).collect()
+/// Returns the names of `commands` after the program, each after a blank.
+fn words(commands: &[&Command]) -> String {
+    commands.iter().skip(1).map(|command| format!(" {}", command.get_name())).collect()
 }
 
 /// Returns the program and the commands that `arguments` name, outermost first.

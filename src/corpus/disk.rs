@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::beneath::{open_below, open_root};
 use super::{Root, Roots};
 use crate::limits;
-use crate::links::OnDisk;
+use crate::links::{OnDisk, file_name};
 use crate::markdown::slug::fold;
 
 /// The files and folders below the roots of a store.
@@ -105,7 +105,7 @@ impl OpenRoot {
 impl Names {
     fn ending_in(&self, path: &str) -> Vec<String> {
         let path = fold(path);
-        let name = path.rsplit('/').next().unwrap_or(&path);
+        let name = file_name(&path);
         let has_path = |other: &&String| {
             fold(other)
                 .strip_suffix(&path)

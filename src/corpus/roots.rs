@@ -15,7 +15,7 @@ use super::walk::{Walk, excluded, left_out};
 use super::{FileHandle, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::links::{SiteRoot, folder_of, join, normalized};
+use crate::links::{SiteRoot, file_name, folder_of, join, normalized};
 use crate::message::{Message, message};
 
 /// A folder of documents.
@@ -185,7 +185,7 @@ impl Roots {
     /// Removes the temporary file at `path` if it exists.
     pub(crate) fn remove_temporary(&self, path: &str) {
         if let Ok(file) = self.open(path) {
-            file.remove_temporary(path.rsplit('/').next().unwrap_or(path));
+            file.remove_temporary(file_name(path));
         }
     }
 

@@ -21,8 +21,8 @@ mod site;
 pub(crate) use fragment::block_ids;
 pub use outgoing::{Kind, NameKind, Outgoing, StoredLink, link_keys, name_key};
 pub(crate) use path::{
-    folder_of, is_markdown, is_name_of, is_named, join, normalized, split_extension, unordered,
-    without_order,
+    file_name, file_stem, folder_of, is_markdown, is_name_of, is_named, join, normalized,
+    split_extension, unordered, without_order,
 };
 pub use resolve::{is_unique_name, resolve, resolve_to_document};
 pub use site::SiteRoot;

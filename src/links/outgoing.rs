@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::path::{folder_of, join, normalized, split_extension, without_order};
+use super::path::{file_name, folder_of, join, normalized, split_extension, without_order};
 use super::reference::{INDEX_NAMES, sources_of_page, split_reference};
 use super::site::SiteRoot;
 use crate::hash::first_bytes;
@@ -270,8 +270,7 @@ pub fn name_key(kind: NameKind, name: &str) -> i64 {
 
 /// Returns the last component of a path, without a slash at its end.
 fn last(path: &str) -> &str {
-    let path = path.trim_end_matches('/');
-    path.rsplit('/').next().unwrap_or(path)
+    file_name(path.trim_end_matches('/'))
 }
 
 fn hash(kind: &str, text: &str) -> i64 {

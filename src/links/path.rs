@@ -41,6 +41,16 @@ pub(crate) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// Returns the name of the file or folder at `path`.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// Returns the name of the file at `path` without its extension.
+pub(crate) fn file_stem(path: &str) -> &str {
+    split_extension(file_name(path)).0
+}
+
 /// Splits `path` before the extension of its file name. The extension is empty if it has none.
 pub(crate) fn split_extension(path: &str) -> (&str, &str) {
     match path.rsplit_once('.') {

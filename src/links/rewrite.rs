@@ -3,7 +3,7 @@
 //! Invariant: the candidates are only proposals. The caller takes the first one that [`super::resolve()`]
 //! resolves to the target, so a wrong proposal is never written.
 
-use super::path::{folder_of, is_markdown, normalized, split_extension, without_order};
+use super::path::{file_name, folder_of, is_markdown, normalized, split_extension, without_order};
 use super::reference::INDEX_NAMES;
 use super::site::SiteRoot;
 use super::{Kind, StoredLink};
@@ -202,7 +202,7 @@ fn references(
     let decoded = percent_decode(old);
     let (stem, extension) = split_extension(to);
     let (_, old_extension) = split_extension(decoded.trim_end_matches('/'));
-    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let name = file_name(stem);
     let is_index = INDEX_NAMES.iter().any(|index| fold(index) == fold(name));
     let mut paths = Vec::new();
     if decoded.is_empty() {
@@ -216,7 +216,7 @@ fn references(
     } else if ["html", "htm"].iter().any(|html| old_extension.eq_ignore_ascii_case(html)) {
         paths.push(format!("{stem}.{old_extension}"));
     } else if !is_markdown(old_extension) && is_markdown(extension) {
-        if is_index && fold(decoded.rsplit('/').next().unwrap_or_default()) != fold(name) {
+        if is_index && fold(file_name(&decoded)) != fold(name) {
             paths.push(folder_of(to).to_owned());
         }
         paths.push(stem.to_owned());

@@ -109,9 +109,7 @@ impl LineTransport {
         };
         refused.map(|()| None)
     }
-}
 
-impl LineTransport {
     /// Answers a request of `bytes` bytes with an error if it comes before the session, has the id of an open request,
     /// or there is no room for it. Cancellations are always read, so a client can make room.
     fn accepts(&self, message: &ClientJsonRpcMessage, bytes: usize) -> io::Result<bool> {

@@ -33,6 +33,7 @@ use crate::limits;
 use crate::output::Format;
 use crate::store::Store;
 use crate::visible::quoted;
+use reply::ReplyOptions;
 use tools::ToolName;
 
 /// The first text that an agent reads: how to write addresses, and how to treat text from
@@ -59,6 +60,19 @@ pub struct ServerOptions {
     pub max_chars: usize,
     /// Whether the `edit` tool is offered.
     pub allow_write: bool,
+}
+
+impl ServerOptions {
+    /// Returns the form of a reply to a call that asks for `format` and perhaps sets `max_chars`.
+    fn reply_options(&self, format: Format, max_chars: Option<usize>) -> ReplyOptions<'_> {
+        ReplyOptions {
+            format,
+            max_chars: max_chars.unwrap_or(self.max_chars),
+            has_max_chars: max_chars.is_some(),
+            store: &self.shown,
+            store_option: &self.store_option,
+        }
+    }
 }
 
 /// Serves until `input` ends and all requests are answered.

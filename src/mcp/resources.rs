@@ -11,7 +11,6 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::ServerOptions;
-use super::reply::ReplyOptions;
 use crate::address::{AddressResult, namespace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -116,13 +115,7 @@ pub(super) fn read(
         Err(fault) => return Ok(Err(fault)),
     };
     answer.page.warnings.splice(0..0, options.store.take_warnings());
-    let form = ReplyOptions {
-        format: Format::Json,
-        max_chars: options.max_chars,
-        has_max_chars: true,
-        store: &options.shown,
-        store_option: &options.store_option,
-    };
+    let form = options.reply_options(Format::Json, None);
     let printed: Value = serde_json::from_str(&form.bare(answer)?).unwrap_or_default();
     let result = &printed["results"][0];
     let text = result["content"].as_str().unwrap_or_default();

@@ -16,6 +16,7 @@ use super::resolved_node::ResolvedNode;
 use crate::corpus::root_from_store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::links::file_name;
 use crate::pack::{
     Attachment, Header, PACKED_ROOT, PackDocument, PackLink, PackWriter, is_safe_path,
 };
@@ -157,7 +158,7 @@ fn attachment(session: &Session<'_>, path: &str) -> std::result::Result<Attachme
         std::io::ErrorKind::FileTooLarge => format!("it has more than {most} bytes"),
         _ => error.to_string(),
     })?;
-    let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+    let name = file_name(path).to_owned();
     let content_type = content_type(&name).to_owned();
     Ok(Attachment { path: path.to_owned(), name, content_type, bytes })
 }

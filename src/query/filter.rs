@@ -26,6 +26,7 @@ use crate::data::{Datum, Expression};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::glob::{Globs, is_glob};
 use crate::limits;
+use crate::links::file_name;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::message::{Message, message, shell_word};
 use crate::percent::percent_decode;
@@ -554,7 +555,7 @@ impl Filter {
     pub(super) fn only_folder_name(&self) -> Option<&str> {
         let under = self.documents.under.as_ref()?;
         match under.folders.as_slice() {
-            [folder] if under.documents.is_empty() => folder.rsplit('/').next(),
+            [folder] if under.documents.is_empty() => Some(file_name(folder)),
             _ => None,
         }
     }

@@ -10,6 +10,7 @@ use crate::address::{AddressError, AddressResult, FaultCode, namespace};
 use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
+use crate::links::file_name;
 use crate::store::{Lookup, Reader, StoredDocument, folder_beginning};
 use crate::visible::quoted;
 
@@ -134,7 +135,7 @@ fn misspelled(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
     }
     let first: String = wrong.chars().take(1).collect();
     let mut folders = beginning(session, &format!("{above}{first}"), limits::MAX_FOLDERS_COMPARED)?;
-    folders.retain(|folder| is_near(wrong, folder.rsplit('/').next().unwrap_or_default()));
+    folders.retain(|folder| is_near(wrong, file_name(folder)));
     folders.truncate(limits::MAX_SUGGESTIONS);
     for folder in &mut folders {
         let whole = format!("{folder}/{rest}");

@@ -11,6 +11,7 @@ use crate::address::{AddressError, FaultCode, namespace};
 use crate::error::Result;
 use crate::glob::literal_folder;
 use crate::limits;
+use crate::links::file_name;
 use crate::message::{Message, message};
 use crate::visible::quoted;
 
@@ -49,7 +50,7 @@ pub(super) fn not_found_among(
 pub(super) fn next_command(session: &Session<'_>, name: &str) -> Result<Message> {
     let decoded = namespace::decode(name);
     let path = decoded.strip_prefix("./").unwrap_or(&decoded).trim_end_matches('/');
-    let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
+    let file = file_name(path);
     for folder in [path, literal_folder(path).unwrap_or_default()] {
         if !folder.is_empty() && session.reader.is_folder(folder)? {
             return Ok(message!(

@@ -130,18 +130,12 @@ impl ResolvedNode {
             };
             Some(section.title.clone()).filter(|title| !title.is_empty())
         });
-        let line = match self.target {
-            Target::Node(node) => tree.node(node).map(|node| node.lines.start),
-            Target::Ldmd(_) => self.ldmd().map(|section| section.lines.start),
-            Target::Cells(_) => Some(self.first_line()),
-            Target::Document | Target::FrontMatter => None,
-        };
         Candidate {
             selector: self.address(),
             file: document.stored.path.clone(),
             path: section.and_then(|section| tree.section_path(section)),
             title,
-            line: line.unwrap_or(1),
+            line: self.first_line(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::tokens::folded;
 use super::trigram_set::{TrigramCollector, TrigramSet};
 use crate::decoding::same_length_text;
 use crate::limits;
-use crate::links::split_extension;
+use crate::links::file_stem;
 use crate::markdown::outline::{BlockType, NodeKind, Outline};
 use crate::position::ByteSpan;
 
@@ -110,7 +110,7 @@ impl TextExtractor {
             self.section(&SectionText { body: vec![span], ..SectionText::default() }, &text)
         });
         let mut words = |text| self.writer.words(std::iter::once(text));
-        let (path_words, name_words) = (words(path), words(stem(path)));
+        let (path_words, name_words) = (words(path), words(file_stem(path)));
         let title_words = title.map(words);
         DocumentText {
             path: path.to_owned(),
@@ -200,12 +200,6 @@ fn sections(outline: &Outline) -> Vec<SectionText<'_>> {
     }
     finish(&mut sections, current, position);
     sections
-}
-
-/// Returns the name of a file without its extension.
-fn stem(path: &str) -> &str {
-    let path = split_extension(path).0;
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The field of an index that a text belongs to. All but the last two are words, as

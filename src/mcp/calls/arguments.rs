@@ -207,13 +207,5 @@ pub(super) fn form<'a>(
                 .with_hint(format!("the formats are {formats}"))
         })
     })?;
-    let max_chars = given.max_chars.unwrap_or(options.max_chars);
-    let has_max_chars = given.max_chars.is_some();
-    Ok(ReplyOptions {
-        format,
-        max_chars,
-        has_max_chars,
-        store: &options.shown,
-        store_option: &options.store_option,
-    })
+    Ok(options.reply_options(format, given.max_chars))
 }

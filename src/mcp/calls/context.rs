@@ -56,10 +56,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     if is_empty && !is_question {
         return Err(usage(&"give queries, addresses, tags or under"));
     }
-    let answer = if is_question {
-        ask(store, form, Purpose::Search, |session| context::context(session, &request))?
-    } else {
-        ask(store, form, Purpose::Read, |session| context::context(session, &request))?
-    };
+    let purpose = if is_question { Purpose::Search } else { Purpose::Read };
+    let answer = ask(store, form, purpose, |session| context::context(session, &request))?;
     form.reply(answer)
 }

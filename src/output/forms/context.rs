@@ -13,6 +13,7 @@ use super::content::changed;
 use super::page::WholePageJson;
 use super::{TITLE_SEPARATOR, nearest_titles, value};
 use crate::address::path_before_line;
+use crate::links::file_name;
 use crate::position::LineSpan;
 use crate::query::context::{self, ContextItem, Outside, PlaceItem};
 use crate::query::node::NodeAnswer;
@@ -253,7 +254,7 @@ impl<'a> ContextBlock<'a> {
 
     fn of_outside(outside: &'a Outside) -> Self {
         let file = outside.file.as_deref().unwrap_or_default();
-        let extension = file.rsplit('/').next().and_then(|name| name.rsplit_once('.'));
+        let extension = file_name(file).rsplit_once('.');
         let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let language = extension.map(|(_, extension)| extension).filter(is_plain);
         Self {

@@ -274,18 +274,11 @@ impl Body for Emission {
     }
 }
 
-/// Gives the answer with this body its JSON.
-macro_rules! answer_json {
-    ($body:ty, $page:ty) => {
-        json_as!(LdmdAnswer<$body> => PlaceJson<'_, $body, $page>);
-    };
-}
-
-answer_json!(Index, PageJson<'_>);
-answer_json!(SectionContent, PageJson<'_>);
-answer_json!(Matches, PageJson<'_>);
-answer_json!(Emission, PageJson<'_>);
-answer_json!(Neighbors, ChildrenPageJson<'_>);
+json_as!(LdmdAnswer<Index> => PlaceJson<'_, Index, PageJson<'_>>);
+json_as!(LdmdAnswer<SectionContent> => PlaceJson<'_, SectionContent, PageJson<'_>>);
+json_as!(LdmdAnswer<Matches> => PlaceJson<'_, Matches, PageJson<'_>>);
+json_as!(LdmdAnswer<Emission> => PlaceJson<'_, Emission, PageJson<'_>>);
+json_as!(LdmdAnswer<Neighbors> => PlaceJson<'_, Neighbors, ChildrenPageJson<'_>>);
 
 impl<'a, Body, Beside: From<&'a Page>> From<&'a LdmdAnswer<Body>> for PlaceJson<'a, Body, Beside> {
     fn from(answer: &'a LdmdAnswer<Body>) -> Self {

@@ -10,7 +10,7 @@ use crate::address::suggest::most_similar;
 use crate::error::Result;
 use crate::limits;
 use crate::links::rewrite::{NewTarget, candidates};
-use crate::links::{Kind, OnDisk, Reason, StoredLink, folder_of};
+use crate::links::{Kind, OnDisk, Reason, StoredLink, file_name, folder_of};
 use crate::markdown::outline::Section;
 use crate::message::{Message, message};
 use crate::percent::percent_decode;
@@ -233,7 +233,7 @@ impl Hints<'_> {
     ) -> Result<Option<StoredDocument>> {
         let path = percent_decode(target.split(['#', '?']).next().unwrap_or(target));
         let path = path.trim_end_matches('/');
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_name(path);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let key = (self.collection_of(document).to_owned(), stem.to_owned());
         if let Some(known) = self.files.get(&key) {

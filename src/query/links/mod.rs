@@ -33,7 +33,7 @@ use super::page::{Page, shorten};
 use super::resolved_node::{ResolvedNode, Target};
 use super::session::Session;
 use crate::error::Result;
-use crate::links::split_extension;
+use crate::links::file_stem;
 use crate::markdown::outline::NodeKind;
 use crate::position::LineSpan;
 
@@ -89,9 +89,7 @@ impl LinkNode {
         node.lossy = stored.is_lossy_in(node.texts());
         Ok(node)
     }
-}
 
-impl LinkNode {
     /// Returns the texts that can be long: the title and the summary.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         [self.title.as_str()].into_iter().chain(self.summary.as_deref())
@@ -159,11 +157,6 @@ impl<'a> EndFilter<'a> {
         page.warnings.extend(self.filter.warnings);
         Ok(())
     }
-}
-
-/// Returns the name of a file without its folders and its extension.
-fn file_stem(path: &str) -> &str {
-    split_extension(path.rsplit('/').next().unwrap_or(path)).0
 }
 
 /// Returns the lines of a place whose links are found by their lines; `None` for a whole document and for a whole section,

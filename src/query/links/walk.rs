@@ -93,6 +93,15 @@ impl LinkWalkAnswer {
     pub fn edges(&self) -> impl Iterator<Item = &WalkedEdge> {
         self.steps.iter().flat_map(|step| &step.edges)
     }
+
+    /// Returns the length of the longest text, or of the longest list of the ends of a path that was not found.
+    fn longest(&self) -> usize {
+        let ends = self
+            .no_path
+            .as_ref()
+            .map_or(0, |none| none.farthest.len().max(none.reached_from.len()));
+        longest(self.steps.iter().flat_map(|step| step.node.texts())).max(ends)
+    }
 }
 
 /// Keeps only the edges that belong to the page of the nodes from `start` to `end`, exclusive. Returns
@@ -113,17 +122,6 @@ fn on_page<T>(
         }
     }
     needed
-}
-
-impl LinkWalkAnswer {
-    /// Returns the length of the longest text, or of the longest list of the ends of a path that was not found.
-    fn longest(&self) -> usize {
-        let ends = self
-            .no_path
-            .as_ref()
-            .map_or(0, |none| none.farthest.len().max(none.reached_from.len()));
-        longest(self.steps.iter().flat_map(|step| step.node.texts())).max(ends)
-    }
 }
 
 impl List for LinkWalkAnswer {

@@ -398,8 +398,7 @@ impl Resolver<'_> {
             }
             Interpretation::SectionPath(place) => self.section_path(place),
             Interpretation::TitlePart(place) => self.title_part(place),
-            Interpretation::Anchor(place) => self.anchor(place),
-            Interpretation::LdmdSection(place) => self.ldmd_section(place),
+            Interpretation::Anchor(place) | Interpretation::LdmdSection(place) => self.named(place),
             Interpretation::OnlyDocument(place) => self.in_only_document(place).map(Some),
             Interpretation::Malformed(fault) => {
                 let mut fault = fault.clone();

@@ -141,25 +141,12 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Finds a section of any document by its GitHub anchor, which must be unique.
-    pub(super) fn anchor(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        self.only_of(&self.documents_with(&place.locator, usize::MAX)?, place)
-    }
-
-    /// Finds an LDMD section of any document by its id, which must be unique.
-    pub(super) fn ldmd_section(&self, place: &ParsedPlace) -> Result<Option<Located>> {
-        self.only_of(&self.documents_with(&place.locator, usize::MAX)?, place)
-    }
-
-    /// Returns the only node that `place` names in `documents`, or an ambiguity error.
-    fn only_of(
-        &self,
-        documents: &[StoredDocument],
-        place: &ParsedPlace,
-    ) -> Result<Option<Located>> {
+    /// Finds a section of any document by its GitHub anchor or its LDMD id, which must be unique.
+    pub(super) fn named(&self, place: &ParsedPlace) -> Result<Option<Located>> {
+        let documents = self.documents_with(&place.locator, usize::MAX)?;
         let (mut count, mut first) = (0, None);
         let mut candidates: Vec<Candidate> = Vec::new();
-        self.each(documents, |document| {
+        self.each(&documents, |document| {
             let Some(located) = locate(document, place) else { return };
             count += 1;
             let room = limits::MAX_CANDIDATES_SHOWN.saturating_sub(candidates.len());

@@ -13,7 +13,7 @@ use crate::address::{
 use crate::count::counted;
 use crate::error::Result;
 use crate::limits;
-use crate::links::without_order;
+use crate::links::{file_name, without_order};
 use crate::markdown::outline::{BlockType, NodeKind, Section};
 use crate::markdown::slug::comparable;
 use crate::store::{Lookup, StoredDocument};
@@ -225,7 +225,7 @@ pub(in crate::query) fn similar_documents(
     name: &str,
 ) -> Result<Vec<String>> {
     let components = name.split('/').count();
-    let file = name.rsplit('/').next().unwrap_or(name);
+    let file = file_name(name);
     let has_extension = file.contains('.');
     let mut documents = session.reader.all(&Lookup::LikeName(name))?;
     if !file.starts_with(|first: char| first.is_ascii_digit()) {

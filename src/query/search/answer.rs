@@ -286,11 +286,7 @@ impl Collector {
                 Items::Files(given.map(|count| count.file).collect())
             }
         };
-        let has_hit = match &items {
-            Items::Hits(hits) => !hits.is_empty(),
-            Items::Counts(counts) => !counts.is_empty(),
-            Items::Files(files) => !files.is_empty(),
-        };
+        let has_hit = items.len() > 0;
         let Self { has_more, longer, .. } = self;
         FoundItems { items, total: counted, has_more, longer, has_hit }
     }
