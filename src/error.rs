@@ -116,6 +116,39 @@ impl From<Error> for Problem {
     }
 }
 
+/// Why a command failed.
+#[derive(schemars::JsonSchema, serde::Serialize)]
+#[schemars(rename = "Failure")]
+pub(crate) struct ErrorJson {
+    /// The code in capitals; `mdsel help errors` lists all.
+    code: &'static str,
+    /// Why an edit was refused, a code in capitals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// What was wrong, with what.
+    message: String,
+    /// What to do; empty if nothing helps.
+    hint: String,
+    /// The other problems of a batch of edits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<ProblemJson>,
+}
+
+/// Another problem of a batch of edits.
+#[derive(schemars::JsonSchema, serde::Serialize)]
+#[schemars(rename = "OtherProblem")]
+struct ProblemJson {
+    /// The code in capitals.
+    code: &'static str,
+    /// Why an edit was refused, a code in capitals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// What was wrong, with which edit.
+    message: String,
+    /// What to do, if it is not the same as for the first problem.
+    hint: String,
+}
+
 /// Joins hints to one text.
 pub(crate) fn joined(hints: impl Iterator<Item = String>) -> String {
     hints.collect::<Vec<_>>().join("; ")
@@ -244,26 +277,20 @@ impl Error {
 
     /// The error as a JSON object in the words of an interface.
     pub(crate) fn to_json_as(&self, words: impl Fn(&Message) -> String) -> serde_json::Value {
-        let mut object = serde_json::json!({ "code": self.kind().code() });
-        if let Some(reason) = self.reason() {
-            object["reason"] = reason.into();
-        }
-        object["message"] = words(self.message()).into();
-        object["hint"] = joined(self.hints().iter().map(&words)).into();
-        if !self.others().is_empty() {
-            let other = |other: &Problem| {
-                let (message, hint) = (words(&other.message), other.hints.iter().map(&words));
-                let mut object = serde_json::json!({ "code": other.code });
-                if let Some(reason) = other.reason {
-                    object["reason"] = reason.into();
-                }
-                object["message"] = message.into();
-                object["hint"] = joined(hint).into();
-                object
-            };
-            object["others"] = self.others().iter().map(other).collect();
-        }
-        object
+        let other = |other: &Problem| ProblemJson {
+            code: other.code,
+            reason: other.reason,
+            message: words(&other.message),
+            hint: joined(other.hints.iter().map(&words)),
+        };
+        let json = ErrorJson {
+            code: self.kind().code(),
+            reason: self.reason(),
+            message: words(self.message()),
+            hint: joined(self.hints().iter().map(&words)),
+            others: self.others().iter().map(other).collect(),
+        };
+        serde_json::to_value(json).unwrap_or_default()
     }
 
     /// The other problems of the same request.

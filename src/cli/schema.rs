@@ -13,7 +13,7 @@ use super::described::{Described, RefusedOptions, STORE, schema_of};
 use super::exit::Status;
 use super::global::Global;
 use crate::address::suggest::most_similar;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorJson, ErrorKind, Result};
 use crate::output::{Format, json};
 use crate::visible::quoted;
 
@@ -83,40 +83,7 @@ fn all(commands: fn() -> Vec<Described>) -> Vec<Named> {
 #[expect(dead_code, reason = "only its schema is used")]
 #[derive(JsonSchema)]
 struct Failed {
-    error: Failure,
-}
-
-/// Why a command failed.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct Failure {
-    /// The code in capitals; `mdsel help errors` lists all.
-    code: String,
-    /// Why an edit was refused, a code in capitals.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// What was wrong, with what.
-    message: String,
-    /// What to do; empty if nothing helps.
-    hint: String,
-    /// The other problems of a batch of edits.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    others: Option<Vec<OtherProblem>>,
-}
-
-/// Another problem of a batch of edits.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct OtherProblem {
-    /// The code in capitals.
-    code: String,
-    /// Why an edit was refused, a code in capitals.
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// What was wrong, with which edit.
-    message: String,
-    /// What to do, if it is not the same as for the first problem.
-    hint: String,
+    error: ErrorJson,
 }
 
 /// Closes an object to other fields. A field that may be left out is never null.

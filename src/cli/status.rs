@@ -67,7 +67,8 @@ impl AnyCommand for StatusArgs {
     fn run(&self, global: &Global) -> Result<Status> {
         if self.limits {
             let rows = limits::TABLE.iter().map(|limit| {
-                (limit.name.to_owned(), json!({ "value": limit.value, "meaning": limit.meaning }))
+                let status = LimitStatus { value: limit.value, meaning: limit.meaning };
+                (limit.name.to_owned(), json!(status))
             });
             global.print(&NamedValues::of(&Value::Object(rows.collect())))?;
             return Ok(Status::Success);
@@ -149,16 +150,16 @@ fn collections(reader: &dyn Reader) -> Result<BTreeMap<String, CollectionStatus>
 #[schemars(untagged)]
 enum StatusShape {
     Store(Box<StatusAnswer>),
-    Limits(BTreeMap<String, LimitShape>),
+    Limits(BTreeMap<String, LimitStatus>),
     Collections(BTreeMap<String, CollectionStatus>),
 }
 
 /// A limit.
-#[expect(dead_code, reason = "only its schema is used")]
-#[derive(JsonSchema)]
-struct LimitShape {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "LimitShape")]
+struct LimitStatus {
     /// Its value.
     value: usize,
     /// What it limits, and in which unit.
-    meaning: String,
+    meaning: &'static str,
 }
