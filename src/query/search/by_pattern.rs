@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::answer::{Collector, Explanation, FoundItems, Method};
 use super::pattern::{Pattern, PatternOptions};
-use super::scan::{PatternScan, ScanMode};
+use super::scan::PatternScan;
 use super::{OutputMode, Search};
 use crate::cancellation::Cancellation;
 use crate::error::Result;
@@ -48,11 +48,8 @@ impl Search<'_> {
             reader: self.session.reader,
             pattern: &pattern,
             filter: self.filter,
-            mode: match self.request.form {
-                OutputMode::Hits => ScanMode::Hits(self.request.surroundings, self.request.detail),
-                OutputMode::Counts => ScanMode::Counts,
-                OutputMode::Files | OutputMode::Existence => ScanMode::Any,
-            },
+            hits: (self.request.form == OutputMode::Hits)
+                .then_some((self.request.surroundings, self.request.detail)),
             most: collector.most_of_one(),
             cancellation: Cancellation::current(),
             deadline: Instant::now() + Duration::from_secs(limits::SEARCH_SECONDS as u64),

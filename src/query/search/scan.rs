@@ -20,23 +20,12 @@ use crate::query::filter::Filter;
 use crate::query::open_document::OpenDocument;
 use crate::store::{Reader, StoredDocument};
 
-/// The results to report for each document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ScanMode {
-    /// Every hit.
-    Hits(ContextLines, HitDetail),
-    /// The number of hits.
-    Counts,
-    /// Whether there is a hit.
-    Any,
-}
-
 /// The results in a document.
 #[derive(Debug)]
 pub(super) struct DocumentMatches {
     /// The index among the searched documents.
     pub(super) document: usize,
-    /// The number of hits; at most 1 for [`ScanMode::Any`].
+    /// The number of hits.
     pub(super) count: usize,
     /// The hits, if requested.
     pub(super) hits: Vec<Hit>,
@@ -47,7 +36,8 @@ pub(super) struct PatternScan<'a> {
     pub(super) reader: &'a dyn Reader,
     pub(super) pattern: &'a Pattern,
     pub(super) filter: &'a Filter,
-    pub(super) mode: ScanMode,
+    /// What to report of each hit; `None` to report only the number of hits.
+    pub(super) hits: Option<(ContextLines, HitDetail)>,
     /// Maximum number of hits in one document.
     pub(super) most: usize,
     pub(super) deadline: Instant,
@@ -165,7 +155,7 @@ impl PatternScan<'_> {
                 found.push((index, count, spans));
             }
         }
-        if let ScanMode::Hits(_, detail) = self.mode
+        if let Some((_, detail)) = self.hits
             && detail != HitDetail::Lines
             && !decides
             && !found.is_empty()
@@ -195,7 +185,7 @@ impl PatternScan<'_> {
         bytes: &[u8],
         spans: Vec<ByteSpan>,
     ) -> Vec<Hit> {
-        let ScanMode::Hits(surroundings, detail) = self.mode else { return Vec::new() };
+        let Some((surroundings, detail)) = self.hits else { return Vec::new() };
         let open = open.filter(|_| detail != HitDetail::Lines);
         // Lines after the context of the last hit are not needed.
         let last = spans.last().map_or(0, |span| span.end.saturating_sub(1));
@@ -215,8 +205,6 @@ impl PatternScan<'_> {
         bytes: &[u8],
     ) -> Result<(usize, Vec<ByteSpan>)> {
         self.check_time()?;
-        let most = if self.mode == ScanMode::Any { 1 } else { self.most };
-        let keeps = matches!(self.mode, ScanMode::Hits(..));
         let parts = match open {
             Some(open) if pattern.is_multi_line => own_texts(open.tree.outline()),
             _ => vec![ByteSpan::new(text_start(bytes), bytes.len())],
@@ -229,13 +217,13 @@ impl PatternScan<'_> {
                 let span = ByteSpan::new(part.start + span.start, part.start + span.end);
                 if open.is_none_or(|open| self.filter.takes(open, span)) {
                     count += 1;
-                    if keeps {
+                    if self.hits.is_some() {
                         spans.push(span);
                     }
                 }
-                count < most && self.check_time().is_ok()
+                count < self.most && self.check_time().is_ok()
             });
-            if count >= most {
+            if count >= self.most {
                 break;
             }
         }
