@@ -305,11 +305,7 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
         let request = meta::MetaRequest { keys: texts(&["title", "tags"]), common };
         printed(&meta::meta(&opened.session, &request)?, call)
     }),
-    ("meta --types", |opened, call| {
-        let limit = fitting(0, call.max_chars);
-        let filter = FilterRequest::default();
-        printed(&meta::types(&opened.session, &filter, limit, call.after)?, call)
-    }),
+    ("meta --types", |opened, call| printed(&meta::types(&opened.session, &common(call))?, call)),
     ("ldmd neighbors", |opened, call| {
         let (document, id) = ("answer.ldmd.md", "key_findings");
         printed(&marked::neighbors::neighbors(&opened.session, document, id, call.after)?, call)

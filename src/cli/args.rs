@@ -99,13 +99,13 @@ impl RecordArgs {
 pub(super) struct DocumentFilterArgs {
     /// Take only documents whose path matches this glob; a leading ! excludes them; repeatable
     #[arg(short, long = "glob", value_name = "GLOB", allow_hyphen_values = true)]
-    pub(super) globs: Vec<String>,
+    globs: Vec<String>,
     /// Take only documents with this tag; if repeated, with all of them
     #[arg(long = "tag", value_name = "TAG")]
-    pub(super) tags: Vec<String>,
+    tags: Vec<String>,
     /// Take only documents of this collection; repeatable
     #[arg(long = "collection", value_name = "NAME")]
-    pub(super) collections: Vec<String>,
+    collections: Vec<String>,
     /// Take only what is below this folder, document or section; repeatable
     #[arg(long, value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
     pub(super) under: Vec<String>,

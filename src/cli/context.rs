@@ -37,33 +37,33 @@ const KINDS: [&str; 5] = ["code", "error", "text", "repl-history", "file"];
 pub(super) struct ContextArgs {
     /// Take the passages that best match this question or these words
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
-    pub(super) query: Option<String>,
+    query: Option<String>,
     /// Add another wording of the question, such as the terms its answer may use; repeatable
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true, requires = "query")]
-    pub(super) also: Vec<String>,
+    also: Vec<String>,
     /// Show about N characters of each section that matches the query
     #[arg(long, value_name = "N", requires = "query")]
-    pub(super) passage: Option<usize>,
+    passage: Option<usize>,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     /// Also include places up to N links away
     #[arg(long = "links", value_name = "N", default_value_t = 0)]
-    pub(super) hops: usize,
+    hops: usize,
     /// Print the content, not only a summary
     #[arg(long)]
-    pub(super) with_body: bool,
+    with_body: bool,
     #[command(flatten)]
     sources: SourceList,
     /// Mark the fences of all blocks with this language; with -f markdown
     #[arg(long, value_name = "LANGUAGE")]
-    pub(super) lang: Option<String>,
+    lang: Option<String>,
     /// End the content of every block with a line end, even if it has one; with -f markdown
     #[arg(long)]
-    pub(super) strict: bool,
+    strict: bool,
     #[command(flatten)]
-    pub(super) records: RecordArgs,
+    records: RecordArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 /// Arguments that name what to take.
@@ -137,9 +137,9 @@ impl SourceList {
 pub(super) struct PrimeArgs {
     /// Print a skill file instead, which explains the program to an agent
     #[arg(long)]
-    pub(super) skill: bool,
+    skill: bool,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 impl AnyCommand for ContextArgs {

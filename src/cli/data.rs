@@ -31,10 +31,10 @@ use crate::store::Purpose;
 )]
 pub(super) struct ItemFilterArgs {
     #[command(flatten)]
-    pub(super) places: PlaceFilterArgs,
+    places: PlaceFilterArgs,
     /// Take only rows or tasks that match, as in 'Default = 5' or 'due < 2026-06-01'
     #[arg(long = "where", value_name = "EXPR", id = "where")]
-    pub(super) condition: Option<String>,
+    condition: Option<String>,
     /// Take only documents whose front matter matches
     #[arg(long, value_name = "EXPR")]
     where_meta: Option<String>,
@@ -61,19 +61,19 @@ pub(super) struct CodeArgs {
     addresses: Vec<String>,
     /// Take only code in these languages, by any of their names; repeatable
     #[arg(long = "lang", value_name = "LANGUAGE", value_delimiter = ',')]
-    pub(super) languages: Vec<String>,
+    languages: Vec<String>,
     /// Take only code that contains TEXT, ignoring case
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) containing: Option<String>,
+    containing: Option<String>,
     /// Write each block to a new file in this folder
     #[arg(long, value_name = "FOLDER")]
-    pub(super) out: Option<PathBuf>,
+    out: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) records: RecordArgs,
+    records: RecordArgs,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 /// Arguments of `tables`.
@@ -85,15 +85,15 @@ pub(super) struct TablesArgs {
     addresses: Vec<String>,
     /// Take only tables with this column; if repeated, with all of them
     #[arg(long = "header", value_name = "NAME")]
-    pub(super) headers: Vec<String>,
+    headers: Vec<String>,
     /// Show only these columns. `file` and `line` are those of the row; the name of a column with a comma, or that is
     /// `file` or `line`, is written in backquotes
     #[arg(long, value_name = "A,B")]
-    pub(super) columns: Vec<String>,
+    columns: Vec<String>,
     #[command(flatten)]
-    pub(super) filter: ItemFilterArgs,
+    filter: ItemFilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 /// Arguments of `tasks`.
@@ -105,19 +105,19 @@ pub(super) struct TasksArgs {
     addresses: Vec<String>,
     /// Take only open tasks
     #[arg(long, conflicts_with = "done")]
-    pub(super) open: bool,
+    open: bool,
     /// Take only tasks that are done
     #[arg(long)]
-    pub(super) done: bool,
+    done: bool,
     #[command(flatten)]
-    pub(super) filter: ItemFilterArgs,
+    filter: ItemFilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 const FOLDER_HINT: &str = "name a folder, which may be new, with --out";
 
-fn common(filter: FilterRequest, list: &ListArgs, limit: usize) -> Result<Common> {
+pub(super) fn common(filter: FilterRequest, list: &ListArgs, limit: usize) -> Result<Common> {
     Ok(Common { filter, limit, after: list.after.cursor()? })
 }
 

@@ -15,17 +15,17 @@ use crate::store::Purpose;
 pub(super) struct FindArgs {
     /// A part of the title; with * ? [ or { a glob that must match the whole title
     #[arg(value_name = "PATTERN")]
-    pub(super) pattern: String,
+    pattern: String,
     /// Take only sections whose own text contains TEXT, ignoring case; text before the first heading is in none
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) content: Option<String>,
+    content: Option<String>,
     /// Let --content also find TEXT in subsections, so that the sections around them are listed, too
     #[arg(long, requires = "content")]
-    pub(super) subtree: bool,
+    subtree: bool,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 impl QueryArguments for FindArgs {

@@ -16,14 +16,14 @@ use crate::query::{Session, index};
 pub(super) struct IndexArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob; or sections [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
-    pub(super) documents: Vec<String>,
+    documents: Vec<String>,
     /// List blocks, too, with a preview
     #[arg(long)]
-    pub(super) blocks: bool,
+    blocks: bool,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 impl QueryArguments for IndexArgs {

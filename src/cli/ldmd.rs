@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
+use schemars::JsonSchema;
 
 use super::args::AfterArgs;
 use super::command::{AnyCommand, commands};
@@ -10,28 +11,27 @@ use super::described::{Described, described};
 use super::exit::Status;
 use super::global::Global;
 use super::lazy::Lazy;
-use super::read_command::QueryArguments;
-use super::read_command::named_documents;
+use super::read_command::{QueryArguments, named_documents};
 use super::store::open_fresh;
 use crate::error::Result;
 use crate::ldmd::{Mode, SliceRequest};
-use crate::output::Format;
+use crate::output::{Answer, Format};
 use crate::query::finding::Findings;
 use crate::query::ldmd::{LdmdAnswer, check, emit, get, index, neighbors, search};
-use crate::query::{Cursor, List as _, Session};
+use crate::query::{Cursor, List, Session};
 use crate::store::Purpose;
 
 commands! {
     /// The commands of `ldmd`.
     LdmdCommand {
         /// List the sections of a document in the order of their opening markers
-        Index(Lazy<LdmdIndexArgs>),
+        Index(Lazy<OfDocument<LdmdIndexArgs>>),
         /// Print a section: all of it, a preview, or its summary
-        Get(Lazy<LdmdGetArgs>),
+        Get(Lazy<OfDocument<LdmdGetArgs>>),
         /// Find the lines of a document's sections that contain a text
-        Search(Lazy<LdmdSearchArgs>),
+        Search(Lazy<OfDocument<LdmdSearchArgs>>),
         /// List the sections around a section
-        Neighbors(Lazy<LdmdNeighborsArgs>),
+        Neighbors(Lazy<OfDocument<LdmdNeighborsArgs>>),
         /// List problems of markers (status 1 if there are any)
         Check(Lazy<LdmdCheckArgs>),
         /// Print a document with one LDMD section for each of its headings
@@ -39,18 +39,34 @@ commands! {
     }
 }
 
+/// Arguments of a command about one document.
+#[derive(Debug, Args)]
+pub(super) struct OfDocument<T: Args> {
+    /// The document
+    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
+    document: String,
+    #[command(flatten)]
+    arguments: T,
+}
+
+/// A question about one document, as the arguments of a command.
+pub(super) trait DocumentQuery: Args {
+    /// See [`QueryArguments::Answer`].
+    type Answer: Answer + List + JsonSchema + 'static;
+
+    /// Returns the answer.
+    fn answer(&self, document: &str, session: &Session<'_>) -> Result<Self::Answer>;
+}
+
 /// Arguments of `ldmd index`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel ldmd index answer.ldmd.md -f text")]
 pub(super) struct LdmdIndexArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
     /// List at most N sections; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
+    limit: usize,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// Arguments of `ldmd get`.
@@ -59,29 +75,26 @@ pub(super) struct LdmdIndexArgs {
     after_help = "Example: mdsel ldmd get answer.ldmd.md --id key_findings --mode tldr -f raw"
 )]
 pub(super) struct LdmdGetArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
     /// The id of the section; ID@LINE if two sections have the same id
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    pub(super) id: String,
+    id: String,
     /// How much of the section to print
     #[arg(long, value_enum, default_value_t = ModeName::Full)]
-    pub(super) mode: ModeName,
+    mode: ModeName,
     /// Show nested sections down to depth N; 0 for none [default: all; 1 in a preview]
     #[arg(long, value_name = "N")]
-    pub(super) depth: Option<usize>,
+    depth: Option<usize>,
     /// Print at most N bytes; 0 means all, or 4096 in a preview
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit_bytes: usize,
+    limit_bytes: usize,
     /// Omit the markers of sections
     #[arg(long)]
-    pub(super) strip_markers: bool,
+    strip_markers: bool,
     /// Print one REF marker with its id and its bytes in place of each nested section below the depth
     #[arg(long)]
-    pub(super) stubs: bool,
+    stubs: bool,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// How much of a section to print.
@@ -99,32 +112,26 @@ pub(super) enum ModeName {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel ldmd search answer.ldmd.md --query process_batch")]
 pub(super) struct LdmdSearchArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
     /// The text to search for, ignoring case
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) query: String,
+    query: String,
     /// List at most N lines; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
+    limit: usize,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// Arguments of `ldmd neighbors`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: mdsel ldmd neighbors answer.ldmd.md --id summary")]
 pub(super) struct LdmdNeighborsArgs {
-    /// The document
-    #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
     /// The id of the section; ID@LINE if two sections have the same id
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    pub(super) id: String,
+    id: String,
     /// Continue the children where an answer ended: its `next_children`
     #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    after: Option<String>,
 }
 
 /// Arguments of `ldmd check`.
@@ -133,16 +140,16 @@ pub(super) struct LdmdNeighborsArgs {
 pub(super) struct LdmdCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) documents: Vec<String>,
+    documents: Vec<String>,
     /// Also list markers that a strict reader reads differently: those with blanks beside them, with other
     /// attributes or another order than id, title, level, parent, tags, and those in code
     #[arg(long)]
-    pub(super) strict_markers: bool,
+    strict_markers: bool,
     /// List at most N problems; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) limit: usize,
+    limit: usize,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// Arguments of `ldmd emit`.
@@ -151,13 +158,13 @@ pub(super) struct LdmdCheckArgs {
 pub(super) struct LdmdEmitArgs {
     /// The document
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) document: String,
+    document: String,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
-impl QueryArguments for LdmdIndexArgs {
-    type Answer = LdmdAnswer<index::Index>;
+impl<T: DocumentQuery> QueryArguments for OfDocument<T> {
+    type Answer = T::Answer;
 
     fn addresses(&mut self) -> Result<Vec<&mut String>> {
         Ok(vec![&mut self.document])
@@ -168,8 +175,16 @@ impl QueryArguments for LdmdIndexArgs {
     }
 
     fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
+        self.arguments.answer(&self.document, session)
+    }
+}
+
+impl DocumentQuery for LdmdIndexArgs {
+    type Answer = LdmdAnswer<index::Index>;
+
+    fn answer(&self, document: &str, session: &Session<'_>) -> Result<Self::Answer> {
         let request = index::LdmdIndexRequest {
-            document: self.document.clone(),
+            document: document.to_owned(),
             limit: self.limit,
             after: self.after.cursor()?,
         };
@@ -177,20 +192,12 @@ impl QueryArguments for LdmdIndexArgs {
     }
 }
 
-impl QueryArguments for LdmdGetArgs {
+impl DocumentQuery for LdmdGetArgs {
     type Answer = LdmdAnswer<get::SectionContent>;
 
-    fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(vec![&mut self.document])
-    }
-
-    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(session, std::slice::from_ref(&self.document))
-    }
-
-    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
+    fn answer(&self, document: &str, session: &Session<'_>) -> Result<Self::Answer> {
         let request = get::LdmdGetRequest {
-            document: self.document.clone(),
+            document: document.to_owned(),
             id: self.id.clone(),
             slice: SliceRequest {
                 mode: match self.mode {
@@ -210,20 +217,12 @@ impl QueryArguments for LdmdGetArgs {
     }
 }
 
-impl QueryArguments for LdmdSearchArgs {
+impl DocumentQuery for LdmdSearchArgs {
     type Answer = LdmdAnswer<search::Matches>;
 
-    fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(vec![&mut self.document])
-    }
-
-    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(session, std::slice::from_ref(&self.document))
-    }
-
-    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
+    fn answer(&self, document: &str, session: &Session<'_>) -> Result<Self::Answer> {
         let request = search::LdmdSearchRequest {
-            document: self.document.clone(),
+            document: document.to_owned(),
             query: self.query.clone(),
             limit: self.limit,
             after: self.after.cursor()?,
@@ -232,19 +231,11 @@ impl QueryArguments for LdmdSearchArgs {
     }
 }
 
-impl QueryArguments for LdmdNeighborsArgs {
+impl DocumentQuery for LdmdNeighborsArgs {
     type Answer = LdmdAnswer<neighbors::Neighbors>;
 
-    fn addresses(&mut self) -> Result<Vec<&mut String>> {
-        Ok(vec![&mut self.document])
-    }
-
-    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
-        named_documents(session, std::slice::from_ref(&self.document))
-    }
-
-    fn answer(&self, _: &Global, session: &Session<'_>) -> Result<Self::Answer> {
-        neighbors::neighbors(session, &self.document, &self.id, Cursor::given(self.after.as_ref())?)
+    fn answer(&self, document: &str, session: &Session<'_>) -> Result<Self::Answer> {
+        neighbors::neighbors(session, document, &self.id, Cursor::given(self.after.as_ref())?)
     }
 }
 

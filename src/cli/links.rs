@@ -35,20 +35,20 @@ commands! {
 pub(super) struct LinkFilterArgs {
     /// Follow links out of the place, into it, or both
     #[arg(long, value_enum, default_value_t = DirectionName::Both)]
-    pub(super) direction: DirectionName,
+    direction: DirectionName,
     /// Follow only links of this type: related, embeds, references, or a type of front matter;
     /// repeatable
     #[arg(long = "link-type", alias = "type", value_name = "TYPE")]
-    pub(super) link_types: Vec<String>,
+    link_types: Vec<String>,
     /// Follow only links of front matter
     #[arg(long, conflicts_with = "inline_only")]
-    pub(super) typed_only: bool,
+    typed_only: bool,
     /// Follow only links of the text
     #[arg(long)]
-    pub(super) inline_only: bool,
+    inline_only: bool,
     /// Print at most N places; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) max_nodes: usize,
+    max_nodes: usize,
 }
 
 /// Filters by the documents and sections at the other ends of links.
@@ -91,16 +91,16 @@ pub(super) enum DirectionName {
 pub(super) struct LinksListArgs {
     /// The address of one place
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) address: String,
+    address: String,
     #[command(flatten)]
-    pub(super) ends: EndFilterArgs,
+    ends: EndFilterArgs,
     /// Order by the documents at the other ends: path, title or a key of their front matter; -KEY reverses
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(super) sort: Option<String>,
+    sort: Option<String>,
     #[command(flatten)]
-    pub(super) filter: LinkFilterArgs,
+    filter: LinkFilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 /// Arguments of `links tree`.
@@ -109,16 +109,16 @@ pub(super) struct LinksListArgs {
 pub(super) struct LinksTreeArgs {
     /// The address of the place to start at
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(addresses))]
-    pub(super) address: String,
+    address: String,
     /// Follow at most N links in a row
     #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(super) max_hops: usize,
+    max_hops: usize,
     #[command(flatten)]
-    pub(super) ends: EndFilterArgs,
+    ends: EndFilterArgs,
     #[command(flatten)]
-    pub(super) filter: LinkFilterArgs,
+    filter: LinkFilterArgs,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// Arguments of `links path`.
@@ -127,19 +127,19 @@ pub(super) struct LinksTreeArgs {
 pub(super) struct LinksPathArgs {
     /// The address of the place to start at
     #[arg(value_name = "FROM", add = ArgValueCompleter::new(addresses))]
-    pub(super) from: String,
+    from: String,
     /// The address of the place to reach
     #[arg(value_name = "TO", add = ArgValueCompleter::new(addresses))]
-    pub(super) to: String,
+    to: String,
     /// Follow at most N links in a row
     #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(super) max_hops: usize,
+    max_hops: usize,
     #[command(flatten)]
-    pub(super) ends: EndFilterArgs,
+    ends: EndFilterArgs,
     #[command(flatten)]
-    pub(super) filter: LinkFilterArgs,
+    filter: LinkFilterArgs,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// Arguments of `links check`.
@@ -148,11 +148,11 @@ pub(super) struct LinksPathArgs {
 pub(super) struct LinksCheckArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob; or sections [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(documents))]
-    pub(super) documents: Vec<String>,
+    documents: Vec<String>,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 impl QueryArguments for LinksListArgs {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use super::args::{FilterArgs, ListArgs};
 use super::command::{AnyCommand, commands};
 use super::completers::documents;
+use super::data::common;
 use super::described::{Described, described, has, schema_of};
 use super::edit::{EditArgs, EditArguments, EditOptions, run};
 use super::exit::Status;
@@ -22,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::message::message;
 use crate::output::Format;
 use crate::output::forms::edit_json::{Batch, Replaced, Single};
-use crate::query::data::{Common, meta};
+use crate::query::data::meta;
 use crate::query::page::fitting;
 use crate::query::{List as _, Session};
 use crate::store::Purpose;
@@ -155,15 +156,12 @@ impl AnyCommand for MetaArgs {
         if let Some(change) = &self.change {
             return change.run(global);
         }
-        let common = |limit| -> Result<Common> {
-            let (filter, after) = (self.filter.request(), self.list.after.cursor()?);
-            Ok(Common { filter, limit, after })
-        };
+        let common = |limit| common(self.filter.request(), &self.list, limit);
         let reader = open_fresh(global, Purpose::Read, |_| Ok(None))?;
         let session = Session::new(&*reader);
         if self.key_types {
             let common = common(fitting(self.list.limit, global.most_chars()))?;
-            let answer = kept(meta::types(&session, &common.filter, common.limit, common.after)?);
+            let answer = kept(meta::types(&session, &common)?);
             global.print_list(answer)?;
             return Ok(answer.outcome().into());
         }

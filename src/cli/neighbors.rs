@@ -15,10 +15,10 @@ use crate::query::{Cursor, Session, neighbors};
 pub(super) struct NeighborsArgs {
     /// The address of one place
     #[arg(value_name = "ADDRESS", add = ArgValueCompleter::new(complete_address))]
-    pub(super) address: String,
+    address: String,
     /// Continue the children where an answer ended: its `next_children`
     #[arg(long, value_name = "CURSOR")]
-    pub(super) after: Option<String>,
+    after: Option<String>,
 }
 
 impl QueryArguments for NeighborsArgs {

@@ -21,10 +21,10 @@ pub(super) struct ReadArgs {
     place: SectionArgs,
     /// Omit child sections, or the nested lists of a list item
     #[arg(long)]
-    pub(super) no_children: bool,
+    no_children: bool,
     /// Number the lines
     #[arg(short = 'n', long)]
-    pub(super) line_numbers: bool,
+    line_numbers: bool,
 }
 
 impl ReadArgs {

@@ -29,75 +29,75 @@ use crate::visible::quoted;
 pub(super) struct SearchArgs {
     /// A question or words, best passages first: "a phrase", +must, NOT word, prefix*, title:word
     #[arg(value_name = "QUERY", required_unless_present = "patterns", conflicts_with = "patterns")]
-    pub(super) query: Vec<String>,
+    query: Vec<String>,
     /// Add another wording of the question, such as the terms its answer may use; repeatable. Two of
     /// these find most answers that the question alone misses
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true,
         conflicts_with_all = ["patterns", "fixed_strings"])]
-    pub(super) also: Vec<String>,
+    also: Vec<String>,
     /// Show about N characters of each section that matches; 0 for one line
     #[arg(long, value_name = "N")]
-    pub(super) passage: Option<usize>,
+    passage: Option<usize>,
     /// Show every section, even if its text is nearly the same as another's
     #[arg(long)]
-    pub(super) keep_duplicates: bool,
+    keep_duplicates: bool,
     /// Omit the lines with the titles of sections; with -e or -F
     #[arg(long)]
-    pub(super) no_heading: bool,
+    no_heading: bool,
     /// Accepted because other programs that search have it; it is the default
     #[arg(long = "heading", hide = true, overrides_with = "no_heading")]
     _heading: bool,
     /// Search each line for a regular expression; repeatable
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
-    pub(super) patterns: Vec<String>,
+    patterns: Vec<String>,
     /// Search for the QUERY, or the patterns, as literal text
     #[arg(short = 'F', long)]
-    pub(super) fixed_strings: bool,
+    fixed_strings: bool,
     /// Ignore case in patterns (words always ignore case)
     #[arg(short, long)]
-    pub(super) ignore_case: bool,
+    ignore_case: bool,
     /// Match whole words only; with -e or -F
     #[arg(short, long)]
-    pub(super) word_regexp: bool,
+    word_regexp: bool,
     /// Let a match span lines of a section's own text; with -e or -F
     #[arg(short = 'U', long)]
-    pub(super) multiline: bool,
+    multiline: bool,
     /// Accepted because other programs that search have it; lines always have their numbers
     #[arg(short = 'n', long = "line-number", hide = true)]
     line_number: bool,
     /// Show N lines after each match
     #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
-    pub(super) after_context: Option<usize>,
+    after_context: Option<usize>,
     /// Show N lines before each match
     #[arg(short = 'B', long, value_name = "N", value_parser = context_lines)]
-    pub(super) before_context: Option<usize>,
+    before_context: Option<usize>,
     /// Show N lines before and after each match
     #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
-    pub(super) context: Option<usize>,
+    context: Option<usize>,
     /// Print only the number of hits in each document, with those that --keep-duplicates adds
     #[arg(short, long, conflicts_with_all = ["files", "quiet"])]
-    pub(super) count: bool,
+    count: bool,
     /// Print only the documents that have a hit
     #[arg(short = 'l', long, conflicts_with = "quiet")]
-    pub(super) files: bool,
+    files: bool,
     /// Show the match instead of its line
     #[arg(short, long)]
-    pub(super) only_matching: bool,
+    only_matching: bool,
     /// Print only problems, on stderr; exit with status 0 if there is a hit
     #[arg(short, long)]
-    pub(super) quiet: bool,
+    quiet: bool,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     /// Explain how the hits were found
     #[arg(long)]
-    pub(super) explain: bool,
+    explain: bool,
     #[command(flatten)]
-    pub(super) records: RecordArgs,
+    records: RecordArgs,
     /// Print at most N hits; 0 for all. -c and -l print all documents [default: 20]
     #[arg(long, value_name = "N")]
-    pub(super) limit: Option<usize>,
+    limit: Option<usize>,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 /// Parses a number of lines around a match.

@@ -17,18 +17,18 @@ use crate::query::{Session, select};
 pub(super) struct SelectArgs {
     /// Addresses, answered in this order; - reads them from standard input, one per line
     #[arg(value_name = "ADDRESS", required = true, add = ArgValueCompleter::new(complete_address))]
-    pub(super) addresses: Vec<String>,
+    addresses: Vec<String>,
     /// Limit a page to N words; 0 for no pages
     #[arg(long, value_name = "N", default_value_t = limits::MAX_WORDS)]
-    pub(super) max_words: usize,
+    max_words: usize,
     /// Print at most N results; 0 for all [default: 50, or the number of addresses]
     #[arg(long, value_name = "N")]
-    pub(super) limit: Option<usize>,
+    limit: Option<usize>,
     /// Print a place once, where it is named first, even if several addresses name it
     #[arg(long)]
-    pub(super) unique: bool,
+    unique: bool,
     #[command(flatten)]
-    pub(super) after: AfterArgs,
+    after: AfterArgs,
 }
 
 impl QueryArguments for SelectArgs {

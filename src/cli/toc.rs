@@ -17,17 +17,17 @@ use crate::query::{Session, toc};
 pub(super) struct TocArgs {
     /// Documents: a path, a unique suffix of one, a folder or a glob; or sections [default: all]
     #[arg(value_name = "DOC", add = ArgValueCompleter::new(complete_document))]
-    pub(super) documents: Vec<String>,
+    documents: Vec<String>,
     /// Show N levels of the tree; 1 for top-level sections only
     #[arg(long, value_name = "N")]
-    pub(super) depth: Option<usize>,
+    depth: Option<usize>,
     /// Show headings down to this level, 1 to 6
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(super) max_level: Option<u8>,
+    max_level: Option<u8>,
     #[command(flatten)]
-    pub(super) filter: FilterArgs,
+    filter: FilterArgs,
     #[command(flatten)]
-    pub(super) list: ListArgs,
+    list: ListArgs,
 }
 
 impl QueryArguments for TocArgs {

@@ -115,10 +115,8 @@ pub(super) fn call(
             form.reply(answer)
         }
         Kind::Keys => {
-            let data::Common { filter, limit, after } = common;
-            let answer = ask(store, form, Purpose::Read, |session| {
-                data::meta::types(session, &filter, limit, after)
-            })?;
+            let answer =
+                ask(store, form, Purpose::Read, |session| data::meta::types(session, &common))?;
             form.reply(answer)
         }
     }

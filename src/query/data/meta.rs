@@ -11,7 +11,7 @@ use super::super::freshness::Freshness;
 use super::super::open_document::OpenDocument;
 use super::super::page::{cut, longest};
 use super::super::warning::{UNREADABLE, parsed_before, unreadable_within};
-use super::super::{Cursor, FilterRequest, Page, Session};
+use super::super::{FilterRequest, Page, Session};
 use super::{Common, Source, is_unexplained, list, list_of_items, no_items};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::Expression;
@@ -230,13 +230,9 @@ list_of_items!(
 );
 
 /// Lists the keys of front matter with the types of their values.
-pub fn types(
-    session: &Session<'_>,
-    filter: &FilterRequest,
-    limit: usize,
-    after: Option<Cursor>,
-) -> Result<Types> {
-    let mut page = Page::beginning(after, session.reader.generation());
+pub fn types(session: &Session<'_>, request: &Common) -> Result<Types> {
+    let filter = &request.filter;
+    let mut page = Page::beginning(request.after, session.reader.generation());
     let filter_of_documents = Filter::new(session, filter)?;
     page.unresolved_selectors.clone_from(&filter_of_documents.faults);
     page.warnings.extend(filter_of_documents.warnings.iter().cloned());
@@ -273,7 +269,7 @@ pub fn types(
             page.warnings.push(no_items(FRONT_MATTER));
         }
     }
-    let limit = most(limit);
+    let limit = most(request.limit);
     if keys.len() > limit {
         keys.truncate(limit);
         page.end(limit);
