@@ -63,7 +63,7 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
-    /// Returns the form of a reply to a call that asks for `format` and perhaps sets `max_chars`.
+    /// Returns the options of a reply to a call that asks for `format` and perhaps sets `max_chars`.
     fn reply_options(&self, format: Format, max_chars: Option<usize>) -> ReplyOptions<'_> {
         ReplyOptions {
             format,

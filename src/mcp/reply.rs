@@ -1,4 +1,6 @@
 //! Replies to calls: answers within the budget, with text from documents between marks.
+//!
+//! Invariant: a reply is not longer than its limit, frame included, and no document can predict its marks.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
@@ -17,7 +19,7 @@ use crate::output::{
 };
 use crate::query::{List, Outcome};
 
-/// The form of a reply.
+/// How a call is answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReplyOptions<'a> {
     /// The format of the answer.
@@ -51,7 +53,7 @@ impl From<Reply> for CallToolResult {
 }
 
 impl ReplyOptions<'_> {
-    /// Returns the form of a search reply. A few passages answer a question, so a reply in text is
+    /// Returns the options of a search reply. A few passages answer a question, so a reply in text is
     /// short unless the call sets a limit.
     pub(super) fn of_search(self) -> Self {
         let is_short = !self.has_max_chars && self.format == Format::Text;
@@ -119,7 +121,7 @@ impl ReplyOptions<'_> {
 
     /// Returns the reply in at most `max_chars` Unicode scalars, frame included; `None` if no part of it fits.
     fn within(&self, answer: &mut (impl Answer + List), max_chars: usize) -> Result<Option<Reply>> {
-        let is_error = answer.outcome() == Outcome::None && answer.rest().has_faults();
+        let is_error = answer.outcome() == Outcome::None && answer.footer().has_faults();
         let is_found = answer.outcome() == Outcome::All && answer.count() > 0;
         let faults: Vec<FaultCode> = answer.rest().fault_codes().collect();
         let mut frame = framed("", &[], is_error).chars().count();

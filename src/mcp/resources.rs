@@ -115,8 +115,8 @@ pub(super) fn read(
         Err(fault) => return Ok(Err(fault)),
     };
     answer.page.warnings.splice(0..0, options.store.take_warnings());
-    let form = options.reply_options(Format::Json, None);
-    let printed: Value = serde_json::from_str(&form.bare(answer)?).unwrap_or_default();
+    let printed = options.reply_options(Format::Json, None).bare(answer)?;
+    let printed: Value = serde_json::from_str(&printed).unwrap_or_default();
     let result = &printed["results"][0];
     let text = result["content"].as_str().unwrap_or_default();
     let mut meta = MetaObject::default();

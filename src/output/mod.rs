@@ -173,7 +173,7 @@ pub trait Answer: Serialize {
     }
 
     /// Returns the part of the answer that is not an item: warnings, unresolved selectors, the cursor.
-    fn rest(&self) -> Footer<'_>;
+    fn footer(&self) -> Footer<'_>;
 
     /// Returns one JSON value per item, for `jsonl`. Each is made when it is written: the values of all items take
     /// several times the memory of the items.
@@ -317,7 +317,7 @@ fn written(
         return Err(unprintable(options.format, |format| answer.has(format)));
     }
     // Lines that the format cannot express are returned, and printed to standard error.
-    let footer = Footer { caller: options.caller, ..answer.rest() };
+    let footer = Footer { caller: options.caller, ..answer.footer() };
     let messages = match options.format {
         Format::Raw | Format::Csv | Format::Mermaid | Format::Dot => footer.lines(),
         Format::Markdown => footer.message_lines(),

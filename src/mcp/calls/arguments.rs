@@ -191,15 +191,15 @@ struct FormArguments {
 }
 
 /// Removes the arguments that describe the reply, and parses them.
-pub(super) fn form<'a>(
-    options: &'a ServerOptions,
+pub(super) fn reply_options<'a>(
+    server: &'a ServerOptions,
     arguments: &mut JsonObject,
 ) -> Result<ReplyOptions<'a>> {
     let given = ["format", "max_chars"]
         .into_iter()
         .filter_map(|name| arguments.shift_remove(name).map(|value| (name.to_owned(), value)));
     let given: FormArguments = parse(given.collect())?;
-    let format = given.format.map_or(Ok(options.format), |name| {
+    let format = given.format.map_or(Ok(server.format), |name| {
         let named = tools::FORMATS.into_iter().find(|format| format.name() == name);
         named.ok_or_else(|| {
             let formats = tools::FORMATS.map(Format::name).join(", ");
@@ -207,5 +207,5 @@ pub(super) fn form<'a>(
                 .with_hint(format!("the formats are {formats}"))
         })
     })?;
-    Ok(options.reply_options(format, given.max_chars))
+    Ok(server.reply_options(format, given.max_chars))
 }

@@ -32,14 +32,21 @@ pub(super) struct Context {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let arguments: Context = parse(arguments)?;
-    let form = if arguments.queries.0.is_empty() { form } else { form.of_search() };
+    let options = if arguments.queries.0.is_empty() { options } else { options.of_search() };
     let request = context::ContextRequest {
-        limit: fitting(limits::LIST_LIMIT.max(arguments.addresses.0.len()), Some(form.max_chars)),
+        limit: fitting(
+            limits::LIST_LIMIT.max(arguments.addresses.0.len()),
+            Some(options.max_chars),
+        ),
         sources: arguments.addresses.0.into_iter().map(context::ContextSource::Address).collect(),
         queries: arguments.queries.0,
-        passage: PassageChars::new(None, Some(form.max_chars)),
+        passage: PassageChars::new(None, Some(options.max_chars)),
         filter: FilterRequest {
             tags: arguments.tags.0,
             under: arguments.under.0,
@@ -47,8 +54,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         },
         hops: arguments.links,
         with_body: arguments.with_body,
-        shows_content: form.format == Format::Markdown,
-        max_chars: Some(form.max_chars),
+        shows_content: options.format == Format::Markdown,
+        max_chars: Some(options.max_chars),
         after: Cursor::given(arguments.after.as_ref())?,
     };
     let is_empty = request.sources.is_empty() && request.filter.is_empty();
@@ -57,6 +64,6 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         return Err(usage(&"give queries, addresses, tags or under"));
     }
     let purpose = if is_question { Purpose::Search } else { Purpose::Read };
-    let answer = ask(store, form, purpose, |session| context::context(session, &request))?;
-    form.reply(answer)
+    let answer = ask(store, options, purpose, |session| context::context(session, &request))?;
+    options.reply(answer)
 }

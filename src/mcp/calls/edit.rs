@@ -24,7 +24,11 @@ pub(super) struct Edit {
     refresh: bool,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let arguments: Result<Edit> = parse(arguments);
     let Edit { document, edits, dry_run, refresh } =
         arguments.map_err(|error| error.with_hint(EDIT_FORM))?;
@@ -45,14 +49,14 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             wait: limits::LOCK_WAIT,
             confirm: &|report| {
                 let answer = edit::RelocateAnswer::of(report, dry_run);
-                form.reply(answer).map(drop)
+                options.reply(answer).map(drop)
             },
         };
         let answer = match edit::relocate(&request)? {
             Ok(report) => edit::RelocateAnswer::of(&report, dry_run),
             Err(fault) => edit::RelocateAnswer::fault(operation, with_refresh(fault), dry_run),
         };
-        return form.reply(answer);
+        return options.reply(answer);
     }
     let is_batch = edits.len() != 1;
     let mut batch = BatchEdits::default();
@@ -68,7 +72,7 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
     let answer = |report: Option<edit::EditReport>, faults| {
         edit::EditAnswer::new(report, faults, is_batch, dry_run)
     };
-    let reply = |answer: edit::EditAnswer| form.reply(answer);
+    let reply = |answer: edit::EditAnswer| options.reply(answer);
     let request = edit::EditRequest {
         store,
         document,

@@ -28,7 +28,11 @@ pub(super) struct Find {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let arguments: Find = parse(arguments)?;
     if arguments.level.is_some_and(|level| !(1..=6).contains(&level)) {
         return Err(usage(&"level must be 1 to 6"));
@@ -44,10 +48,10 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             under: arguments.under.0,
             ..FilterRequest::default()
         },
-        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(options.max_chars)),
         after: Cursor::given(arguments.after.as_ref())?,
     };
     let purpose = if request.content.is_some() { Purpose::Search } else { Purpose::Read };
-    let answer = ask(store, form, purpose, |session| find::find(session, &request))?;
-    form.reply(answer)
+    let answer = ask(store, options, purpose, |session| find::find(session, &request))?;
+    options.reply(answer)
 }

@@ -25,17 +25,17 @@ use crate::query::labels::read_labels;
 use crate::query::{List, Session};
 use crate::store::{Purpose, Store};
 
-/// Answers a question about the store in `form`. If an interrupted edit was finished first, the answer begins with a
+/// Answers a question about the store as `options` say. If an interrupted edit was finished first, the answer begins with a
 /// warning.
 fn ask<T: List>(
     store: &Store,
-    form: ReplyOptions<'_>,
+    options: ReplyOptions<'_>,
     purpose: Purpose,
     question: impl FnOnce(&Session<'_>) -> Result<T>,
 ) -> Result<T> {
     let mut answer = crate::query::ask(store, purpose, |session| {
         let mut answer = question(session)?;
-        if form.format == Format::Records {
+        if options.format == Format::Records {
             read_labels(session, &mut answer)?;
         }
         Ok(answer)
@@ -47,12 +47,8 @@ fn ask<T: List>(
 }
 
 /// Answers the call of a tool.
-pub(super) fn call(
-    options: &ServerOptions,
-    tool: ToolName,
-    arguments: JsonObject,
-) -> Result<Reply> {
-    answered(options, tool, arguments).map_err(|error| match error.kind() {
+pub(super) fn call(server: &ServerOptions, tool: ToolName, arguments: JsonObject) -> Result<Reply> {
+    answered(server, tool, arguments).map_err(|error| match error.kind() {
         ErrorKind::Usage if error.hints().is_empty() => error.with_hint(format!(
             "the arguments of {} are {}",
             tool.name(),
@@ -62,15 +58,15 @@ pub(super) fn call(
     })
 }
 
-fn answered(options: &ServerOptions, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
-    let store = &*options.store;
+fn answered(server: &ServerOptions, tool: ToolName, mut arguments: JsonObject) -> Result<Reply> {
+    let store = &*server.store;
     arguments::read_texts(tool, &mut arguments);
-    let form = arguments::form(options, &mut arguments)?;
+    let options = arguments::reply_options(server, &mut arguments)?;
     arguments::name_arguments(tool, &mut arguments)?;
     let divided = arguments::divided(&arguments);
-    let reply = run(store, form, tool, arguments);
+    let reply = run(store, options, tool, arguments);
     let Some((divided, names)) = divided.filter(|_| !is_found(&reply)) else { return reply };
-    let other = run(store, form, tool, divided);
+    let other = run(store, options, tool, divided);
     let is_missing = |reply: &Result<Reply>| {
         let faults = reply.as_ref().map_or(&[][..], |reply| &reply.faults);
         !faults.is_empty() && !faults.contains(&FaultCode::Ambiguous)
@@ -87,19 +83,19 @@ fn is_found(reply: &Result<Reply>) -> bool {
 
 fn run(
     store: &Store,
-    form: ReplyOptions<'_>,
+    options: ReplyOptions<'_>,
     tool: ToolName,
     arguments: JsonObject,
 ) -> Result<Reply> {
     match tool {
-        ToolName::Overview => overview::call(store, form, arguments),
-        ToolName::Find => find::call(store, form, arguments),
-        ToolName::Search => search::call(store, form, arguments),
-        ToolName::Read => read::call(store, form, arguments),
-        ToolName::Neighbors => neighbors::call(store, form, arguments),
-        ToolName::Query => query::call(store, form, arguments),
-        ToolName::Context => context::call(store, form, arguments),
-        ToolName::Edit => edit::call(store, form, arguments),
+        ToolName::Overview => overview::call(store, options, arguments),
+        ToolName::Find => find::call(store, options, arguments),
+        ToolName::Search => search::call(store, options, arguments),
+        ToolName::Read => read::call(store, options, arguments),
+        ToolName::Neighbors => neighbors::call(store, options, arguments),
+        ToolName::Query => query::call(store, options, arguments),
+        ToolName::Context => context::call(store, options, arguments),
+        ToolName::Edit => edit::call(store, options, arguments),
     }
 }
 

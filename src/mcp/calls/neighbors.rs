@@ -21,20 +21,24 @@ pub(super) struct Neighbors {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let Neighbors { address, links, after } = parse(arguments)?;
     let after = Cursor::given(after.as_ref())?;
     let Some(direction) = links else {
-        let answer = ask(store, form, Purpose::Read, |session| {
+        let answer = ask(store, options, Purpose::Read, |session| {
             neighbors::neighbors(session, &address, after)
         })?;
-        return form.reply(answer);
+        return options.reply(answer);
     };
-    let limit = fitting(limits::LIST_LIMIT, Some(form.max_chars));
+    let limit = fitting(limits::LIST_LIMIT, Some(options.max_chars));
     let filter = EdgeFilter::default();
     let documents = FilterRequest::default();
     let request =
         list::LinkListRequest { address, direction, filter, documents, max_nodes: 0, limit, after };
-    let answer = ask(store, form, Purpose::Read, |session| list::list(session, &request))?;
-    form.reply(answer)
+    let answer = ask(store, options, Purpose::Read, |session| list::list(session, &request))?;
+    options.reply(answer)
 }

@@ -24,7 +24,11 @@ pub(super) struct Overview {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let Overview { documents: OneOrManyTexts(documents), depth, ldmd: is_ldmd, limit, after } =
         parse(arguments)?;
     let after = Cursor::given(after.as_ref())?;
@@ -36,25 +40,26 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
             .map_err(|_| usage(&"ldmd needs exactly one document"))?;
         let request = ldmd::index::LdmdIndexRequest { document, limit: limit.unwrap_or(0), after };
         let answer =
-            ask(store, form, Purpose::Read, |session| ldmd::index::index(session, &request))?;
-        return form.reply(answer);
+            ask(store, options, Purpose::Read, |session| ldmd::index::index(session, &request))?;
+        return options.reply(answer);
     }
     if documents.is_empty() && depth.is_none() && limit.is_none() {
-        let mut answer = ask(store, form, Purpose::Read, |session| prime::prime(session, after))?;
+        let mut answer =
+            ask(store, options, Purpose::Read, |session| prime::prime(session, after))?;
         // The list of tools says the same.
         answer.commands.clear();
-        return form.reply(answer);
+        return options.reply(answer);
     }
-    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars));
+    let limit = fitting(limit.unwrap_or(limits::LIST_LIMIT), Some(options.max_chars));
     let request = toc::TocRequest {
         documents,
         filter: FilterRequest::default(),
         depth,
         max_level: None,
-        with_addresses: toc::TocAnswer::has_addresses(form.format),
+        with_addresses: toc::TocAnswer::has_addresses(options.format),
         limit,
         after,
     };
-    let answer = ask(store, form, Purpose::Read, |session| toc::toc(session, &request))?;
-    form.reply(answer)
+    let answer = ask(store, options, Purpose::Read, |session| toc::toc(session, &request))?;
+    options.reply(answer)
 }

@@ -44,7 +44,7 @@ pub(super) struct Query {
 
 pub(super) fn call(
     store: &Store,
-    form: ReplyOptions<'_>,
+    options: ReplyOptions<'_>,
     mut arguments: JsonObject,
 ) -> Result<Reply> {
     let kind = arguments.get("kind").and_then(Value::as_str).map(str::to_owned);
@@ -82,7 +82,7 @@ pub(super) fn call(
             condition: of_documents,
             ..FilterRequest::default()
         },
-        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(form.max_chars)),
+        limit: fitting(arguments.limit.unwrap_or(limits::LIST_LIMIT), Some(options.max_chars)),
         after: Cursor::given(arguments.after.as_ref())?,
     };
     let names = arguments.names.0;
@@ -90,34 +90,37 @@ pub(super) fn call(
         Kind::Code => {
             let containing = arguments.containing;
             let request = data::code::CodeRequest { languages: names, containing, common };
-            let answer =
-                ask(store, form, Purpose::Search, |session| data::code::code(session, &request))?;
-            form.reply(answer)
+            let answer = ask(store, options, Purpose::Search, |session| {
+                data::code::code(session, &request)
+            })?;
+            options.reply(answer)
         }
         Kind::Tables => {
             let (headers, columns) = (names, Vec::new());
             let request =
                 data::tables::TableRequest { headers, condition: of_items, columns, common };
-            let answer =
-                ask(store, form, Purpose::Read, |session| data::tables::tables(session, &request))?;
-            form.reply(answer)
+            let answer = ask(store, options, Purpose::Read, |session| {
+                data::tables::tables(session, &request)
+            })?;
+            options.reply(answer)
         }
         Kind::Tasks => {
             let request = data::tasks::TaskRequest { is_done: None, condition: of_items, common };
-            let answer =
-                ask(store, form, Purpose::Read, |session| data::tasks::tasks(session, &request))?;
-            form.reply(answer)
+            let answer = ask(store, options, Purpose::Read, |session| {
+                data::tasks::tasks(session, &request)
+            })?;
+            options.reply(answer)
         }
         Kind::Meta => {
             let request = data::meta::MetaRequest { keys: names, common };
             let answer =
-                ask(store, form, Purpose::Read, |session| data::meta::meta(session, &request))?;
-            form.reply(answer)
+                ask(store, options, Purpose::Read, |session| data::meta::meta(session, &request))?;
+            options.reply(answer)
         }
         Kind::Keys => {
             let answer =
-                ask(store, form, Purpose::Read, |session| data::meta::types(session, &common))?;
-            form.reply(answer)
+                ask(store, options, Purpose::Read, |session| data::meta::types(session, &common))?;
+            options.reply(answer)
         }
     }
 }

@@ -19,7 +19,11 @@ pub(super) struct Read {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let arguments: Read = parse(arguments)?;
     if arguments.addresses.0.is_empty() {
         return Err(usage(&"give at least one address"));
@@ -30,8 +34,8 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         limit: None,
         unique: false,
         after: Cursor::given(arguments.after.as_ref())?,
-        room: Some(form.max_chars),
+        room: Some(options.max_chars),
     };
-    let answer = ask(store, form, Purpose::Read, |session| select::select(session, &request))?;
-    form.reply(answer)
+    let answer = ask(store, options, Purpose::Read, |session| select::select(session, &request))?;
+    options.reply(answer)
 }

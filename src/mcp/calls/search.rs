@@ -43,9 +43,13 @@ pub(super) struct Search {
     after: Option<String>,
 }
 
-pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject) -> Result<Reply> {
+pub(super) fn call(
+    store: &Store,
+    options: ReplyOptions<'_>,
+    arguments: JsonObject,
+) -> Result<Reply> {
     let arguments: Search = parse(arguments)?;
-    let form = if arguments.files { form } else { form.of_search() };
+    let options = if arguments.files { options } else { options.of_search() };
     let questions = arguments.queries.0;
     let patterns = arguments.patterns.0;
     let query = match (questions.is_empty(), patterns.is_empty()) {
@@ -79,14 +83,14 @@ pub(super) fn call(store: &Store, form: ReplyOptions<'_>, arguments: JsonObject)
         },
         passage: PassageChars::new(None, None),
         keeps_duplicates: false,
-        detail: SearchAnswer::detail(form.format),
+        detail: SearchAnswer::detail(options.format),
         explain: false,
         limit: arguments.limit,
         max_chars: None,
         after: Cursor::given(arguments.after.as_ref())?,
     };
-    request.keep_to(None, Some(form.max_chars));
-    SearchAnswer::check_surroundings(&request, form.format)?;
-    let answer = ask(store, form, Purpose::Search, |session| search(session, &request))?;
-    form.reply(answer)
+    request.keep_to(None, Some(options.max_chars));
+    SearchAnswer::check_surroundings(&request, options.format)?;
+    let answer = ask(store, options, Purpose::Search, |session| search(session, &request))?;
+    options.reply(answer)
 }

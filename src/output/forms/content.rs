@@ -102,7 +102,7 @@ impl Answer for select::SelectAnswer {
     }
 
     fn text(&self, writer: &mut TextWriter) {
-        let is_said_last = self.rest().says_rest_last();
+        let is_said_last = self.footer().says_rest_last();
         for (index, result) in self.results.iter().enumerate() {
             if index > 0 {
                 writer.end();
@@ -111,7 +111,7 @@ impl Answer for select::SelectAnswer {
         }
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page)
             .with_cut(self.results.iter().filter_map(cut))
             .with(self.results.iter().map(changed))
@@ -137,11 +137,11 @@ impl Answer for read::ReadAnswer {
 
     fn text(&self, writer: &mut TextWriter) {
         if let Some(node) = &self.node {
-            node.write_text(node.title.as_deref(), writer, self.rest().says_rest_last());
+            node.write_text(node.title.as_deref(), writer, self.footer().says_rest_last());
         }
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let is_cut = self.node.as_ref().is_some_and(|node| node.truncated);
         Footer { is_truncated: is_cut || self.page.truncated, ..Footer::of(&self.page) }
             .with_cut(self.node.iter().filter_map(cut))

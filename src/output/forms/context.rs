@@ -31,7 +31,7 @@ impl Answer for context::ContextAnswer {
         Box::new(self.items.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let places = self.items.iter().filter_map(|item| match item {
             ContextItem::Place(place) => Some(changed(&place.answer)),
             ContextItem::Outside(_) => None,
@@ -47,7 +47,7 @@ impl Answer for context::ContextAnswer {
         if let Some(advice) = &self.advice {
             writer.plain(advice);
         }
-        let is_said_last = self.rest().says_rest_last();
+        let is_said_last = self.footer().says_rest_last();
         for (index, item) in self.items.iter().enumerate() {
             if index > 0 {
                 writer.end();
@@ -161,7 +161,7 @@ impl Answer for context::ContextAnswer {
 
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "## Context\n\n")?;
-        let is_said_last = self.rest().says_rest_last();
+        let is_said_last = self.footer().says_rest_last();
         for item in &self.items {
             let block = match item {
                 ContextItem::Place(place) => ContextBlock::of_place(place),

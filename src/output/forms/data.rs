@@ -86,7 +86,7 @@ impl Answer for code::CodeAnswer {
         Box::new(self.code.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.code.iter().map(|code| (&*code.file, code.freshness)))
     }
 
@@ -160,7 +160,7 @@ impl Answer for tables::TableAnswer {
         Box::new(self.rows.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.rows.iter().map(|row| (&*row.file, row.freshness)))
     }
 
@@ -233,7 +233,7 @@ impl Answer for tasks::TaskAnswer {
         Box::new(self.tasks.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.tasks.iter().map(|task| (&*task.file, task.freshness)))
     }
 
@@ -287,7 +287,7 @@ impl Answer for meta::MetaAnswer {
         Box::new(self.documents.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let documents = self.documents.iter();
         Footer::of(&self.page).with(documents.map(|document| (&*document.file, document.freshness)))
     }
@@ -346,7 +346,7 @@ impl Answer for meta::Types {
         Box::new(self.keys.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page)
     }
 

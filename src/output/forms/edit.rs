@@ -128,7 +128,7 @@ impl Answer for edit::EditAnswer {
         Box::new(self.report.iter().map(|_| row_without(self, &["warnings"])))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let mut footer = Footer::new(&self.faults, self.warnings(), self.is_cut());
         if self.is_dry_run {
             footer.notes = beside_the_diff(self).collect();

@@ -51,7 +51,7 @@ impl Answer for IngestReport {
         Box::new(changes.chain(skipped).chain([summary]))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::new(&[], &self.warnings, self.truncated)
     }
 
@@ -130,7 +130,7 @@ impl Answer for NamedValues {
         Box::new(std::iter::once(self.0.clone()))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::new(&[], &[], false)
     }
 
@@ -188,7 +188,7 @@ impl Answer for Findings {
         Box::new(self.findings.iter().map(value).chain(repeated).chain(total))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let mut footer = Footer::of(&self.page);
         footer.notes = self.repeated.iter().map(repeated_line).collect();
         footer.notes.extend(

@@ -69,7 +69,7 @@ where
         Box::new(self.body.iter().flat_map(Body::rows))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let mut footer = Footer::of(&self.page).with(self.body.iter().map(Body::document));
         footer.notes = self.body.as_ref().and_then(Body::note).into_iter().collect();
         footer

@@ -127,7 +127,7 @@ impl Answer for list::LinkListAnswer {
         Box::new(rows(self.nodes.iter(), self.edges.iter()))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.nodes.iter().map(changed))
     }
 
@@ -208,7 +208,7 @@ impl Answer for walk::LinkWalkAnswer {
         Box::new(rows(self.steps.iter().map(|step| &step.node), self.edges()))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.steps.iter().map(|step| changed(&step.node)))
     }
 

@@ -28,7 +28,7 @@ impl Answer for prime::PrimeAnswer {
         Box::new(totals.chain(commands).chain(linked).chain(folders))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.most_linked.iter().map(|linked| changed(&linked.node)))
     }
 

@@ -70,7 +70,7 @@ impl Answer for RelocateAnswer {
         Box::new(std::iter::once(row_without(self, &["unresolved_selectors", "warnings"])))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let mut footer =
             Footer::new(&self.unresolved_selectors, &self.warnings, self.is_truncated());
         if self.is_dry_run() {

@@ -44,7 +44,7 @@ impl Answer for search::SearchAnswer {
         Box::new(items.chain(explanation).chain(total))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         let hits = match &self.items {
             Items::Hits(hits) => hits.as_slice(),
             Items::Counts(_) | Items::Files(_) => &[],

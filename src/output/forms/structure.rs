@@ -30,7 +30,7 @@ impl Answer for index::IndexAnswer {
         Box::new(self.documents.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page)
             .with(self.documents.iter().map(|document| (&*document.namespace, document.freshness)))
     }
@@ -93,7 +93,7 @@ impl Answer for find::FindAnswer {
         Box::new(self.matches.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page)
             .with(self.matches.iter().map(|found| (&*found.file, found.freshness)))
     }
@@ -136,7 +136,7 @@ impl Answer for neighbors::NeighborsAnswer {
         Box::new(self.around.iter().map(value))
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page)
             .with(self.around.iter().map(|around| (&*around.file, around.freshness)))
     }

@@ -56,7 +56,7 @@ impl Answer for toc::TocAnswer {
         Box::new(sections)
     }
 
-    fn rest(&self) -> Footer<'_> {
+    fn footer(&self) -> Footer<'_> {
         Footer::of(&self.page).with(self.files.iter().map(|file| (&*file.file, file.freshness)))
     }
 
