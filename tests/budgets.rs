@@ -140,8 +140,8 @@ fn addresses(list: &[&str]) -> Vec<ContextSource> {
     list.iter().map(|address| ContextSource::Address((*address).to_owned())).collect()
 }
 
-fn common(call: Call) -> data::Common {
-    data::Common {
+fn item_request(call: Call) -> data::ItemRequest {
+    data::ItemRequest {
         filter: FilterRequest::default(),
         limit: fitting(0, call.max_chars),
         after: call.after,
@@ -273,39 +273,44 @@ pub(crate) const COMMANDS: &[(&str, Ask)] = &[
     }),
     ("code", |opened, call| {
         let (languages, containing) = (Vec::new(), None);
-        let request = code::CodeRequest { languages, containing, common: common(call) };
+        let request = code::CodeRequest { languages, containing, items: item_request(call) };
         printed(&code::code(&opened.session, &request)?, call)
     }),
     ("code --containing", |opened, call| {
         let (languages, containing) = (texts(&["sh", "md"]), Some("INSTALL".to_owned()));
-        let request = code::CodeRequest { languages, containing, common: common(call) };
+        let request = code::CodeRequest { languages, containing, items: item_request(call) };
         printed(&code::code(&opened.session, &request)?, call)
     }),
     ("tables", |opened, call| {
         let (headers, condition, columns) = (Vec::new(), None, Vec::new());
-        let request = tables::TableRequest { headers, condition, columns, common: common(call) };
+        let request =
+            tables::TableRequest { headers, condition, columns, items: item_request(call) };
         printed(&tables::tables(&opened.session, &request)?, call)
     }),
     ("tasks", |opened, call| {
-        let request = tasks::TaskRequest { is_done: None, condition: None, common: common(call) };
+        let request =
+            tasks::TaskRequest { is_done: None, condition: None, items: item_request(call) };
         printed(&tasks::tasks(&opened.session, &request)?, call)
     }),
     ("tasks --where", |opened, call| {
         let condition = Some("due < 2026-06-01 and not text ~ ^x".to_owned());
-        let request = tasks::TaskRequest { is_done: Some(false), condition, common: common(call) };
+        let request =
+            tasks::TaskRequest { is_done: Some(false), condition, items: item_request(call) };
         printed(&tasks::tasks(&opened.session, &request)?, call)
     }),
     ("meta", |opened, call| {
-        let request = meta::MetaRequest { keys: Vec::new(), common: common(call) };
+        let request = meta::MetaRequest { keys: Vec::new(), items: item_request(call) };
         printed(&meta::meta(&opened.session, &request)?, call)
     }),
     ("meta --where", |opened, call| {
-        let mut common = common(call);
-        common.filter.condition = Some("not exists status or tags contains draft".to_owned());
-        let request = meta::MetaRequest { keys: texts(&["title", "tags"]), common };
+        let mut items = item_request(call);
+        items.filter.condition = Some("not exists status or tags contains draft".to_owned());
+        let request = meta::MetaRequest { keys: texts(&["title", "tags"]), items };
         printed(&meta::meta(&opened.session, &request)?, call)
     }),
-    ("meta --types", |opened, call| printed(&meta::types(&opened.session, &common(call))?, call)),
+    ("meta --types", |opened, call| {
+        printed(&meta::types(&opened.session, &item_request(call))?, call)
+    }),
     ("ldmd neighbors", |opened, call| {
         let (document, id) = ("answer.ldmd.md", "key_findings");
         printed(&marked::neighbors::neighbors(&opened.session, document, id, call.after)?, call)

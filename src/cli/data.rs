@@ -17,7 +17,7 @@ use super::store::shown;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{RecordForm, write};
 use crate::query::data::tables::Column;
-use crate::query::data::{Common, code, tables, tasks};
+use crate::query::data::{ItemRequest, code, tables, tasks};
 use crate::query::{FilterRequest, Session};
 use crate::store::Purpose;
 
@@ -117,8 +117,12 @@ pub(super) struct TasksArgs {
 
 const FOLDER_HINT: &str = "name a folder, which may be new, with --out";
 
-pub(super) fn common(filter: FilterRequest, list: &ListArgs, limit: usize) -> Result<Common> {
-    Ok(Common { filter, limit, after: list.after.cursor()? })
+pub(super) fn item_request(
+    filter: FilterRequest,
+    list: &ListArgs,
+    limit: usize,
+) -> Result<ItemRequest> {
+    Ok(ItemRequest { filter, limit, after: list.after.cursor()? })
 }
 
 impl QueryArguments for CodeArgs {
@@ -138,9 +142,9 @@ impl QueryArguments for CodeArgs {
 
     fn answer(&self, global: &Global, session: &Session<'_>) -> Result<code::CodeAnswer> {
         let found = |limit| {
-            let common = common(self.filter.request(), &self.list, limit)?;
+            let items = item_request(self.filter.request(), &self.list, limit)?;
             let (languages, containing) = (self.languages.clone(), self.containing.clone());
-            code::code(session, &code::CodeRequest { languages, containing, common })
+            code::code(session, &code::CodeRequest { languages, containing, items })
         };
         let Some(folder) = &self.out else { return global.filled(self.list.limit, found) };
         let mut answer = found(self.list.limit)?;
@@ -227,7 +231,7 @@ impl QueryArguments for TablesArgs {
                 headers: self.headers.clone(),
                 condition: self.filter.condition.clone(),
                 columns: self.columns.iter().flat_map(|list| columns(list)).collect(),
-                common: common(self.filter.request(), &self.list, limit)?,
+                items: item_request(self.filter.request(), &self.list, limit)?,
             };
             tables::tables(session, &request)
         })
@@ -250,7 +254,7 @@ impl QueryArguments for TasksArgs {
                     _ => None,
                 },
                 condition: self.filter.condition.clone(),
-                common: common(self.filter.request(), &self.list, limit)?,
+                items: item_request(self.filter.request(), &self.list, limit)?,
             };
             tasks::tasks(session, &request)
         })

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use super::args::{FilterArgs, ListArgs};
 use super::command::{AnyCommand, commands};
 use super::completers::documents;
-use super::data::common;
+use super::data::item_request;
 use super::described::{Described, described, has, schema_of};
 use super::edit::{EditArgs, EditArguments, EditOptions, run};
 use super::exit::Status;
@@ -156,17 +156,17 @@ impl AnyCommand for MetaArgs {
         if let Some(change) = &self.change {
             return change.run(global);
         }
-        let common = |limit| common(self.filter.request(), &self.list, limit);
+        let items = |limit| item_request(self.filter.request(), &self.list, limit);
         let reader = open_fresh(global, Purpose::Read, |_| Ok(None))?;
         let session = Session::new(&*reader);
         if self.key_types {
-            let common = common(fitting(self.list.limit, global.most_chars()))?;
-            let answer = kept(meta::types(&session, &common)?);
+            let items = items(fitting(self.list.limit, global.most_chars()))?;
+            let answer = kept(meta::types(&session, &items)?);
             global.print_list(answer)?;
             return Ok(answer.outcome().into());
         }
         let answer = kept(global.filled(self.list.limit, |limit| {
-            let request = meta::MetaRequest { keys: self.keys.clone(), common: common(limit)? };
+            let request = meta::MetaRequest { keys: self.keys.clone(), items: items(limit)? };
             meta::meta(&session, &request)
         })?);
         global.print_documents(&session, answer)?;

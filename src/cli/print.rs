@@ -21,8 +21,7 @@ use crate::output::{
 };
 use crate::query::finding::Findings;
 use crate::query::labels::read_labels;
-use crate::query::search::CHANGED_FILES;
-use crate::query::{List, Session};
+use crate::query::{CHANGED_FILES, List, Session};
 
 impl Global {
     pub(super) fn format(&self) -> Format {

@@ -31,8 +31,7 @@ pub(super) trait QueryArguments {
 
     /// Returns the paths of the documents that the answer comes from, which `--refresh` ingests first;
     /// `None` for all documents.
-    fn documents(&self, session: &Session<'_>) -> Result<Option<Vec<String>>> {
-        let _ = session;
+    fn documents(&self, _: &Session<'_>) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 

@@ -585,7 +585,7 @@ impl Bundle<'_> {
     }
 
     fn add_sources(&mut self) -> Result<()> {
-        let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
+        let range = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
         let mut number = 0;
         for source in &self.request.sources {
             let address = match source {
@@ -596,7 +596,7 @@ impl Bundle<'_> {
                     continue;
                 }
             };
-            let resolution = resolve(self.session, address, window)?;
+            let resolution = resolve(self.session, address, range)?;
             self.warnings.extend(resolution.warnings);
             self.warnings.extend(resolution.has_more.then(|| expansion_cut(address)));
             self.faults.extend(resolution.fault);

@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::freshness::Freshness;
 use super::open_document::OpenDocument;
 use super::page::{self, drop_longer, shorten};
-use super::search::CHANGED_FILES;
+use super::warning::CHANGED_FILES;
 use super::{Cursor, FilterRequest, List, Outcome, Page, Session};
 use crate::error::Result;
 use crate::glob::{Glob, Separator, is_glob};

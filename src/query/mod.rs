@@ -55,6 +55,7 @@ pub(crate) use resolve::{
     names_document, narrow,
 };
 pub use session::{Session, ask};
+pub(crate) use warning::CHANGED_FILES;
 
 /// The outcome of a command. It determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -214,13 +214,13 @@ impl Selection<'_> {
                 // Former answers have some of them. At the limit, only a node that is new ends the answer.
                 Some(_) => (0, take.saturating_add(self.skip).max(limits::LIST_LIMIT)),
             };
-            let window = match (&rest, taken) {
+            let range = match (&rest, taken) {
                 (Some(_), _) => NodeRange { skip: 0, take },
                 (None, 0) => NodeRange { skip, take },
                 // All nodes are resolved each time.
                 (None, _) => NodeRange { skip: skip + taken, take: usize::MAX },
             };
-            let resolution = resolve_rest(self.session, address, window, rest)?;
+            let resolution = resolve_rest(self.session, address, range, rest)?;
             if taken == 0 {
                 given_before = resolution.skipped;
             }

@@ -7,6 +7,10 @@ use crate::error::{Result, Warning};
 use crate::message::message;
 use crate::store::{self, DocumentFilter, Lookup};
 
+/// What to do if files have changed, at the end of the text for an empty answer. A caller of tools has no such option.
+pub(crate) const CHANGED_FILES: &str =
+    " If files have changed, {add --refresh|run `mdsel ingest` in the user's terminal}.";
+
 /// Returns the warning that an older version parsed the documents, if one did.
 pub(super) fn parsed_before(session: &Session<'_>) -> Option<Warning> {
     (!session.reader.facts().has_current_parser).then(store::parsed_before)

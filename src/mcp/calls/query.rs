@@ -75,7 +75,7 @@ pub(super) fn call(
     } else {
         (None, arguments.condition)
     };
-    let common = data::Common {
+    let items = data::ItemRequest {
         filter: FilterRequest {
             globs: arguments.globs.0,
             under: arguments.under.0,
@@ -89,7 +89,7 @@ pub(super) fn call(
     match arguments.kind {
         Kind::Code => {
             let containing = arguments.containing;
-            let request = data::code::CodeRequest { languages: names, containing, common };
+            let request = data::code::CodeRequest { languages: names, containing, items };
             let answer = ask(store, options, Purpose::Search, |session| {
                 data::code::code(session, &request)
             })?;
@@ -98,28 +98,28 @@ pub(super) fn call(
         Kind::Tables => {
             let (headers, columns) = (names, Vec::new());
             let request =
-                data::tables::TableRequest { headers, condition: of_items, columns, common };
+                data::tables::TableRequest { headers, condition: of_items, columns, items };
             let answer = ask(store, options, Purpose::Read, |session| {
                 data::tables::tables(session, &request)
             })?;
             options.reply(answer)
         }
         Kind::Tasks => {
-            let request = data::tasks::TaskRequest { is_done: None, condition: of_items, common };
+            let request = data::tasks::TaskRequest { is_done: None, condition: of_items, items };
             let answer = ask(store, options, Purpose::Read, |session| {
                 data::tasks::tasks(session, &request)
             })?;
             options.reply(answer)
         }
         Kind::Meta => {
-            let request = data::meta::MetaRequest { keys: names, common };
+            let request = data::meta::MetaRequest { keys: names, items };
             let answer =
                 ask(store, options, Purpose::Read, |session| data::meta::meta(session, &request))?;
             options.reply(answer)
         }
         Kind::Keys => {
             let answer =
-                ask(store, options, Purpose::Read, |session| data::meta::types(session, &common))?;
+                ask(store, options, Purpose::Read, |session| data::meta::types(session, &items))?;
             options.reply(answer)
         }
     }

@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::contained_text::ContainedText;
-use super::super::freshness::Freshness;
-use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest, shorten_titles};
-use super::super::{Page, Session};
-use super::{Common, Source, heading_path, list, list_of_items};
+use super::{ItemRequest, Source, heading_path, list, list_of_items};
 use crate::data::{CodeItem, Key, language};
 use crate::decoding;
 use crate::error::Result;
 use crate::position::ByteSpan;
+use crate::query::contained_text::ContainedText;
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
+use crate::query::page::{cut, longest, shorten_titles};
+use crate::query::{Page, Session};
 use crate::store::StoredDocument;
 
 /// A request for code blocks.
@@ -23,7 +23,7 @@ pub struct CodeRequest {
     /// A text that the code must contain, in any case.
     pub containing: Option<String>,
     /// The documents and the part of the list.
-    pub common: Common,
+    pub items: ItemRequest,
 }
 
 /// A code block.
@@ -96,7 +96,7 @@ list_of_items!(
     }
 );
 
-struct Blocks<'a> {
+struct CodeSource<'a> {
     session: &'a Session<'a>,
     languages: Vec<String>,
     containing: Option<ContainedText>,
@@ -104,7 +104,7 @@ struct Blocks<'a> {
     last: Option<(i64, Vec<u8>)>,
 }
 
-impl Blocks<'_> {
+impl CodeSource<'_> {
     fn text_of(&mut self, stored: &StoredDocument, item: &CodeItem) -> Result<Vec<u8>> {
         let bytes = match self.last.take() {
             Some((id, bytes)) if id == stored.id => bytes,
@@ -117,7 +117,7 @@ impl Blocks<'_> {
     }
 }
 
-impl Source for Blocks<'_> {
+impl Source for CodeSource<'_> {
     type Found = CodeItem;
     type Item = Code;
 
@@ -193,7 +193,7 @@ pub fn code(session: &Session<'_>, request: &CodeRequest) -> Result<CodeAnswer> 
     };
     let containing = request.containing.as_ref();
     let containing = containing.map(|text| ContainedText::in_code(session, text)).transpose()?;
-    let mut blocks = Blocks { session, languages, containing, last: None };
-    let (code, page) = list(session, &request.common, &[keys], &mut blocks)?;
+    let mut blocks = CodeSource { session, languages, containing, last: None };
+    let (code, page) = list(session, &request.items, &[keys], &mut blocks)?;
     Ok(CodeAnswer { code, page })
 }

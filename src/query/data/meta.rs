@@ -6,18 +6,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::Filter;
-use super::super::freshness::Freshness;
-use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest};
-use super::super::warning::{UNREADABLE, parsed_before, unreadable_within};
-use super::super::{FilterRequest, Page, Session};
-use super::{Common, Source, is_unexplained, list, list_of_items, no_items};
+use super::{ItemRequest, Source, is_unexplained, list, list_of_items, no_items};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::data::Expression;
 use crate::data::expression::value_at;
 use crate::error::{Result, Warning};
 use crate::query::cursor::most;
+use crate::query::filter::Filter;
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
+use crate::query::page::{cut, longest};
+use crate::query::warning::{UNREADABLE, parsed_before, unreadable_within};
+use crate::query::{FilterRequest, Page, Session};
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// What the values of this module are in.
@@ -29,7 +29,7 @@ pub struct MetaRequest {
     /// The keys to show; empty for all.
     pub keys: Vec<String>,
     /// The documents and the part of the list.
-    pub common: Common,
+    pub items: ItemRequest,
 }
 
 /// The front matter of a document.
@@ -103,7 +103,7 @@ fn cut_value(value: &mut Value, most: usize) {
     }
 }
 
-struct Values<'a> {
+struct FrontMatterSource<'a> {
     session: &'a Session<'a>,
     keys: &'a [String],
     filter: &'a FilterRequest,
@@ -111,7 +111,7 @@ struct Values<'a> {
     faulty: Option<HashSet<i64>>,
 }
 
-impl Values<'_> {
+impl FrontMatterSource<'_> {
     /// Returns whether the front matter of a document could not be parsed.
     fn is_faulty(&mut self, stored: &StoredDocument) -> Result<bool> {
         let faulty = match self.faulty.take() {
@@ -122,7 +122,7 @@ impl Values<'_> {
     }
 }
 
-impl Source for Values<'_> {
+impl Source for FrontMatterSource<'_> {
     type Found = Map<String, Value>;
     type Item = Document;
 
@@ -176,12 +176,13 @@ impl Source for Values<'_> {
 
 /// Lists the front matter of documents.
 pub fn meta(session: &Session<'_>, request: &MetaRequest) -> Result<MetaAnswer> {
-    let mut common = request.common.clone();
+    let mut items = request.items.clone();
     if !request.keys.is_empty() {
-        common.filter.condition = Some(with_keys(common.filter.condition, &request.keys)?);
+        items.filter.condition = Some(with_keys(items.filter.condition, &request.keys)?);
     }
-    let mut values = Values { session, keys: &request.keys, filter: &common.filter, faulty: None };
-    let (documents, page) = list(session, &common, &[], &mut values)?;
+    let mut values =
+        FrontMatterSource { session, keys: &request.keys, filter: &items.filter, faulty: None };
+    let (documents, page) = list(session, &items, &[], &mut values)?;
     Ok(MetaAnswer { documents, page })
 }
 
@@ -230,7 +231,7 @@ list_of_items!(
 );
 
 /// Lists the keys of front matter with the types of their values.
-pub fn types(session: &Session<'_>, request: &Common) -> Result<Types> {
+pub fn types(session: &Session<'_>, request: &ItemRequest) -> Result<Types> {
     let filter = &request.filter;
     let mut page = Page::beginning(request.after, session.reader.generation());
     let filter_of_documents = Filter::new(session, filter)?;

@@ -15,8 +15,7 @@ use super::batches::{Candidates, DocumentBatches};
 use super::cursor::most;
 use super::filter::Filter;
 use super::open_document::OpenDocument;
-use super::search::CHANGED_FILES;
-use super::warning::{NO_ITEMS, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
+use super::warning::{CHANGED_FILES, NO_ITEMS, OTHER_VALUES, UNKNOWN_KEY, parsed_before};
 use super::{Cursor, FilterRequest, Page, Session};
 use crate::address::suggest::most_similar;
 use crate::data::expression::Reason;
@@ -29,9 +28,9 @@ use crate::position::ByteSpan;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 use crate::visible::quoted;
 
-/// What the four requests share.
+/// The part of a request for items that says which documents they are in, and which part of the list to return.
 #[derive(Clone, Debug)]
-pub struct Common {
+pub struct ItemRequest {
     /// The documents, sections and blocks to consider.
     pub filter: FilterRequest,
     /// The maximum number of items; 0 for all.
@@ -178,26 +177,26 @@ const FIRST_ITEMS: usize = 64;
 /// hashes of [`crate::data::Key`]s.
 fn list<S: Source>(
     session: &Session<'_>,
-    common: &Common,
+    request: &ItemRequest,
     keys: &[Vec<i64>],
     source: &mut S,
 ) -> Result<(Vec<S::Item>, Page)> {
-    let mut page = Page::beginning(common.after, session.reader.generation());
-    let filter = Filter::new(session, &common.filter)?;
+    let mut page = Page::beginning(request.after, session.reader.generation());
+    let filter = Filter::new(session, &request.filter)?;
     page.unresolved_selectors.clone_from(&filter.faults);
     page.warnings.extend(filter.warnings.iter().cloned());
-    if !common.filter.has_condition() {
+    if !request.filter.has_condition() {
         page.warnings.extend(parsed_before(session));
     }
     page.warnings.extend(source.warning(&filter)?);
-    let limit = most(common.limit);
+    let limit = most(request.limit);
     let mut skip = page.part.start();
     let mut items = Vec::new();
     // The names that none of the first items has.
     let mut seen = HashSet::new();
     let names = source.names().into_iter().map(|(name, key)| (name.to_owned(), key.hash()));
     let mut names: Vec<(String, i64)> = names.filter(|(_, hash)| seen.insert(*hash)).collect();
-    let order = common.filter.order();
+    let order = request.filter.order();
     let candidates = Candidates::Keys(keys);
     let documents = DocumentBatches::new(session, filter.documents.clone(), order, candidates)?;
     'documents: for stored in documents {
@@ -350,11 +349,11 @@ fn known_names<S: Source>(
 /// Returns the warning that the sort key, which is also a name of items, orders documents. `what` is what has the name.
 fn sorts_documents(
     session: &Session<'_>,
-    common: &Common,
+    request: &ItemRequest,
     key_of: fn(&str) -> Key<'_>,
     what: &str,
 ) -> Result<Option<Warning>> {
-    let Some(key) = common.filter.order().and_then(|order| order.front_matter_key()) else {
+    let Some(key) = request.filter.order().and_then(|order| order.front_matter_key()) else {
         return Ok(None);
     };
     if !has_any(session, &DocumentFilter::default(), &[vec![key_of(key).hash()]])? {

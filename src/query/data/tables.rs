@@ -8,13 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::Filter;
-use super::super::freshness::Freshness;
-use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest, shorten_titles};
-use super::super::warning::diagnosed_within;
-use super::super::{Page, Session};
-use super::{Common, Source, expression, heading_path, list, list_of_items, sorts_documents};
+use super::{ItemRequest, Source, expression, heading_path, list, list_of_items, sorts_documents};
 use crate::data::expression::Reason;
 use crate::data::{Datum, Expression, Key, columns};
 use crate::error::{Result, Warning};
@@ -23,6 +17,12 @@ use crate::markdown::contents::{Cell, Table};
 use crate::markdown::outline::Outline;
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
+use crate::query::filter::Filter;
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
+use crate::query::page::{cut, longest, shorten_titles};
+use crate::query::warning::diagnosed_within;
+use crate::query::{Page, Session};
 use crate::store::StoredDocument;
 
 /// A request for rows.
@@ -35,7 +35,7 @@ pub struct TableRequest {
     /// The columns to show; empty for all.
     pub columns: Vec<Column>,
     /// The documents and the part of the list.
-    pub common: Common,
+    pub items: ItemRequest,
 }
 
 /// A column to show.
@@ -167,7 +167,7 @@ struct FoundRow {
     index: usize,
 }
 
-struct Rows<'a> {
+struct RowSource<'a> {
     session: &'a Session<'a>,
     headers: &'a [String],
     columns: &'a [&'a String],
@@ -176,7 +176,7 @@ struct Rows<'a> {
     condition: Option<Expression>,
 }
 
-impl Source for Rows<'_> {
+impl Source for RowSource<'_> {
     type Found = FoundRow;
     type Item = TableRow;
 
@@ -311,11 +311,11 @@ pub fn tables(session: &Session<'_>, request: &TableRequest) -> Result<TableAnsw
         keys.remove(0);
     }
     let (headers, is_all) = (&request.headers, request.columns.is_empty());
-    let mut rows = Rows { session, headers, columns: &columns, is_all, condition };
-    let (rows, mut page) = list(session, &request.common, &keys, &mut rows)?;
+    let mut rows = RowSource { session, headers, columns: &columns, is_all, condition };
+    let (rows, mut page) = list(session, &request.items, &keys, &mut rows)?;
     page.warnings.extend(sorts_documents(
         session,
-        &request.common,
+        &request.items,
         |key| Key::Column(key),
         "column of tables",
     )?);

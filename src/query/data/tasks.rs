@@ -6,19 +6,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::filter::Filter;
-use super::super::freshness::Freshness;
-use super::super::open_document::OpenDocument;
-use super::super::page::{cut, longest, shorten_titles};
-use super::super::warning::diagnosed_within;
-use super::super::{Page, Session};
-use super::{Common, Source, expression, heading_path, list, list_of_items, sorts_documents};
+use super::{ItemRequest, Source, expression, heading_path, list, list_of_items, sorts_documents};
 use crate::data::expression::{Reason, value_at};
 use crate::data::{Datum, Expression, Key, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::markdown::FIELDS_CUT;
 use crate::markdown::slug::fold;
 use crate::message::message;
+use crate::query::filter::Filter;
+use crate::query::freshness::Freshness;
+use crate::query::open_document::OpenDocument;
+use crate::query::page::{cut, longest, shorten_titles};
+use crate::query::warning::diagnosed_within;
+use crate::query::{Page, Session};
 use crate::store::StoredDocument;
 
 /// A request for tasks.
@@ -29,7 +29,7 @@ pub struct TaskRequest {
     /// A condition on a task.
     pub condition: Option<String>,
     /// The documents and the part of the list.
-    pub common: Common,
+    pub items: ItemRequest,
 }
 
 /// The state of a task.
@@ -170,13 +170,13 @@ fn is_placed(key: &str) -> bool {
     matches!(own_key(key), Some("line" | "section"))
 }
 
-struct Tasks<'a> {
+struct TaskSource<'a> {
     session: &'a Session<'a>,
     is_done: Option<bool>,
     condition: Option<Expression>,
 }
 
-impl Source for Tasks<'_> {
+impl Source for TaskSource<'_> {
     type Found = TaskEntry;
     type Item = Task;
 
@@ -285,11 +285,11 @@ pub fn tasks(session: &Session<'_>, request: &TaskRequest) -> Result<TaskAnswer>
     }
     // The rarest key first: fields are rarer than states.
     keys.reverse();
-    let mut tasks = Tasks { session, is_done: request.is_done, condition };
-    let (tasks, mut page) = list(session, &request.common, &keys, &mut tasks)?;
+    let mut tasks = TaskSource { session, is_done: request.is_done, condition };
+    let (tasks, mut page) = list(session, &request.items, &keys, &mut tasks)?;
     page.warnings.extend(sorts_documents(
         session,
-        &request.common,
+        &request.items,
         |key| Key::Field(key),
         "field of tasks",
     )?);

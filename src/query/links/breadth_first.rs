@@ -157,7 +157,8 @@ impl<'a> BreadthFirstWalk<'a> {
         self.to.as_ref().is_some_and(is_it)
     }
 
-    /// Returns the node at an end of `edge` if it is in the node to reach: that node itself if it only has the link.
+    /// Returns the end of `edge` that is in the node to reach. For lines, it is the node to reach itself if the link is
+    /// in them.
     fn end_there(&self, edge: &Edge, is_forward: bool) -> Option<ResolvedNode> {
         let end = if is_forward { edge.target()? } else { &edge.from };
         match (&self.to, self.lines) {

@@ -170,7 +170,7 @@ pub struct Graph<'a> {
 /// document one after the other.
 struct LastDocument<T>(RefCell<Option<(i64, NodeValues<T>)>>);
 
-/// Each node with its value and the place of that in the order in which they came, by the beginnings of the nodes.
+/// Nodes with their values, sorted by the start of the node. The number is the position before sorting.
 type NodeValues<T> = Rc<Vec<(ResolvedNode, usize, T)>>;
 
 impl<T: Clone> LastDocument<T> {

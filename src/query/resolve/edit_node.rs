@@ -5,10 +5,10 @@
 
 use std::rc::Rc;
 
-use super::edit_place::{NamedNode, fault, not_exact, without_params};
+use super::edit_place::{NamedNode, edit_fault, not_exact, without_params};
 use super::locate::of_corrections;
 use super::locate::{locate, locate_first, missing};
-use super::located::{Located, RANGE_PAST_END, unique};
+use super::located::{Located, RANGE_PAST_END, dedup_places};
 use super::section_path::SectionPath;
 use super::several_places;
 use crate::address::{
@@ -36,7 +36,7 @@ pub(crate) fn locate_for_edit(
     let message = format!(
         "this edit cannot name a range of lines; name one line of a task, or {address}, which contains them"
     );
-    Err(fault(FaultCode::SelectorNotFound, &named.text, message).suggest(vec![address]))
+    Err(edit_fault(FaultCode::SelectorNotFound, &named.text, message).suggest(vec![address]))
 }
 
 /// Locates the named section in `document`, as [`locate_for_edit`] does. For a line that is not a heading, it suggests
@@ -52,7 +52,7 @@ pub(crate) fn locate_section_for_edit(
         let address = document.address_of(section.node);
         let message = format!("this line is not a heading; it is in {address}");
         let title = Some(section.title.clone());
-        self::fault(FaultCode::SelectorNotFound, &named.text, message)
+        edit_fault(FaultCode::SelectorNotFound, &named.text, message)
             .suggest(vec![Suggestion { address, title }])
     })
 }
@@ -92,7 +92,7 @@ pub(crate) fn locate_text_for_edit(
         if located.places.iter().any(|place| place.resolved == Some(ResolvedAs::Lines))
             && let Some(warning) = located.warnings.iter().find(|one| one.code == RANGE_PAST_END)
         {
-            return Err(fault(FaultCode::IndexOutOfRange, text, warning.message.clone()));
+            return Err(edit_fault(FaultCode::IndexOutOfRange, text, warning.message.clone()));
         }
         if matches!(place.locator, Locator::TitlePart(_)) {
             return match located.places.as_slice() {
@@ -103,7 +103,7 @@ pub(crate) fn locate_text_for_edit(
         }
         hits.extend(located.places);
     }
-    unique(&mut hits);
+    dedup_places(&mut hits);
     match hits.as_slice() {
         [] => Err(missing(document, places).of(text)),
         [place] => checked(place, named),
@@ -124,11 +124,11 @@ fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNod
         around.push(place.address());
         let innermost = around.first().map_or("", String::as_str);
         let message = format!("this line is not a heading; it is in {innermost}");
-        return Err(fault(FaultCode::SelectorNotFound, text, message).suggest(around));
+        return Err(edit_fault(FaultCode::SelectorNotFound, text, message).suggest(around));
     }
     if is_page || head.is_some() || tail.is_some() {
         let message = format!("an edit applies to a whole place: {}", place.address());
-        let fault = fault(FaultCode::MalformedQuery, text, message);
+        let fault = edit_fault(FaultCode::MalformedQuery, text, message);
         return Err(fault.suggest(vec![place.address()]));
     }
     Ok(ResolvedNode { params: Params { part, ..Params::default() }, ..place.clone() })
@@ -196,13 +196,13 @@ fn ambiguous_word(document: &Rc<OpenDocument>, named: &NamedNode) -> Option<Addr
     let mut all = locate_first(document, places.unwrap_or_default()).places;
     let count = all.len();
     all.extend(titled.iter().cloned());
-    unique(&mut all);
+    dedup_places(&mut all);
     if count == titled.len() && all.len() == count {
         return None;
     }
     let message =
         format!("{title} is both a selector and the title of a section", title = quoted(&title));
-    let fault = fault(FaultCode::Ambiguous, text, message);
+    let fault = edit_fault(FaultCode::Ambiguous, text, message);
     Some(fault.among(all.iter().map(ResolvedNode::candidate), all.len()))
 }
 

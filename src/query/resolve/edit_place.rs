@@ -6,7 +6,7 @@
 //! (`--fuzzy`).
 
 use super::locate::{has_anchor, locate, locate_first};
-use super::located::unique;
+use super::located::dedup_places;
 use super::section_path::SectionPath;
 use super::{NodeRange, Resolver, resolve, resolve_one, too_long};
 use crate::address::{
@@ -81,7 +81,7 @@ impl NamedNode {
 type Answer = AddressResult<NamedNode>;
 
 /// Returns the fault for a text that names no editable node.
-pub(super) fn fault(code: FaultCode, text: &str, message: impl Into<Message>) -> AddressError {
+pub(super) fn edit_fault(code: FaultCode, text: &str, message: impl Into<Message>) -> AddressError {
     AddressError::new(code, message).of(text)
 }
 
@@ -221,7 +221,7 @@ fn in_document(session: &Session<'_>, stored: StoredDocument, text: &str) -> Res
     {
         let message = format!("{text} is a place in {}, not in {}", other.path, stored.path);
         let suggestion = vec![text.to_owned()];
-        let fault = fault(FaultCode::SelectorNotFound, text, message).suggest(suggestion);
+        let fault = edit_fault(FaultCode::SelectorNotFound, text, message).suggest(suggestion);
         return Ok(Err(fault));
     }
     named(stored, parse_places(text, 0), false)
@@ -396,7 +396,7 @@ impl Meanings {
             },
             None => {}
         }
-        unique(&mut self.places);
+        dedup_places(&mut self.places);
         match (self.wholes.as_slice(), self.places.as_slice()) {
             ([whole], []) if self.whole_count == 1 => Err(whole_document(text, &whole.selector)),
             ([], [place]) if !self.is_selector => Ok(Ok(of_place(place, text))),
@@ -410,7 +410,7 @@ impl Meanings {
                 let message = format!("{text} {what}", text = quoted(&text));
                 let places = self.places.iter().map(ResolvedNode::candidate);
                 let candidates = self.wholes.into_iter().chain(places);
-                Ok(Err(fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
+                Ok(Err(edit_fault(FaultCode::Ambiguous, text, message).among(candidates, total)))
             }
         }
     }
@@ -463,5 +463,5 @@ pub(super) fn not_exact(text: &str, place: &ResolvedNode) -> AddressError {
         quoted(&text).to_string(),
         place.address()
     );
-    fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
+    edit_fault(FaultCode::SelectorNotFound, text, message).suggest(vec![place.address()])
 }

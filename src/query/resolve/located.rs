@@ -108,7 +108,7 @@ pub(in crate::query) fn with_its_part(located: Located) -> Located {
 }
 
 /// Removes the places that are there twice.
-pub(super) fn unique(places: &mut Vec<ResolvedNode>) {
+pub(super) fn dedup_places(places: &mut Vec<ResolvedNode>) {
     let mut known = Vec::new();
     places.retain(|place| {
         let key = (place.document.stored.id, place.target);

@@ -60,11 +60,11 @@ pub struct NodeRange {
 /// The nodes that an address names.
 #[derive(Debug, Default)]
 pub struct Resolution {
-    /// The nodes within the window.
+    /// The nodes within the range.
     pub places: Vec<ResolvedNode>,
     /// The number of nodes that were skipped.
     pub skipped: usize,
-    /// Whether there are nodes after the window.
+    /// Whether there are nodes after the range.
     pub has_more: bool,
     /// Why the address names nothing.
     pub fault: Option<AddressError>,
@@ -74,7 +74,7 @@ pub struct Resolution {
     pub warnings: Vec<Warning>,
     /// How a title without a document names the only place, which is a section.
     pub by_title: Option<ByTitle>,
-    /// Where the nodes after the window begin, if they are not known yet.
+    /// Where the nodes after the range begin, if they are not known yet.
     pub(super) rest: Option<Rest>,
 }
 
@@ -90,12 +90,12 @@ pub(super) struct Rest {
 }
 
 impl Resolution {
-    /// Returns the part of `located` that is within the window.
-    fn of(located: Located, window: NodeRange) -> Self {
+    /// Returns the part of `located` that is within the range.
+    fn of(located: Located, range: NodeRange) -> Self {
         let count = located.places.len();
-        let skipped = window.skip.min(count);
+        let skipped = range.skip.min(count);
         let places: Vec<ResolvedNode> =
-            located.places.into_iter().skip(skipped).take(window.take).collect();
+            located.places.into_iter().skip(skipped).take(range.take).collect();
         Self {
             has_more: skipped + places.len() < count,
             skipped,
@@ -117,26 +117,26 @@ pub(in crate::query) fn too_long(address: &str) -> Option<AddressError> {
     })
 }
 
-/// Resolves `address`, and returns the nodes within `window`. If a document that it names has no such place, the fault
+/// Resolves `address`, and returns the nodes within `range`. If a document that it names has no such place, the fault
 /// says so if the file of the document has changed, because the place may be new.
-pub fn resolve(session: &Session<'_>, address: &str, window: NodeRange) -> Result<Resolution> {
-    resolve_rest(session, address, window, None)
+pub fn resolve(session: &Session<'_>, address: &str, range: NodeRange) -> Result<Resolution> {
+    resolve_rest(session, address, range, None)
 }
 
-/// Works like [`resolve`]. With `rest`, the window begins where the former one ended; its nodes before are not resolved
+/// Works like [`resolve`]. With `rest`, the range begins where the former one ended; its nodes before are not resolved
 /// again.
 pub(super) fn resolve_rest(
     session: &Session<'_>,
     address: &str,
-    window: NodeRange,
+    range: NodeRange,
     rest: Option<Rest>,
 ) -> Result<Resolution> {
-    let resolution = resolve_text(session, address, window, rest)?;
+    let resolution = resolve_text(session, address, range, rest)?;
     if too_long(address).is_some() || !resolution.fault.as_ref().is_some_and(is_missing) {
         return Ok(resolution);
     }
     // A line of an answer is an address, too.
-    let printed = printed_line::resolve_printed(session, address, window)?;
+    let printed = printed_line::resolve_printed(session, address, range)?;
     Ok(printed.unwrap_or(resolution))
 }
 
@@ -144,10 +144,10 @@ pub(super) fn resolve_rest(
 fn resolve_text(
     session: &Session<'_>,
     address: &str,
-    window: NodeRange,
+    range: NodeRange,
     rest: Option<Rest>,
 ) -> Result<Resolution> {
-    let mut resolution = resolve_stored(session, address, window, rest)?;
+    let mut resolution = resolve_stored(session, address, range, rest)?;
     if let Some(fault) = &mut resolution.fault
         && is_missing(fault)
         && too_long(address).is_none()
@@ -178,17 +178,17 @@ fn change_of_document(session: &Session<'_>, address: &str) -> Result<Option<War
 fn resolve_stored(
     session: &Session<'_>,
     address: &str,
-    window: NodeRange,
+    range: NodeRange,
     rest: Option<Rest>,
 ) -> Result<Resolution> {
     let Some((table, steps)) = address::cells::split(address) else {
-        return resolve_node(session, address, window, rest);
+        return resolve_node(session, address, range, rest);
     };
     let all = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
     let found = resolve_node(session, &table, all, None)?;
     if let Some(fault) = found.fault {
         // The whole may be the path of a section.
-        let whole = resolve_node(session, address, window, rest)?;
+        let whole = resolve_node(session, address, range, rest)?;
         let fault = Some(fault.of(address));
         return Ok(if whole.fault.is_none() { whole } else { Resolution { fault, ..whole } });
     }
@@ -222,18 +222,18 @@ fn resolve_stored(
     let fault = first_fault.filter(|_| places.is_empty());
     let partial = if fault.is_some() { partial } else { Vec::new() };
     let located = Located { places, fault, partial, warnings, by_title: None };
-    Ok(Resolution::of(located, window))
+    Ok(Resolution::of(located, range))
 }
 
 /// Resolves the address of nodes, without rows and cells.
 fn resolve_node(
     session: &Session<'_>,
     address: &str,
-    window: NodeRange,
+    range: NodeRange,
     rest: Option<Rest>,
 ) -> Result<Resolution> {
     if let Some(fault) = too_long(address) {
-        return Ok(Resolution::of(Located::fault(fault), window));
+        return Ok(Resolution::of(Located::fault(fault), range));
     }
     let resolver = Resolver { session };
     let interpretations = interpretations(address);
@@ -241,8 +241,8 @@ fn resolve_node(
         && let Locator::Selector(_, text) = &place.locator
     {
         return match resolver.first_of(&interpretations)? {
-            Some(located) => Ok(Resolution::of(located.in_address(address), window)),
-            None => resolver.selector_over_store(address, place, text, window, rest),
+            Some(located) => Ok(Resolution::of(located.in_address(address), range)),
+            None => resolver.selector_over_store(address, place, text, range, rest),
         };
     }
     // What a document calls itself comes before parts of titles, which are last.
@@ -259,7 +259,7 @@ fn resolve_node(
         Some(located) => located,
         None => Located::fault(resolver.missing_address(address, &interpretations)?),
     };
-    Ok(Resolution::of(explained(located, address).in_address(address), window))
+    Ok(Resolution::of(explained(located, address).in_address(address), range))
 }
 
 /// Returns whether nothing was found, and not several places.
@@ -284,8 +284,8 @@ pub fn resolve_one(
     session: &Session<'_>,
     address: &str,
 ) -> Result<AddressResult<(ResolvedNode, Vec<Warning>)>> {
-    let window = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
-    let resolution = resolve(session, address, window)?;
+    let range = NodeRange { skip: 0, take: limits::MAX_EXPANSION };
+    let resolution = resolve(session, address, range)?;
     if let Some(fault) = resolution.fault {
         return Ok(Err(fault));
     }
@@ -594,8 +594,8 @@ impl Resolver<'_> {
         Ok(fault.among(self.candidates_among(documents, places)?, documents.len()))
     }
 
-    /// Returns the first of `places` in the documents that have one, then the other documents, up to the number of
-    /// candidates that are shown. A limited number of documents is opened, of those that the index has for a place.
+    /// Returns candidates: first the places of the documents that have one of `places`, then other documents. How many
+    /// documents are opened does not depend on the store.
     pub(super) fn candidates_among(
         &self,
         documents: &[StoredDocument],

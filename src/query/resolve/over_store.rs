@@ -167,7 +167,7 @@ impl Resolver<'_> {
         address: &str,
         place: &ParsedPlace,
         text: &str,
-        window: NodeRange,
+        range: NodeRange,
         rest: Option<Rest>,
     ) -> Result<Resolution> {
         const DOCUMENTS_AT_ONCE: usize = 256;
@@ -207,9 +207,9 @@ impl Resolver<'_> {
                     }
                 }
                 for (index, place) in located.places.into_iter().enumerate().skip(skip) {
-                    if resolution.skipped < window.skip {
+                    if resolution.skipped < range.skip {
                         resolution.skipped += 1;
-                    } else if resolution.places.len() < window.take {
+                    } else if resolution.places.len() < range.take {
                         resolution.places.push(place);
                     } else {
                         resolution.has_more = true;

@@ -4,7 +4,7 @@
 //! ambiguous. The exception is a line that begins with the whole path of a document and the number of a line: its titles and
 //! its text may look like addresses.
 
-use super::located::{Located, unique};
+use super::located::{Located, dedup_places};
 use super::{NodeRange, Resolution, Resolver, is_missing, resolve_text, several_places};
 use crate::address::{AddressError, PrintedLine, in_printed_line};
 use crate::error::Result;
@@ -16,7 +16,7 @@ use crate::query::session::Session;
 pub(super) fn resolve_printed(
     session: &Session<'_>,
     line: &str,
-    window: NodeRange,
+    range: NodeRange,
 ) -> Result<Option<Resolution>> {
     let PrintedLine { start, addresses, names } = in_printed_line(line);
     let resolver = Resolver { session };
@@ -41,21 +41,21 @@ pub(super) fn resolve_printed(
     }
     // A position in a part is none in the line.
     let of_line = |fault: AddressError| AddressError { position: None, ..fault.of(line) };
-    let meaning = |text: &str, window| -> Result<Resolution> {
-        let part = resolve_text(session, text, window, None)?;
+    let meaning = |text: &str, range| -> Result<Resolution> {
+        let part = resolve_text(session, text, range, None)?;
         Ok(Resolution { fault: part.fault.map(of_line), ..part })
     };
     match found.as_slice() {
         [] => {
             for name in &names {
-                let named = meaning(name, window)?;
+                let named = meaning(name, range)?;
                 if !named.fault.as_ref().is_some_and(is_missing) {
                     return Ok(Some(named));
                 }
             }
             Ok(None)
         }
-        [address] => meaning(address, window).map(Some),
+        [address] => meaning(address, range).map(Some),
         several => {
             let mut places = Vec::new();
             for address in several {
@@ -65,12 +65,12 @@ pub(super) fn resolve_printed(
                 }
                 places.extend(part.places);
             }
-            unique(&mut places);
+            dedup_places(&mut places);
             let located = match places.as_slice() {
                 [_] => Located { places, ..Located::default() },
                 places => Located::fault(several_places(line, places, "")),
             };
-            Ok(Some(Resolution::of(located, window)))
+            Ok(Some(Resolution::of(located, range)))
         }
     }
 }

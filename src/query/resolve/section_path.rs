@@ -23,13 +23,15 @@ pub(super) enum Tier {
     TitlePath,
     /// The text is the titles of the innermost sections.
     TitlePathSuffix,
-    /// The text is a part of the title or slug. If a title begins with the text and a `(`, or with the text and the text
-    /// ends with `()`, only such titles are meant.
-    /// Else the text has the slug path of the section, or the end of it, and has characters that slugs drop: `C++` for
-    /// `C#`.
-    /// Else the text is the title of the section after parts of the titles of the sections around it, as in
-    /// `1.1.0/Added` for a change log, or a part of the title or slug of a section after the titles of the sections
-    /// around it.
+    /// The first of these that a section has:
+    ///
+    /// 1. a title that begins with the text and a `(`, or with the text if that ends with `()`;
+    /// 2. a title or slug of which the text is a part;
+    /// 3. the slug path of the text, or a slug path that ends with it, if the text has characters that slugs drop: `C++`
+    ///    for `C#`;
+    /// 4. the text as its title, after parts of the titles of the sections around it, as in `1.1.0/Added` for a change
+    ///    log;
+    /// 5. the text as a part of its title or slug, after the titles of the sections around it.
     Substring,
 }
 

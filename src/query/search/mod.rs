@@ -37,6 +37,7 @@ use self::language::Language;
 use super::cursor::{ListPart, most};
 use super::filter::Filter;
 use super::page::fitting;
+use super::warning::CHANGED_FILES;
 use super::{Cursor, FilterRequest, List as _, Outcome, Page, Session};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
@@ -243,10 +244,6 @@ fn best_with_fewer_filters(
     }
     Ok(Some(message!(" Without the filters, there is a hit in {}.", file)))
 }
-
-/// What to do if files have changed, at the end of the text for an empty answer. A caller of tools has no such option.
-pub(crate) const CHANGED_FILES: &str =
-    " If files have changed, {add --refresh|run `mdsel ingest` in the user's terminal}.";
 
 /// Returns the text for an empty answer: how many sections the store has, and what to try next.
 fn advice(request: &SearchRequest, sections: usize) -> Message {

@@ -22,7 +22,7 @@ const LONGEST_HEADER: usize = 600;
 /// Length in Unicode scalars below which the text of a section introduces its subsections, which belong to the passage.
 const SHORT_CHARS: usize = 60;
 
-/// Returns whether a passage may show a part of a section; `None` if it may show every part.
+/// A filter for what a passage may show; `None` admits everything.
 type IsWanted<'a> = Option<&'a dyn Fn(ByteSpan) -> bool>;
 
 /// The words of a query and their weights.
