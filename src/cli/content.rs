@@ -1,4 +1,6 @@
 //! The new content of an edit: its arguments, and where it comes from.
+//!
+//! Invariant: without an option, the content is standard input, unless that is a terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;

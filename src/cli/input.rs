@@ -1,4 +1,6 @@
 //! Reads files that arguments name, and standard input.
+//!
+//! Invariant: input without an end fails with `LIMIT` and does not fill the memory.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,4 +1,6 @@
 //! What a command says beside its answer.
+//!
+//! Invariant: a note is one line on standard error, with unsafe characters escaped. That it cannot be written is no error.
 
 use std::io::{self, Write as _};
 

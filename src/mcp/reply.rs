@@ -123,7 +123,7 @@ impl ReplyOptions<'_> {
     fn within(&self, answer: &mut (impl Answer + List), max_chars: usize) -> Result<Option<Reply>> {
         let is_error = answer.outcome() == Outcome::None && answer.footer().has_faults();
         let is_found = answer.outcome() == Outcome::All && answer.count() > 0;
-        let faults: Vec<FaultCode> = answer.rest().fault_codes().collect();
+        let faults: Vec<FaultCode> = answer.footer().fault_codes().collect();
         let mut frame = framed("", &[], is_error).chars().count();
         while let Some(most) = max_chars.checked_sub(frame) {
             let (body, notes) = match self.render(answer, most) {

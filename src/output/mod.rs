@@ -185,7 +185,7 @@ pub trait Answer: Serialize {
     }
 
     /// Calls `write` with the header and with each row that `csv` prints.
-    fn csv(&self, _write: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+    fn csv(&self, _: &mut dyn FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
         Ok(())
     }
 
@@ -201,14 +201,12 @@ pub trait Answer: Serialize {
     fn ldmd(&self, renderer: &mut LdmdRenderer<'_>) -> io::Result<()>;
 
     /// Writes the answer for `records`.
-    fn records(&self, records: &mut Records<'_>) -> io::Result<()> {
-        let _ = records;
+    fn records(&self, _: &mut Records<'_>) -> io::Result<()> {
         Ok(())
     }
 
     /// Writes the answer for `markdown`.
-    fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        let _ = out;
+    fn markdown(&self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 

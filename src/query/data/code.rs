@@ -1,4 +1,7 @@
 //! `code`: lists code blocks.
+//!
+//! Invariant: the bytes of a block are those of the stored document. A document that cannot contain the text that was
+//! asked for is not read.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,6 @@
 //! `meta`: lists the front matter of documents, and the keys of all front matter with their types.
+//!
+//! Invariant: front matter that could not be parsed counts as absent, and a warning says so.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,4 +1,6 @@
 //! `tables`: lists the rows of tables.
+//!
+//! Invariant: cells are compared and shown by the names of their columns ([`columns::names`]), never by their places.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

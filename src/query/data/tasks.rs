@@ -1,4 +1,6 @@
 //! `tasks`: lists the tasks of lists.
+//!
+//! Invariant: a value that every task has, such as its line, precedes a field of the same name in its text.
 
 use std::borrow::Cow;
 

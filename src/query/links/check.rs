@@ -1,4 +1,7 @@
 //! `links check`: lists the links without a target, and the links that cannot be checked.
+//!
+//! Invariant: a target that several links of a line have is listed once. Broken links come before those that were not
+//! checked.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,7 @@
 //! `links list`: lists the links of a node.
+//!
+//! Invariant: the nodes of a part of the list are the node that was asked for and the ends of the links of that part, each
+//! once.
 
 use std::collections::{HashMap, HashSet};
 

@@ -172,10 +172,7 @@ impl SectionPath {
 
     /// Returns the sections of `tree` that the path names in `tier`, as nodes in document order.
     pub(super) fn hits(&self, tree: &Tree, tier: Tier) -> Vec<usize> {
-        let sections = || tree.outline().sections.iter();
-        let nodes = |is_hit: &dyn Fn(&Section) -> bool| {
-            sections().filter(|section| is_hit(section)).map(|section| section.node).collect()
-        };
+        let nodes = |is_hit: &dyn Fn(&Section) -> bool| nodes_of(tree, is_hit);
         if self.title.is_empty() {
             return Vec::new();
         }
@@ -203,55 +200,55 @@ impl SectionPath {
                     self.title_with_slash.as_deref().map_or_else(Vec::new, is);
                 if written.is_empty() { is(&self.title) } else { written }
             }
-            Tier::Substring => {
-                // The name of a function is all of its title before the parameters.
-                let before_parameters = self.before_parameters();
-                let functions = nodes(&|section| {
-                    section.titles().any(|text| comparable(text).starts_with(&before_parameters))
-                });
-                if !functions.is_empty() {
-                    return functions;
-                }
-                let parts = nodes(&|section| {
-                    section.searched_titles().any(|text| comparable(&text).contains(&self.title))
-                        || self
-                            .slug
-                            .as_ref()
-                            .is_some_and(|slug| comparable(&section.slug()).contains(slug))
-                });
-                if !parts.is_empty() {
-                    return parts;
-                }
-                let has_slug = |section: &Section, part: &PathPart| {
-                    !part.slug.is_empty() && comparable(&section.slug()) == part.slug
-                };
-                let slugs = nodes(&|section| self.matches(tree, section, false, &has_slug));
-                if !slugs.is_empty() || self.is_one_part() {
-                    return slugs;
-                }
-                let has_part = |section: &Section, part: &PathPart| {
-                    let mut titles = section.searched_titles();
-                    !part.text.is_empty()
-                        && titles.any(|text| comparable(&text).contains(&part.text))
-                };
-                let Some(last) = self.parts.last() else { return parts };
-                let titled = nodes(&|section| {
-                    last.is_title_of(section) && self.matches(tree, section, false, &has_part)
-                });
-                if !titled.is_empty() {
-                    return titled;
-                }
-                let is_below = |section: &Section, part: &PathPart| {
-                    if std::ptr::eq(part, last) {
-                        has_part(section, part)
-                            || part.is_slug && comparable(&section.slug()).contains(&part.slug)
-                    } else {
-                        part.is_title_of(section)
-                    }
-                };
-                nodes(&|section| self.matches(tree, section, false, &is_below))
-            }
+            Tier::Substring => self.substring_hits(tree),
         }
+    }
+
+    /// Returns the sections of `tree` that the path names in [`Tier::Substring`].
+    fn substring_hits(&self, tree: &Tree) -> Vec<usize> {
+        let nodes = |is_hit: &dyn Fn(&Section) -> bool| nodes_of(tree, is_hit);
+        // The name of a function is all of its title before the parameters.
+        let before_parameters = self.before_parameters();
+        let functions = nodes(&|section| {
+            section.titles().any(|text| comparable(text).starts_with(&before_parameters))
+        });
+        if !functions.is_empty() {
+            return functions;
+        }
+        let parts = nodes(&|section| {
+            section.searched_titles().any(|text| comparable(&text).contains(&self.title))
+                || self.slug.as_ref().is_some_and(|slug| comparable(&section.slug()).contains(slug))
+        });
+        if !parts.is_empty() {
+            return parts;
+        }
+        let has_slug = |section: &Section, part: &PathPart| {
+            !part.slug.is_empty() && comparable(&section.slug()) == part.slug
+        };
+        let slugs = nodes(&|section| self.matches(tree, section, false, &has_slug));
+        if !slugs.is_empty() || self.is_one_part() {
+            return slugs;
+        }
+        let has_part = |section: &Section, part: &PathPart| {
+            let mut titles = section.searched_titles();
+            !part.text.is_empty() && titles.any(|text| comparable(&text).contains(&part.text))
+        };
+        let Some(last) = self.parts.last() else { return parts };
+        let titled = nodes(&|section| {
+            last.is_title_of(section) && self.matches(tree, section, false, &has_part)
+        });
+        if !titled.is_empty() {
+            return titled;
+        }
+        let is_below = |section: &Section, part: &PathPart| {
+            if std::ptr::eq(part, last) {
+                has_part(section, part)
+                    || part.is_slug && comparable(&section.slug()).contains(&part.slug)
+            } else {
+                part.is_title_of(section)
+            }
+        };
+        nodes(&|section| self.matches(tree, section, false, &is_below))
     }
 
     /// Returns whether the slug path of `section` is these parts, or ends with them. A title or a slug may stand for a
@@ -311,6 +308,12 @@ fn are_titles_of(sections: &[&Section], parts: &[PathPart], is_whole: bool) -> b
     };
     last.is_title_of(section) && are_titles_of(outer, rest, is_whole)
         || section.titles().any(has_slashes)
+}
+
+/// Returns the sections of `tree` for which `is_hit` is true, as nodes in document order.
+fn nodes_of(tree: &Tree, is_hit: &dyn Fn(&Section) -> bool) -> Vec<usize> {
+    let sections = tree.outline().sections.iter();
+    sections.filter(|section| is_hit(section)).map(|section| section.node).collect()
 }
 
 #[cfg(test)]
