@@ -640,7 +640,7 @@ fn no_store_is_made_where_a_link_leads() {
 }
 
 #[test]
-fn an_ingest_waits_as_long_as_it_is_told_for_a_program_that_locks_the_store() {
+fn an_ingest_waits_no_longer_than_asked_for_a_program_that_locks_the_store() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     let other = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();

@@ -222,6 +222,37 @@ fn a_comment_without_words_of_the_question_is_not_shown() {
 }
 
 #[test]
+fn a_comment_with_a_version_answers_since_when() {
+    let parameters = filler(4).replace("Filler", "The valve of the pump is described here. Filler");
+    let text = format!("# pump.open\n\n<!-- added: v1.2 -->\n\n{parameters}");
+    let place = Place::ingested(&[("a.md", &text)]);
+    let found = reply(&place, &["since when is there pump.open", "--passage", "200"]);
+    assert!(found.contains("added: v1.2"), "{found}");
+    let found = reply(&place, &["what is pump.open", "--passage", "200"]);
+    assert!(!found.contains("added: v1.2"), "{found}");
+}
+
+#[test]
+fn a_row_that_defines_the_words_comes_before_what_mentions_them() {
+    let rows = ["wrap_code", "guess_lang", "auto_title", "strip_lines"].map(|name| {
+        format!(
+            "| `{name}` | bool | Whether this part of the code is changed before it is shown. |\n"
+        )
+    });
+    let table = format!("# Options\n\n| Name | Type | Use |\n|---|---|---|\n{}", rows.concat());
+    let log = "# Changes\n\n- The option `style` did not follow `guess_lang`.\n";
+    let linked = "# See also\n\n| Name |\n|---|\n| [guess_lang](options.md) |\n";
+    let repeated = "# Matrix\n\n| Option | Value |\n|---|---|\n| `guess_lang` | on |\n| `guess_lang` | off |\n";
+    let files_of = |others: &[(&str, &str)]| {
+        let place = Place::ingested(&[&[("options.md", table.as_str())], others].concat());
+        files(&reply(&place, &["guess_lang"])).first().map(|name| (*name).to_owned())
+    };
+    assert_eq!(files_of(&[("log.md", log)]).as_deref(), Some("options"));
+    assert_eq!(files_of(&[("linked.md", linked)]).as_deref(), Some("options"));
+    assert_eq!(files_of(&[("repeated.md", repeated)]).as_deref(), Some("options"));
+}
+
+#[test]
 fn text_without_words_of_the_question_does_not_fill_a_passage() {
     let long = format!("A line about{}.", " other things".repeat(23));
     let needle = format!("The needle is{} here.", " very".repeat(25));

@@ -5,7 +5,7 @@
 //! a piece with some terms of each wording says less than one with those of one. Invariant: what is chosen
 //! fits, unless it is the first piece, and a part of an entry or of a row is chosen with what begins that.
 
-use super::question::{ASIDE, Pieces, WeightedTerms};
+use super::question::{Pieces, WeightedTerms};
 use crate::position::ByteSpan;
 
 /// Factor on the weight of a term for each piece that already has it.
@@ -27,7 +27,7 @@ const LED_IN: f32 = 1.0;
 /// Bonus for the rest of a list item that defines a term of the question, after what precedes it, as a share of the mean
 /// weight of a term.
 const DEFINITION: f32 = 6.0;
-/// Bonus for the beginning of a list item that defines terms of the question, as a share of their weights.
+/// Bonus for a row, or the beginning of a list item, that defines terms of the question, as a share of their weights.
 const DEFINED: f32 = 1.0;
 /// Factor on the weight of the terms of its neighbors, for the first chosen piece.
 const NEIGHBORS: f32 = 0.3;
@@ -209,9 +209,7 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
             let named = question.within(&pieces.title_terms);
             gain += (LEADING + LEADING_NAMED * named) * self.mean;
         }
-        if pieces.list.get(index).is_some_and(|piece| piece.is_aside) {
-            gain *= ASIDE;
-        }
+        gain *= pieces.aside_factor(index, question.number);
         let length = self.lengths.get(index).copied().unwrap_or_default() as f32;
         gain / (1.0 + LENGTH * length / self.wanted.max(1) as f32)
     }

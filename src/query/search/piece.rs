@@ -234,19 +234,21 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     needs
 }
 
-/// Returns the span, without its marks, of the code, the strong text or the link text with which the list item in the
-/// piece at `span` begins. Such an item often says what the term is.
-pub(super) fn defined_term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
+/// Returns the span, without its marks, of the code or the strong text with which a list item or the first cell of a row
+/// begins. Such an item or row often says what the term is; one that begins with a link leads to where that is said.
+pub(super) fn defined_term(bytes: &[u8], piece: &Piece) -> Option<ByteSpan> {
+    let span = piece.span;
+    let is_row = piece.header.is_some();
     let is_blank = |byte: &u8| byte.is_ascii_whitespace();
-    let is_mark = |byte: &u8| matches!(byte, b'`' | b'*' | b'_' | b'[');
-    let marker = |byte: &u8| !byte.is_ascii_whitespace();
+    let is_mark = |byte: &u8| matches!(byte, b'`' | b'*' | b'_');
+    let marker = |byte: &u8| if is_row { *byte == b'|' } else { !byte.is_ascii_whitespace() };
     let skipped = |from: usize, skips: &dyn Fn(&u8) -> bool| {
         let rest = bytes.get(from..span.end).unwrap_or_default();
         from + rest.iter().take_while(|byte| skips(byte)).count()
     };
     let content = skipped(skipped(skipped(span.start, &is_blank), &marker), &is_blank);
     let start = skipped(content, &is_mark);
-    let end = skipped(start, &|byte| !matches!(byte, b'`' | b'*' | b'\n' | b']'));
+    let end = skipped(start, &|byte| !matches!(byte, b'`' | b'*' | b'\n'));
     (start > content && end > start).then(|| ByteSpan::new(start, end))
 }
 

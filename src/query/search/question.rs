@@ -13,10 +13,12 @@ use crate::terms::has_number;
 pub(super) const BELOW_BYTES: usize = 4 << 10;
 /// Bonus for a section whose titles have all words of the question, on its coverage.
 const NAMED: f32 = 0.3;
+/// Bonus for a section with a list item or a row that defines all words of the question, on its coverage.
+const DEFINING: f32 = 0.3;
 /// Factor on the weight of the terms of the neighbors of the best piece, for the coverage of a question.
 const BESIDE_BEST: f32 = 0.5;
 /// Factor on the gain of a piece that is aside.
-pub(super) const ASIDE: f32 = 0.3;
+const ASIDE: f32 = 0.3;
 /// Length in bytes of the longest header row that is shown with the rows of its table.
 const LONGEST_HEADER: usize = 600;
 /// Length in Unicode scalars below which the text of a section introduces its subsections, which belong to the passage.
@@ -118,10 +120,12 @@ impl WeightedTerms<'_> {
         let mut ordered: Vec<&Occurrence> = occurrences.iter().collect();
         ordered.sort_by_key(|found| found.span.start);
         let defined = pieces.list.iter().zip(&needs).map(|(piece, needs)| {
-            let term = needs.is_item.then(|| defined_term(bytes, piece.span)).flatten();
+            let begins = needs.is_item || piece.header.is_some() && needs.parent.is_none();
+            let term = begins.then(|| defined_term(bytes, piece)).flatten();
             term.map_or(Vec::new(), |term| terms_of(term, &ordered))
         });
-        let defined = defined.collect();
+        let mut defined: Vec<Vec<usize>> = defined.collect();
+        clear_repeated(&pieces.list, &mut defined);
         Pieces { needs, defined, is_below, ..pieces }
     }
 
@@ -216,20 +220,21 @@ impl WeightedTerms<'_> {
 }
 
 impl Pieces {
-    /// Returns the mean over the wordings of the question of the square of the covered share, 0 to 1, and a bonus if the
-    /// titles have all words of a wording.
+    /// Returns the mean over the wordings of the question of the square of the covered share, 0 to 1, and bonuses if the
+    /// titles have all words of a wording, and if an item or a row defines nearly all of them.
     ///
     /// Squares, because a piece with most of a question probably answers it, but a piece with some words
     /// of a long question says little. Each wording counts by itself, because no answer has the words of
     /// all.
     pub(super) fn coverage(&self, question: &WeightedTerms<'_>) -> f32 {
-        let squares = question.mean(|words| self.covered(words).powi(2));
-        squares + NAMED * question.within(&self.title_terms)
+        let squares = question.mean(|words| self.covered(words, question.number).powi(2));
+        let defined = question.mean(|words| self.defined(words).powi(4));
+        squares + NAMED * question.within(&self.title_terms) + DEFINING * defined
     }
 
     /// Returns the share of a query, by the weight of each word, that the titles and the best piece
     /// contain, and in part its neighbors: 0 to 1.
-    fn covered(&self, weights: &[f32]) -> f32 {
+    fn covered(&self, weights: &[f32], number: Option<usize>) -> f32 {
         let total: f32 = weights.iter().sum();
         let weight = |term: &usize| weights.get(*term).copied().unwrap_or_default();
         let titles: f32 = self.title_terms.iter().map(weight).sum();
@@ -237,7 +242,7 @@ impl Pieces {
         let terms_at = |index: Option<usize>| {
             index.and_then(|index| self.terms.get(index)).map_or(&[][..], Vec::as_slice)
         };
-        let sums = self.list.iter().enumerate().map(|(index, piece)| {
+        let sums = (0..self.list.len()).map(|index| {
             let own = terms_at(Some(index));
             let [before, after] = [index.checked_sub(1), Some(index + 1)].map(terms_at);
             let is_in = |terms: &[usize], term: &usize| terms.binary_search(term).is_ok();
@@ -245,10 +250,28 @@ impl Pieces {
             let beside = before.iter().chain(after).filter(|term| !is_in(own, term));
             let beside: f32 = beside.filter(is_new).map(weight).sum();
             let sum = own.iter().filter(is_new).map(weight).sum::<f32>() + BESIDE_BEST * beside;
-            sum * if piece.is_aside { ASIDE } else { 1.0 }
+            sum * self.aside_factor(index, number)
         });
         let best = sums.fold(0.0, f32::max);
         if total > 0.0 { (titles + best) / total } else { 0.0 }
+    }
+
+    /// Returns the share of a query, by the weight of each word, that one item or row defines: 0 to 1.
+    fn defined(&self, weights: &[f32]) -> f32 {
+        let total: f32 = weights.iter().sum();
+        let weight = |term: &usize| weights.get(*term).copied().unwrap_or_default();
+        let sums = self.defined.iter().map(|terms| terms.iter().map(weight).sum::<f32>());
+        let best = sums.fold(0.0, f32::max);
+        if total > 0.0 { best / total } else { 0.0 }
+    }
+
+    /// Returns the factor on the gain of the piece at `index`: less than 1 if it is aside. A comment with a number answers
+    /// a question for one, such as since when something exists; `number` is the term of numbers.
+    pub(super) fn aside_factor(&self, index: usize, number: Option<usize>) -> f32 {
+        let is_aside = self.list.get(index).is_some_and(|piece| piece.is_aside);
+        let terms = self.terms.get(index).map_or(&[][..], Vec::as_slice);
+        let answers = number.is_some_and(|number| terms.binary_search(&number).is_ok());
+        if is_aside && !answers { ASIDE } else { 1.0 }
     }
 
     /// Returns the header row that is shown with the piece at `index`.
@@ -279,6 +302,24 @@ fn wanted(bytes: &[u8], pieces: Vec<Piece>, is_wanted: IsWanted<'_>) -> Vec<Piec
         }
     }
     parts
+}
+
+/// Clears the terms of rows of a table that follow each other and begin alike: a value that rows repeat is not what
+/// they define.
+fn clear_repeated(pieces: &[Piece], defined: &mut [Vec<usize>]) {
+    let pairs = pieces.iter().zip(pieces.iter().skip(1)).enumerate();
+    let mut repeated: Vec<usize> = Vec::new();
+    for (index, (one, other)) in pairs {
+        let is_row = one.header.is_some() && one.header == other.header;
+        if is_row && defined.get(index) == defined.get(index + 1) {
+            repeated.extend([index, index + 1]);
+        }
+    }
+    for index in repeated {
+        if let Some(terms) = defined.get_mut(index) {
+            terms.clear();
+        }
+    }
 }
 
 /// Returns the terms in the text at `span` if it begins and ends with one. `occurrences` are ordered by their starts.
