@@ -147,7 +147,7 @@ limits! {
         "times that a rename or a move rewrites links in headings, each of which may rename another section; one that \
          needs more is refused";
     MAX_HTML_DOCUMENTS = 1_000, "html-documents",
-        "documents in which a move searches for HTML that leads to what is moved";
+        "documents in which a move searches for targets of one kind that it does not rewrite";
     MAX_QUERY_BYTES = 2048, "query-bytes",
         "bytes of a query; of a longer query only the words are searched, without its operators";
     MAX_QUERY_GROUPS = 32, "query-groups",

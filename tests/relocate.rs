@@ -1604,6 +1604,44 @@ fn html_that_leads_elsewhere_after_a_move_is_named() {
 }
 
 #[test]
+fn targets_for_generators_that_lead_elsewhere_are_named() {
+    let place = Place::ingested(&[
+        ("b.md", "# B\n\n## Set up\n"),
+        ("other.md", "# Other\n"),
+        // A note, a tab in it, and fenced code in a tab.
+        (
+            "mk.md",
+            "!!! note\n\n    [s](b.md#set-up)\n\n    === \"T\"\n\n        [b](b.md)\n\n=== \"F\"\n\n    ```md\n    [b](b.md)\n    ```\n",
+        ),
+        ("example.md", "# E\n\n    [o](other.md) is not b\n\n```md\n    [b](b.md)\n```\n"),
+        ("page.mdx", "import B from './b.md'\n\n<Link to=\"b.md\">B</Link>\n"),
+        (
+            "hugo/a.md",
+            "See {{< ref \"../b.md\" >}} and\n[x]({{% relref path=\"b.md#set-up\" %}}),\nnot `{{< ref \"../b.md\" >}}`.\n",
+        ),
+    ]);
+    let said = |arguments: &[&str]| {
+        let answer = place.run(arguments).success().json();
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        let said = warnings.iter().filter(|it| it["code"].as_str().unwrap().ends_with("_LINKS"));
+        said.map(|it| it["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let message = "indented code, imports and shortcodes are not rewritten, and their targets lead \
+                   elsewhere now on ";
+    let renamed = ["rename", "b.md", "Set up", "--title", "Setup", "--dry-run", "-f", "json"];
+    assert_eq!(said(&renamed), [format!("{message}2 lines: hugo/a.md:2, mk.md:3")]);
+    let moved = ["move", "b.md", "sub/c.md", "-f", "json"];
+    let html = "HTML is not rewritten, and its attributes href, src and to lead elsewhere now on ";
+    assert_eq!(
+        said(&moved),
+        [
+            format!("{html}1 line: page.mdx:3"),
+            format!("{message}5 lines: hugo/a.md:1, hugo/a.md:2, mk.md:3, mk.md:7, page.mdx:1")
+        ]
+    );
+}
+
+#[test]
 fn wikilinks_in_front_matter_that_lead_elsewhere_are_named() {
     let place = Place::ingested(&[
         ("people/ann.md", "# Ann\n\n## Work\n"),

@@ -3,7 +3,7 @@
 //!
 //! `rename`, `document` and `section` plan the new versions of the documents that are named. `relink` adds those whose
 //! links are rewritten, `link_comparison` compares where links lead, `occurrence` finds where targets are written, and
-//! `unchanged_targets` finds the targets in HTML and front matter that are not rewritten.
+//! `unchanged_targets` finds the targets in HTML, front matter and other text that are not rewritten.
 //! Invariant: all files change, or none. Besides what is renamed or moved, only targets of links change.
 
 mod answer;

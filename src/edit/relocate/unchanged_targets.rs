@@ -1,5 +1,5 @@
-//! Paths in attributes of HTML, and wikilinks in the values of front matter, that lead elsewhere after an edit. They are
-//! not links, so they stay as they are.
+//! Paths in attributes of HTML, wikilinks in the values of front matter, imports, shortcodes and links in indented code that
+//! lead elsewhere after an edit. They are not links of Markdown, so they stay as they are.
 //!
 //! Invariant: only a warning comes of them. A document that does not contain the name of the file is not searched.
 
@@ -13,9 +13,10 @@ use regex::bytes::Regex;
 use super::link_comparison::LinkComparison;
 use super::new_version::NewVersion;
 use crate::count::counted;
+use crate::edit::plan::Version;
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::links::{Kind, StoredLink, split_extension};
+use crate::links::{Kind, Outgoing, StoredLink, split_extension};
 use crate::markdown::front_matter::detect;
 use crate::markdown::links::unescaped;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -30,16 +31,57 @@ use crate::terms::TrigramQuery;
 const TAG: &str = r#"(?is-u)<!--.*?-->|<[a-z][a-z0-9-]*\s(?:[^<>"']|"[^"]*"|'[^']*')*>"#;
 
 /// An attribute in a tag that leads to a file.
-const ATTRIBUTE: &str = r#"(?i-u)\s(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^"'\s<>]+))"#;
+const ATTRIBUTE: &str = r#"(?i-u)\s(?:href|src|to)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^"'\s<>]+))"#;
 
 /// A wikilink in a value of front matter.
 const WIKILINK: &str = r"(?-u)\[\[([^\[\]|\r\n]+)(?:\|[^\[\]\r\n]*)?\]\]";
 
-/// A line with a target that leads elsewhere after the edit: whether it is in front matter, the path and the number.
-type ChangedLine = (bool, String, usize);
+/// An import or export of MDX from a file.
+const IMPORT: &str = r#"(?m-u)^(?:import|export)\s[^'";]*["'](\.{0,2}/[^'"\r\n]+)["']"#;
 
-/// Returns warnings about the attributes `href` and `src`, and about the wikilinks in front matter, that lead elsewhere
-/// after the edit.
+/// A shortcode of Hugo that is replaced by the path of a page.
+const SHORTCODE: &str = r#"(?-u)\{\{[<%]\s*(?:rel)?ref\s+(?:path\s*=\s*)?(?:"([^"\r\n]+)"|`([^`\r\n]+)`|([^\s"`<>%]+))"#;
+
+/// How many levels of indented code in indented code are searched, as of a tab in a note.
+const MAX_INDENTED: usize = 4;
+
+/// What a target is in that is not rewritten, in the order of the warnings.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Html,
+    FrontMatter,
+    /// An import, a shortcode or indented code, which generators of sites read as Markdown.
+    Generated,
+}
+
+impl Place {
+    const ALL: [Self; 3] = [Self::Html, Self::FrontMatter, Self::Generated];
+
+    /// Returns texts of which a document with such a target contains one.
+    fn marks(self) -> &'static [&'static str] {
+        match self {
+            Self::Html => &["href", "src", "to="],
+            Self::FrontMatter => &["\"[[", "'[["],
+            Self::Generated => &["import", "export", "{{<", "{{%", "    "],
+        }
+    }
+
+    /// Returns the code of the warning, what is not rewritten, and what leads elsewhere.
+    fn warning(self) -> [&'static str; 3] {
+        match self {
+            Self::Html => ["HTML_LINKS", "HTML is", "its attributes href, src and to"],
+            Self::FrontMatter => ["FRONT_MATTER_LINKS", "front matter is", "its wikilinks"],
+            Self::Generated => {
+                ["GENERATOR_LINKS", "indented code, imports and shortcodes are", "their targets"]
+            }
+        }
+    }
+}
+
+/// A line with a target that leads elsewhere after the edit: what it is in, the path and the number.
+type ChangedLine = (Place, String, usize);
+
+/// Returns warnings about the targets that are not rewritten and lead elsewhere after the edit.
 pub(super) fn unchanged_targets(comparison: &LinkComparison<'_>) -> Result<Vec<Warning>> {
     let mut places = BTreeSet::new();
     for version in comparison.versions.values() {
@@ -52,22 +94,21 @@ pub(super) fn unchanged_targets(comparison: &LinkComparison<'_>) -> Result<Vec<W
         let bytes = comparison.session.content(&document, document.span())?;
         places.extend(changed(comparison, &document, &bytes, |_| &document)?);
     }
-    let (front_matter, html): (Vec<_>, Vec<_>) =
-        places.into_iter().partition(|(is_front_matter, ..)| *is_front_matter);
-    let html = listed("its attributes href and src", &html);
-    let cut = is_cut.then(|| "the limit html-documents ended the search for such lines".to_owned());
-    let said: Vec<String> = html.into_iter().chain(cut).collect();
-    let html = (!said.is_empty()).then(|| {
-        Warning::new("HTML_LINKS", format!("HTML is not rewritten, and {}", said.join("; ")))
+    let warnings = Place::ALL.into_iter().filter_map(|place| {
+        let [code, kept, what] = place.warning();
+        let lines: Vec<_> = places.iter().filter(|(of, ..)| *of == place).collect();
+        let cut = is_cut.contains(&place);
+        let cut =
+            cut.then(|| "the limit html-documents ended the search for such lines".to_owned());
+        let said: Vec<String> = listed(what, &lines).into_iter().chain(cut).collect();
+        let message = format!("{kept} not rewritten, and {}", said.join("; "));
+        (!said.is_empty()).then(|| Warning::new(code, message))
     });
-    let front_matter = listed("its wikilinks", &front_matter).map(|said| {
-        Warning::new("FRONT_MATTER_LINKS", format!("front matter is not rewritten, and {said}"))
-    });
-    Ok(html.into_iter().chain(front_matter).collect())
+    Ok(warnings.collect())
 }
 
 /// Returns that `what` leads elsewhere on `lines`, if there are any.
-fn listed(what: &str, lines: &[ChangedLine]) -> Option<String> {
+fn listed(what: &str, lines: &[&ChangedLine]) -> Option<String> {
     let most = limits::MAX_SUGGESTIONS;
     let shown = lines.iter().take(most).map(|(_, path, line)| format!("{path}:{line}"));
     let shown = shown.collect::<Vec<_>>().join(", ");
@@ -76,9 +117,9 @@ fn listed(what: &str, lines: &[ChangedLine]) -> Option<String> {
     (!lines.is_empty()).then(|| format!("{what} lead elsewhere now on {count}: {shown}{more}"))
 }
 
-/// Returns the other documents that contain the name of a renamed document and an attribute or a quoted wikilink, and
-/// whether there are more.
-fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)> {
+/// Returns the other documents that contain the name of a renamed document and may have a target that is not rewritten,
+/// and what such targets are in if there are more.
+fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, Vec<Place>)> {
     let has_all = |text: &str| {
         let text = text.to_ascii_lowercase();
         let trigrams = text.as_bytes().windows(3).filter_map(|bytes| bytes.try_into().ok());
@@ -93,37 +134,43 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, bool)
     });
     let names = TrigramQuery::any_of(names.collect());
     let reader = comparison.session.reader;
-    let (mut all, mut is_cut) = (BTreeSet::new(), false);
-    // The limit is one of either kind, so that many of one do not hide the other.
-    for targets in [["href", "src"], ["\"[[", "'[["]] {
-        let query = names.clone().and(TrigramQuery::any_of(targets.map(has_all).into()));
+    let (mut all, mut cut) = (BTreeSet::new(), Vec::new());
+    // The limit is one of each kind, so that many of one do not hide the others.
+    for place in Place::ALL {
+        let marks = place.marks().iter().map(|mark| has_all(mark));
+        let query = names.clone().and(TrigramQuery::any_of(marks.collect()));
         let mut ids = match reader.candidates(&query)? {
             Some(ids) => ids,
             // Each document may have such a target.
             None => reader.all(&Lookup::All)?.iter().map(|stored| stored.id).collect(),
         };
         ids.retain(|id| !comparison.versions.contains_key(id));
-        is_cut |= ids.len() > limits::MAX_HTML_DOCUMENTS;
+        if ids.len() > limits::MAX_HTML_DOCUMENTS {
+            cut.push(place);
+        }
         ids.truncate(limits::MAX_HTML_DOCUMENTS);
         all.extend(ids);
     }
     let all: Vec<i64> = all.into_iter().collect();
-    Ok((reader.all(&Lookup::Ids(&all))?, is_cut))
+    Ok((reader.all(&Lookup::Ids(&all))?, cut))
 }
 
-/// Returns the lines of `new` with an attribute or a wikilink that leads elsewhere than in the document in which it was
-/// before.
+/// Returns the lines of `new` with a target that is not rewritten and leads elsewhere than in the document in which it
+/// was before.
 fn changed<'a>(
     comparison: &LinkComparison<'_>,
     new: &Rc<OpenDocument>,
     bytes: &[u8],
     old_of_line: impl Fn(usize) -> &'a Rc<OpenDocument>,
 ) -> Result<Vec<ChangedLine>> {
-    static REGEXES: OnceLock<Option<[Regex; 3]>> = OnceLock::new();
+    static REGEXES: OnceLock<Option<Vec<Regex>>> = OnceLock::new();
     let regexes = REGEXES.get_or_init(|| {
-        Some([Regex::new(TAG).ok()?, Regex::new(ATTRIBUTE).ok()?, Regex::new(WIKILINK).ok()?])
+        let all = [TAG, ATTRIBUTE, WIKILINK, IMPORT, SHORTCODE];
+        all.into_iter().map(|regex| Regex::new(regex).ok()).collect()
     });
-    let Some([tag, attribute, wikilink]) = regexes else { return Ok(Vec::new()) };
+    let Some([tag, attribute, wikilink, import, shortcode]) = regexes.as_deref() else {
+        return Ok(Vec::new());
+    };
     let lines = LineIndex::new(bytes);
     let outline = new.tree.outline();
     let body = outline.front_matter.map_or(0, |front_matter| front_matter.end);
@@ -147,36 +194,88 @@ fn changed<'a>(
         let line = lines.line_of(target.start());
         let target = String::from_utf8_lossy(target.as_bytes()).trim().to_owned();
         if leads_elsewhere(&StoredLink { kind: Kind::Wikilink, target, line })? {
-            places.push((true, new.stored.path.clone(), line));
+            places.push((Place::FrontMatter, new.stored.path.clone(), line));
         }
     }
-    // The backticks from the start of a line to the last tag in it.
+    for block in &code {
+        for mut link in links_in_code(block.of(bytes), MAX_INDENTED) {
+            link.line += lines.line_of(block.start) - 1;
+            if leads_elsewhere(&link)? {
+                places.push((Place::Generated, new.stored.path.clone(), link.line));
+            }
+        }
+    }
+    let tags = tag.find_iter(bytes).map(|tag| (tag.start(), tag.as_bytes(), None));
+    let targets = import.captures_iter(bytes).chain(shortcode.captures_iter(bytes));
+    let targets = targets.filter_map(|found| {
+        let target = (1..found.len()).find_map(|group| found.get(group))?;
+        Some((found.get(0)?.start(), target.as_bytes(), Some(target.start())))
+    });
+    let mut found: Vec<_> = tags.chain(targets).filter(|(start, ..)| *start >= body).collect();
+    found.sort_unstable_by_key(|(start, ..)| *start);
+    // The backticks from the start of a line to the last place in it.
     let (mut line_start, mut counted, mut backticks) = (0, 0, 0);
-    for found in tag.find_iter(bytes).filter(|tag| tag.start() >= body) {
-        let start = lines.start_of(lines.line_of(found.start()));
+    for (offset, text, target) in found {
+        let start = lines.start_of(lines.line_of(offset));
         if start != line_start {
             (line_start, counted, backticks) = (start, start, 0);
         }
-        let between = bytes.get(counted..found.start()).unwrap_or_default();
+        let between = bytes.get(counted..offset).unwrap_or_default();
         backticks += memchr::memchr_iter(b'`', between).count();
-        counted = found.start();
-        let next = code.partition_point(|code| code.end <= found.start());
-        // A reader sees the tag as text.
+        counted = offset;
+        let next = code.partition_point(|code| code.end <= offset);
+        // A reader sees it as text.
         let is_text = backticks % 2 == 1
-            || code.get(next).is_some_and(|code| code.start <= found.start())
-            || bytes.get(..found.start()).is_some_and(|before| before.ends_with(b"\\"));
-        if found.as_bytes().starts_with(b"<!--") || is_text {
+            || code.get(next).is_some_and(|code| code.start <= offset)
+            || bytes.get(..offset).is_some_and(|before| before.ends_with(b"\\"));
+        if text.starts_with(b"<!--") || is_text {
             continue;
         }
-        for value in attribute.captures_iter(found.as_bytes()) {
+        if let Some(at) = target {
+            let (line, target) = (lines.line_of(at), String::from_utf8_lossy(text).into_owned());
+            let link = StoredLink { kind: Kind::Markdown, target, line };
+            // A shortcode may name a page of another folder.
+            let by_name = StoredLink { kind: Kind::Wikilink, ..link.clone() };
+            if leads_elsewhere(&link)? || leads_elsewhere(&by_name)? {
+                places.push((Place::Generated, new.stored.path.clone(), line));
+            }
+            continue;
+        }
+        for value in attribute.captures_iter(text) {
             let Some(value) = (1..=3).find_map(|group| value.get(group)) else { continue };
             let target = String::from_utf8_lossy(value.as_bytes()).into_owned();
             let target = unescaped(&target).into_owned();
-            let line = lines.line_of(found.start() + value.start());
+            let line = lines.line_of(offset + value.start());
             if leads_elsewhere(&StoredLink { kind: Kind::Markdown, target, line })? {
-                places.push((false, new.stored.path.clone(), line));
+                places.push((Place::Html, new.stored.path.clone(), line));
             }
         }
     }
     Ok(places)
+}
+
+/// Returns the links of indented code that some generators read as Markdown below the line of a note or a tab. The
+/// lines are those of `code`.
+fn links_in_code(code: &[u8], levels: usize) -> Vec<StoredLink> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let indentation = |line: &[u8]| line.iter().position(|byte| !is_blank(byte));
+    let lines = || code.split_inclusive(|byte| *byte == b'\n');
+    let shown = lines().filter(|line| !line.trim_ascii().is_empty());
+    let common = shown.filter_map(indentation).min().unwrap_or(0);
+    // A fence without indentation stays one. What is in a fence is an example.
+    if common == 0 || levels == 0 || memchr::memchr(b'[', code).is_none() {
+        return Vec::new();
+    }
+    let text = lines().flat_map(|line| line.get(common..).unwrap_or(b"\n"));
+    let version = Version::read(text.copied().collect());
+    let mut links = Outgoing::of(version.document(), version.markup()).links;
+    let lines = LineIndex::new(version.bytes());
+    for node in &version.outline().nodes {
+        if node.kind == NodeKind::Block(BlockType::Code) {
+            let before = lines.line_of(node.bytes.start) - 1;
+            let nested = links_in_code(node.bytes.of(version.bytes()), levels - 1).into_iter();
+            links.extend(nested.map(|link| StoredLink { line: link.line + before, ..link }));
+        }
+    }
+    links
 }
