@@ -902,3 +902,27 @@ fn of_a_frequent_title_the_first_documents_come_first() {
     let limits = place.run(&["status", "--limits", "-f", "text"]).success().text();
     assert!(limits.contains("titled-documents"), "{limits}");
 }
+
+#[test]
+fn find_lists_documents_by_the_title_in_their_front_matter() {
+    let place = Place::ingested(&[
+        ("a.md", "# Glossary\n\n## Solo\n"),
+        ("b.md", "---\ntitle: Solo\n---\nx\n"),
+        ("c.md", "---\ntitle: solo\n---\n# Other\n"),
+        // The heading stands for the document.
+        ("d.md", "---\ntitle: Solo\n---\n# Solo\n"),
+        ("e.md", "---\ntitle: Solo flight\n---\ny\n"),
+    ]);
+    let found = |arguments: &[&str]| {
+        let answer = place.run(&[&["find"], arguments].concat()).json();
+        let matches = answer["matches"].as_array().unwrap().clone();
+        matches.iter().map(|it| it["selector"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let all = ["a.md::heading:h2[0]", "b.md::*", "c.md::*", "d.md::heading:h1[0]"];
+    assert_eq!(found(&["Solo"]), all);
+    assert_eq!(found(&["Solo", "--sort", "-path"]), all.into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(found(&["Solo", "--limit", "1", "--under", "c.md"]), ["c.md::*"]);
+    assert_eq!(found(&["Solo", "--level", "1"]), ["d.md::heading:h1[0]"]);
+    let text = place.run(&["find", "Solo", "--under", "b.md", "-f", "text"]).success().text();
+    assert_eq!(text.lines().next().unwrap(), "b.md:1-4: Solo  ::*");
+}

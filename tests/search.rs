@@ -1369,9 +1369,11 @@ fn find_names_a_document_with_a_title_that_no_section_has() {
         ("c.md", "---\ntitle: 1984\n---\nA book.\n"),
     ]);
     let find = |pattern: &str| place.run(&["find", pattern, "-f", "text"]);
-    let year = find("1984").ends(1).text();
+    assert_eq!(find("1984").success().text(), "c.md:1-4: 1984  ::*\n");
+    assert_eq!(find("foo page").success().text(), "a.md:1-6: Foo page  ::*\n");
+    let year = find("984").ends(1).text();
     assert!(year.contains("but the document c.md does"), "{year}");
-    let named = find("foo page").ends(1).text();
+    let named = find("oo page").ends(1).text();
     assert!(named.contains("but the document a.md does: `mdsel read a.md`"), "{named}");
     assert_eq!(find("foo").success().text(), "a.md:6-6: ## Details of foo  ::heading:h2[0]\n");
     assert_eq!(find("bar").success().text(), "b.md:4-4: # Bar  ::heading:h1[0]\n");

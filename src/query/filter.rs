@@ -629,6 +629,13 @@ impl Filter {
             && self.takes_type_in(document, own)
     }
 
+    /// Returns whether a whole document matches.
+    pub(super) fn takes_document(&self, document: &OpenDocument) -> bool {
+        self.is_under(&document.stored, document.span())
+            && self.level.is_none()
+            && self.types.is_empty()
+    }
+
     /// Returns whether `own`, the own text of a section, has a block of a type that matches.
     pub(super) fn takes_type_in(&self, document: &OpenDocument, own: ByteSpan) -> bool {
         self.types.is_empty()

@@ -1,5 +1,7 @@
 //! `find`: finds sections by title in all documents.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,7 +50,7 @@ pub struct FoundSection {
     pub path: Option<String>,
     /// The title as plain text.
     pub title: String,
-    /// The level of the heading, 1 to 6.
+    /// The level of the heading, 1 to 6; 0 for a document that has this title in its front matter.
     pub level: u8,
     /// The first line, 1-based.
     pub line_start: usize,
@@ -66,7 +68,7 @@ pub struct FoundSection {
     pub freshness: Freshness,
 }
 
-/// The sections that were found: those with the whole title first, each in the order of documents and then of lines.
+/// The sections that were found, and the documents with this title in their front matter: those with the whole title first, each in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FindAnswer {
     /// The sections of this part of the list.
@@ -147,7 +149,11 @@ impl TitlePattern {
 
     /// Whether the pattern is the whole title of the section.
     fn is_whole_title_of(&self, section: &Section) -> bool {
-        matches!(self, Self::Contains(text) if comparable(&section.title) == *text)
+        self.is_whole(&section.title)
+    }
+
+    fn is_whole(&self, title: &str) -> bool {
+        matches!(self, Self::Contains(text) if comparable(title) == *text)
     }
 
     fn is_title_of(&self, section: &Section) -> bool {
@@ -195,7 +201,11 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
     }
-    let titled = titled_wholly(session, &title, &candidates, request)?;
+    let whole = titled_wholly(session, &title, &candidates)?;
+    let is_sorted = request.filter.sort.is_some();
+    let titled: Vec<i64> =
+        if is_sorted { Vec::new() } else { whole.iter().map(|stored| stored.id).collect() };
+    let mut pages = PageTitles { whole, read: None };
     let order = request.filter.order();
     let batches = |ids, order| -> Result<DocumentBatches<'_>> {
         let candidates = Candidates::Ids(ids);
@@ -210,6 +220,25 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
         let has_whole = titled.binary_search(&stored.id).is_ok();
         let document = session.open(&stored)?;
         let outline = document.tree.outline();
+        if is_whole || is_sorted {
+            let is_titled =
+                content.is_none() && !outline.sections.iter().any(|it| title.is_whole_title_of(it));
+            let page = if is_titled && filter.takes_document(&document) {
+                pages.of(session, &title, &stored)?
+            } else {
+                None
+            };
+            if let Some(own) = page {
+                if skip > 0 {
+                    skip -= 1;
+                } else if result.matches.len() == limit {
+                    result.page.end(limit);
+                    return Ok(result);
+                } else {
+                    result.matches.push(found_document(session, &document, own));
+                }
+            }
+        }
         // The bytes of the document, once the text of a section is compared.
         let mut bytes = None;
         for section in &outline.sections {
@@ -257,23 +286,56 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     Ok(result)
 }
 
-/// Returns the ids of those of `candidates` that have a section with the whole title, ascending; none if another order
-/// is requested. Of a frequent title these are the first ones.
+/// Returns those of `candidates` that have the whole title or a section with it, by id. Of a frequent title these are
+/// the first ones.
 fn titled_wholly(
     session: &Session<'_>,
     title: &TitlePattern,
     candidates: &[i64],
-    request: &FindRequest,
-) -> Result<Vec<i64>> {
+) -> Result<Vec<StoredDocument>> {
     let TitlePattern::Contains(text) = title else { return Ok(Vec::new()) };
-    if text.is_empty() || request.filter.sort.is_some() {
+    if text.is_empty() {
         return Ok(Vec::new());
     }
-    let titled = session.reader.documents(&Lookup::Titles(&[text]), None, limits::MAX_TITLED)?;
-    let mut ids: Vec<i64> = titled.iter().map(|stored| stored.id).collect();
-    ids.retain(|id| candidates.binary_search(id).is_ok());
-    ids.sort_unstable();
-    Ok(ids)
+    let mut titled =
+        session.reader.documents(&Lookup::Titles(&[text]), None, limits::MAX_TITLED)?;
+    titled.retain(|stored| candidates.binary_search(&stored.id).is_ok());
+    titled.sort_unstable_by_key(|stored| stored.id);
+    Ok(titled)
+}
+
+/// The titles in the front matter of the documents that have the whole title or a section with it, which are read
+/// together once one is needed.
+struct PageTitles {
+    whole: Vec<StoredDocument>,
+    read: Option<HashMap<i64, String>>,
+}
+
+impl PageTitles {
+    /// Returns the title in the front matter of `stored` if it is the whole title that is searched for.
+    fn of(
+        &mut self,
+        session: &Session<'_>,
+        title: &TitlePattern,
+        stored: &StoredDocument,
+    ) -> Result<Option<String>> {
+        if self.whole.binary_search_by_key(&stored.id, |it| it.id).is_err() {
+            return Ok(None);
+        }
+        let read = match &mut self.read {
+            Some(read) => read,
+            None => {
+                let values = session.reader.front_matters(&self.whole)?;
+                let own = |values: FrontMatterData| {
+                    values.as_ref().and_then(front_matter::title).map(|own| own.to_string())
+                };
+                let titles = self.whole.iter().zip(values);
+                let titles = titles.filter_map(|(stored, values)| Some((stored.id, own(values)?)));
+                self.read.insert(titles.filter(|(_, own)| title.is_whole(own)).collect())
+            }
+        };
+        Ok(read.get(&stored.id).cloned())
+    }
 }
 
 /// Returns a document that `filter` takes whose title in front matter matches, if one of the first that may have it
@@ -325,6 +387,22 @@ fn advice(request: &FindRequest, titled: Option<StoredDocument>) -> Message {
         others,
         Message::from(CHANGED_FILES)
     )
+}
+
+fn found_document(session: &Session<'_>, document: &OpenDocument, title: String) -> FoundSection {
+    let outline = document.tree.outline();
+    FoundSection {
+        file: document.stored.path.clone(),
+        path: None,
+        title,
+        level: 0,
+        line_start: 1,
+        line_end: outline.lines,
+        char_count: outline.document.chars,
+        selector: document.address("*"),
+        lossy: document.stored.is_lossy,
+        freshness: session.freshness(&document.stored),
+    }
 }
 
 fn found(session: &Session<'_>, document: &OpenDocument, section: &Section) -> FoundSection {

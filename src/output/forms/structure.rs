@@ -107,7 +107,10 @@ impl Answer for find::FindAnswer {
             let lines = lines_address(&found.file, found.line_start, found.line_end);
             writer
                 .piece(Style::Plain, format_args!("{lines}: "))
-                .piece(Style::Heading, format_args!("{marks} {}", found.title))
+                .piece(
+                    Style::Heading,
+                    format_args!("{}", format!("{marks} {}", found.title).trim_start()),
+                )
                 .line(Style::Faint, format_args!("  {}", locator(&found.selector)));
         }
     }
