@@ -111,6 +111,10 @@ impl Wish {
         *self == Self::default()
     }
 
+    fn has_site_root(&self, site: &String) -> bool {
+        self.site_roots.as_ref().is_some_and(|all| all.contains(site))
+    }
+
     /// Whether consent to `self` includes everything that `other` asks for.
     fn covers(&self, other: &Self) -> bool {
         let extensions = |wish: &Self| wish.extensions.as_deref().map(sorted);
@@ -118,7 +122,7 @@ impl Wish {
             && (other.extensions.is_none() || extensions(other) == extensions(self))
             && (!other.hidden || self.hidden)
             && (!other.no_ignore || self.no_ignore)
-            && (other.site_roots.is_none() || other.site_roots == self.site_roots)
+            && other.site_roots.iter().flatten().all(|site| self.has_site_root(site))
             && other.collections.iter().all(|(name, other)| {
                 self.collections.get(name).is_some_and(|wish| wish.covers(other))
             })
@@ -146,6 +150,9 @@ impl Wish {
     /// What is asked for and not in `given`, which is what the user asked for with this command.
     fn without(&self, given: &Self) -> Self {
         let none = Self::default();
+        let is_new = |site: &&String| !given.has_site_root(site);
+        let sites = self.site_roots.as_ref();
+        let sites = sites.map(|all| all.iter().filter(is_new).cloned().collect::<Vec<_>>());
         let collections = self.collections.iter().map(|(name, wish)| {
             (name.clone(), wish.without(given.collections.get(name).unwrap_or(&none)))
         });
@@ -154,7 +161,7 @@ impl Wish {
             extensions: self.extensions.clone().filter(|_| given.extensions.is_none()),
             hidden: self.hidden && !given.hidden,
             no_ignore: self.no_ignore && !given.no_ignore,
-            site_roots: self.site_roots.clone().filter(|_| given.site_roots.is_none()),
+            site_roots: sites.filter(|sites| !sites.is_empty()),
             collections: collections.filter(|(_, wish)| !wish.is_empty()).collect(),
         }
     }
@@ -286,7 +293,7 @@ impl Trust {
 }
 
 /// A site root in the form of `--site-root`.
-fn site_argument(root: &Path, site: &SiteRoot) -> String {
+pub(crate) fn site_argument(root: &Path, site: &SiteRoot) -> String {
     let folder = root.join(&site.folder);
     let prefix = if site.prefix.is_empty() { String::new() } else { format!("={}", site.prefix) };
     format!("{}{prefix}", folder.display())

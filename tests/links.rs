@@ -1184,3 +1184,24 @@ fn a_link_to_its_own_document_shows_its_target() {
     let answer = place.run(&["links", "list", "l.md", "-f", "text"]).success().text();
     assert_eq!(answer.matches(" -> l.md").count(), 2, "{answer}");
 }
+
+#[test]
+fn a_site_root_is_added_to_those_before() {
+    let place = Place::with(&[
+        ("one/a.md", "[x](/docs/x) [y](/docs/y)\n"),
+        ("one/x.md", "# X\n"),
+        ("two/y.md", "# Y\n"),
+    ]);
+    place.run(&["ingest", "--site-root", "one=/docs"]).success();
+    place.run(&["ingest", "--site-root", "two=/docs"]).success();
+    let roots = || place.run(&["status"]).success().json()["options"]["site_roots"].clone();
+    let [one, two] = ["one", "two"].map(|it| json!({"folder": it, "prefix": "/docs"}));
+    assert_eq!(roots(), json!([one, two]));
+    assert_eq!(problems(&place, "one/a.md"), [""; 0]);
+    // What this user has not accepted is not accepted with another one.
+    place.remove(".config/mdsel/trusted");
+    let untrusted = place.run(&["ingest", "--site-root", "two=/docs"]).ends(2);
+    assert_eq!(untrusted.code(), "UNTRUSTED_STORE");
+    place.run(&["ingest", "--site-root", "", "--site-root", "two=/docs"]).success();
+    assert_eq!(roots(), json!([two]));
+}

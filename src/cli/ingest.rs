@@ -22,6 +22,7 @@ use crate::limits;
 use crate::message::{Message, message};
 use crate::query::finding::{Finding, Findings};
 use crate::store::{EMPTY_STORE, OPTIONS_LOST, Purpose, Shard};
+use crate::trust::site_argument;
 
 /// Arguments of `ingest`.
 #[derive(Debug, Args)]
@@ -51,7 +52,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "BYTES", value_parser = byte_size)]
     max_file_size: Option<u64>,
     /// Look up links such as /about in this folder; with =/PREFIX, links such as /PREFIX/about (repeatable,
-    /// remembered; '' for none)
+    /// added to those that are remembered; '' forgets them)
     #[arg(long = "site-root", value_name = "FOLDER[=/PREFIX]")]
     site_roots: Option<Vec<String>>,
     /// Change nothing; exit with status 1 if the store is out of date
@@ -159,6 +160,7 @@ impl AnyCommand for IngestArgs {
                 no_ignore: self.no_ignore,
                 max_file_bytes: self.max_file_size,
                 site_roots: self.site_roots.as_ref().map(|given| site_roots(given, &folder)),
+                forgets_site_roots: self.site_roots.iter().flatten().any(String::is_empty),
             },
             force: self.force,
             shard: shard.as_ref(),
@@ -191,6 +193,13 @@ impl AnyCommand for IngestArgs {
                     "" => format!("root: {folder}"),
                     name => format!("root of {name}: {folder}"),
                 });
+                if self.site_roots.is_some()
+                    && root.name == self.collection.as_deref().unwrap_or_default()
+                {
+                    for site in &root.options.site_roots {
+                        note(&format!("site root: {}", site_argument(&root.folder, site)));
+                    }
+                }
             }
         }
         if self.check {

@@ -23,29 +23,26 @@ pub struct OptionChanges {
     /// Absolute folders, each with the URL path below which a web site serves it. See
     /// [`IngestOptions::site_roots`].
     pub site_roots: Option<Vec<(PathBuf, String)>>,
+    /// Whether the site roots that are stored are dropped. Else those that are given are added to them.
+    pub forgets_site_roots: bool,
 }
 
 impl OptionChanges {
     /// Returns the `stored` options with these changes, for a store with this `root`. Fails if a site root is
     /// no folder or not below the root.
     pub(super) fn over(&self, stored: IngestOptions, root: &Path) -> Result<IngestOptions> {
-        let site = |(folder, prefix): &(PathBuf, String)| {
-            let folder = canonical(folder)?;
-            if !folder.is_dir() {
-                let message = format!("{}: a site root must be a folder", folder.display());
-                return Err(Error::new(ErrorKind::Usage, message).with_hint(
-                    "name the folder from which the web site is built: --site-root FOLDER",
-                ));
+        let mut site_roots = stored.site_roots;
+        if self.forgets_site_roots {
+            site_roots.clear();
+        }
+        for site in self.given_site_roots(root)? {
+            if !site_roots.contains(&site) {
+                site_roots.push(site);
             }
-            Ok(SiteRoot { folder: relative(root, &folder, "a site root")?, prefix: prefix.clone() })
-        };
-        let site_roots = match &self.site_roots {
-            Some(given) if given.len() > limits::MAX_SITE_ROOTS => {
-                return Err(limits::exceeded(limits::row::MAX_SITE_ROOTS));
-            }
-            Some(given) => given.iter().map(site).collect::<Result<_>>()?,
-            None => stored.site_roots,
-        };
+        }
+        if self.site_roots.is_some() && site_roots.len() > limits::MAX_SITE_ROOTS {
+            return Err(limits::exceeded(limits::row::MAX_SITE_ROOTS));
+        }
         Ok(IngestOptions {
             extensions: self.extensions.clone().unwrap_or(stored.extensions),
             hidden: self.hidden.unwrap_or(stored.hidden),
@@ -56,5 +53,20 @@ impl OptionChanges {
             only_collections: stored.only_collections,
             inode: stored.inode,
         })
+    }
+
+    /// Returns the site roots that are given, for a store with this `root`.
+    pub(super) fn given_site_roots(&self, root: &Path) -> Result<Vec<SiteRoot>> {
+        let site = |(folder, prefix): &(PathBuf, String)| {
+            let folder = canonical(folder)?;
+            if !folder.is_dir() {
+                let message = format!("{}: a site root must be a folder", folder.display());
+                return Err(Error::new(ErrorKind::Usage, message).with_hint(
+                    "name the folder from which the web site is built: --site-root FOLDER",
+                ));
+            }
+            Ok(SiteRoot { folder: relative(root, &folder, "a site root")?, prefix: prefix.clone() })
+        };
+        self.site_roots.iter().flatten().map(site).collect()
     }
 }

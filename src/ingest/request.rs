@@ -10,7 +10,7 @@ use super::options::OptionChanges;
 use super::plan::IngestPlan;
 use crate::error::{Result, Warning};
 use crate::store::{Shard, Store};
-use crate::trust::Wish;
+use crate::trust::{Wish, site_argument};
 
 /// A request to ingest files.
 #[derive(Debug)]
@@ -74,12 +74,21 @@ impl<'a> IngestRequest<'a> {
         let Some(path) = self.store.path() else { return Ok(None) };
         let names: Vec<&str> = plan.scopes.iter().map(|scopes| scopes.root.name.as_str()).collect();
         let wish = Wish::of(path, &plan.roots).of_roots(&names);
+        let name = self.collection.unwrap_or_default();
+        let folder = plan.roots.iter().find(|root| root.name == name).map(|root| &root.folder);
+        let sites = match folder {
+            Some(folder) => {
+                let sites = self.options.given_site_roots(folder)?;
+                Some(sites.iter().map(|site| site_argument(folder, site)).collect())
+            }
+            None => None,
+        };
         let given = |wish: &Wish, is_root_given: bool| Wish {
             root: wish.root.clone().filter(|_| is_root_given),
             extensions: self.options.extensions.clone(),
             hidden: self.options.hidden.is_some(),
             no_ignore: self.options.no_ignore.is_some(),
-            site_roots: wish.site_roots.clone().filter(|_| self.options.site_roots.is_some()),
+            site_roots: sites.clone(),
             collections: BTreeMap::new(),
         };
         let given = match self.collection {
@@ -110,9 +119,8 @@ impl<'a> IngestRequest<'a> {
     /// Whether this request decides what the store may do: the store is new, or the request gives a root or
     /// options.
     pub(super) fn gives_trust(&self, is_new: bool) -> bool {
-        // Every option but this one widens what the store may read.
-        let OptionChanges { extensions, hidden, no_ignore, site_roots, max_file_bytes: _ } =
-            &self.options;
+        // The size of files is the only option that does not widen what the store may read.
+        let OptionChanges { extensions, hidden, no_ignore, site_roots, .. } = &self.options;
         is_new
             || self.collection.is_some()
             || self.root.is_some()
