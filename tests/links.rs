@@ -1205,3 +1205,15 @@ fn a_site_root_is_added_to_those_before() {
     place.run(&["ingest", "--site-root", "", "--site-root", "two=/docs"]).success();
     assert_eq!(roots(), json!([two]));
 }
+
+#[test]
+fn a_file_with_a_frequent_name_is_suggested_by_its_folder() {
+    let place = Place::ingested(&[
+        ("a/l.md", "[x](../old/queue/README.md) [y](../old/gone/README.md)\n"),
+        ("pk/queue/README.md", "# Q\n"),
+        ("pk/README.md", "# P\n"),
+    ]);
+    let check = place.run(&["links", "check"]).ends(1).json();
+    assert_eq!(check["findings"][0]["hint"], "did you mean ../pk/queue/README.md?");
+    assert_eq!(check["findings"][1]["hint"], json!(null));
+}

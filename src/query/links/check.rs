@@ -152,12 +152,16 @@ fn why_left_out(session: &Session<'_>, path: &str) -> Option<Message> {
     session.roots.left_out(&session.reader.facts().own_files, path)
 }
 
+/// The first document whose path has an ending, if any, and whether there are more.
+type Ending = (Option<StoredDocument>, bool);
+
 /// Finds the targets that may have been meant.
 struct Hints<'a> {
     session: &'a Session<'a>,
     graph: &'a Graph<'a>,
-    /// Documents by collection and file name without extension, so a target that many links get wrong is looked up once.
-    files: HashMap<(String, String), Option<StoredDocument>>,
+    /// Documents by collection and end of their path without extension, so a target that many links get wrong is looked
+    /// up once.
+    files: HashMap<(String, String), Ending>,
     /// Similar anchors by document and missing anchor, with the syntax of the link.
     anchors: HashMap<(i64, Kind, String), Option<String>>,
     /// The number of names compared with missing anchors, up to [`limits::MAX_ANCHORS_COMPARED`].
@@ -227,8 +231,8 @@ impl Hints<'_> {
         Ok(None)
     }
 
-    /// Returns the only document of the same collection that has the file name of the target, if there is exactly
-    /// one.
+    /// Returns the only document of the same collection that has the file name of the target; if several have it, the
+    /// only one in a folder with the name that the target has, too.
     fn named_like(
         &mut self,
         document: &OpenDocument,
@@ -238,15 +242,33 @@ impl Hints<'_> {
         let path = path.trim_end_matches('/');
         let name = file_name(path);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        let key = (self.collection_of(document).to_owned(), stem.to_owned());
+        if stem.is_empty() {
+            return Ok(None);
+        }
+        let (first, is_several) = self.with_ending(document, stem)?;
+        let folder = path.rsplit('/').nth(1).filter(|folder| !["", ".", ".."].contains(folder));
+        match folder.filter(|_| is_several) {
+            Some(folder) => {
+                let (first, is_several) =
+                    self.with_ending(document, &format!("{folder}/{stem}"))?;
+                Ok(first.filter(|_| !is_several))
+            }
+            None => Ok(first.filter(|_| !is_several)),
+        }
+    }
+
+    /// Returns the first document of the same collection whose path without extension ends with these components, and
+    /// whether there are more.
+    fn with_ending(&mut self, document: &OpenDocument, ending: &str) -> Result<Ending> {
+        let key = (self.collection_of(document).to_owned(), ending.to_owned());
         if let Some(known) = self.files.get(&key) {
             return Ok(known.clone());
         }
-        let mut named = self.session.reader.all(&Lookup::Names(&[stem]))?;
-        named.retain(|found| self.session.roots.of(&found.path).0.name == key.0);
-        let only = (named.len() == 1 && !stem.is_empty()).then(|| named.pop()).flatten();
-        self.files.insert(key, only.clone());
-        Ok(only)
+        let named = self.session.reader.all(&Lookup::Names(&[ending]))?.into_iter();
+        let mut named = named.filter(|found| self.session.roots.of(&found.path).0.name == key.0);
+        let found = (named.next(), named.next().is_some());
+        self.files.insert(key, found.clone());
+        Ok(found)
     }
 
     fn leads_to_place(&self, document: &Rc<OpenDocument>, link: &StoredLink) -> Result<bool> {
