@@ -901,3 +901,33 @@ fn the_rest_of_a_place_is_read_in_the_largest_pages_that_fit() {
     let short = lengths.iter().filter(|length| **length + 10 < lengths[0]).count();
     assert!(short <= 2, "{lengths:?}");
 }
+
+#[test]
+fn a_budget_cuts_the_list_of_what_was_changed_and_not_the_change() {
+    let blocks = "```sh\na\n```\n\n".repeat(60);
+    let place = Place::ingested(&[("a.md", &format!("# A\n\n{blocks}"))]);
+    let edits: Vec<String> = (0..30)
+        .map(|number| {
+            let content = format!("## Part {number}\n");
+            serde_json::json!({"operation": "insert", "section": "A", "position": "last_child", "content": content})
+                .to_string()
+        })
+        .collect();
+    place.write("edits.jsonl", &edits.join("\n"));
+    let edit = ["edit", "a.md", "--batch", "edits.jsonl", "-f", "json", "--max-chars"];
+    let refused = place.run(&[&edit[..], &["20"]].concat()).ends(2);
+    assert!(refused.stderr.contains("nothing was changed: the answer does not fit"));
+    let answer = place.run(&[&edit[..], &["400"]].concat()).success().json();
+    let listed = answer["edits"].as_array().unwrap().len();
+    assert_eq!(answer["edits_omitted"], 30 - listed);
+    assert_eq!(answer["truncated"], true);
+    let now = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert_eq!(now.matches("## Part").count(), 30);
+    let out = ["code", "--lang", "sh", "--out", "o", "-f", "json", "--max-chars"];
+    let refused = place.run(&[&out[..], &["20"]].concat()).ends(2);
+    assert!(refused.stderr.contains("no file was written: the answer does not fit"));
+    let answer = place.run(&[&out[..], &["600"]].concat()).success().json();
+    assert_eq!(answer["warnings"][0]["code"], "FILES_LEFT_OUT");
+    assert_eq!(answer["next"], serde_json::Value::Null);
+    assert_eq!(std::fs::read_dir(place.join("o")).unwrap().count(), 60);
+}

@@ -30,6 +30,8 @@ pub struct EditAnswer {
     pub most_chars: Option<usize>,
     /// The maximum number of entries in each list of renumbered or removed sections and of links.
     pub most_listed: usize,
+    /// The maximum number of edits of a batch that are listed.
+    most_edits: usize,
     /// Whether places that were not found are left out.
     is_cut: bool,
     /// The diff, and the length of the longest text that can be shortened, in Unicode scalars. They are made when they
@@ -54,6 +56,7 @@ impl EditAnswer {
             is_dry_run,
             most_chars: None,
             most_listed: limits::MAX_EFFECTS_SHOWN,
+            most_edits: usize::MAX,
             is_cut: false,
             diff: Arc::default(),
             longest: Arc::default(),
@@ -114,6 +117,16 @@ impl EditAnswer {
         self.listed(&done.effects.renumbered)
     }
 
+    /// The edits that are listed.
+    pub(crate) fn edits<'a>(&self, report: &'a EditReport) -> &'a [Done] {
+        report.done.get(..self.most_edits).unwrap_or(&report.done)
+    }
+
+    /// The number of edits that can be left out of the list.
+    fn edit_count(&self) -> usize {
+        self.report.as_ref().filter(|_| self.is_batch).map_or(0, |report| report.done.len())
+    }
+
     /// The entries of a list of effects that are shown.
     pub(crate) fn listed<'a, T>(&self, all: &'a [T]) -> &'a [T] {
         all.get(..self.most_listed).unwrap_or(all)
@@ -134,6 +147,7 @@ impl EditAnswer {
         self.is_cut
             || self.most_chars.is_some_and(|most| self.longest() > most)
             || self.most_listed < self.longest_list()
+            || self.most_edits < self.edit_count()
     }
 }
 
@@ -216,7 +230,7 @@ pub(super) fn quoted(path: &str) -> Cow<'_, str> {
 }
 
 /// The only item of the list is the old contents and the diff, which are shortened if they do not fit the budget. Then
-/// the lists of renumbered sections and of links are, too.
+/// the lists of renumbered sections and of links are, too, and at last that of the edits of a batch.
 impl List for EditAnswer {
     fn messages_mut(&mut self) -> Vec<&mut Message> {
         let faults = self.faults.iter_mut().map(|fault| &mut fault.message);
@@ -240,7 +254,7 @@ impl List for EditAnswer {
         if !self.faults.is_empty() {
             return self.faults.len();
         }
-        self.longest() + self.longest_list() + 1
+        self.longest() + self.longest_list() + self.edit_count() + 1
     }
 
     fn cut_first(&mut self, size: usize) -> bool {
@@ -251,7 +265,9 @@ impl List for EditAnswer {
             self.is_cut |= self.faults.len() < count;
             return true;
         }
-        let most = size.saturating_sub(1);
+        let mut most = size.saturating_sub(1);
+        self.most_edits = if self.is_batch { most.min(self.edit_count()) } else { usize::MAX };
+        most -= self.most_edits.min(self.edit_count());
         self.most_listed = most.min(self.longest_list());
         self.most_chars = Some(most - self.most_listed);
         true

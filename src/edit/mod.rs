@@ -165,7 +165,8 @@ pub fn edit(
     };
     drop(session);
     let changes = documents.into_iter().filter_map(EditedDocument::into_change).collect();
-    let confirm = || (request.confirm)(&report);
+    let confirm =
+        || (request.confirm)(&report).map_err(|error| error.in_part("nothing was changed"));
     report.warnings.extend(transaction.finish(changes, request.is_dry_run, confirm)?);
     Ok(Ok(report))
 }

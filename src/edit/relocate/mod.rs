@@ -274,7 +274,8 @@ pub fn relocate(request: &RelocateRequest<'_>) -> Result<AddressResult<RelocateR
     let operation = request.relocation.name();
     let mut report = RelocateReport { operation, from, to, title, files, effects, warnings };
     drop(session);
-    let confirm = || (request.confirm)(&report);
+    let confirm =
+        || (request.confirm)(&report).map_err(|error| error.in_part("nothing was changed"));
     report.warnings.extend(transaction.finish(changes, request.is_dry_run, confirm)?);
     Ok(Ok(report))
 }

@@ -75,17 +75,23 @@ pub(super) fn renumbered(sections: &[Renumbered], total: usize) -> impl Iterator
 /// Returns a line for each edit, followed by those of its side effects, and then those of links that lead elsewhere.
 fn lines(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
-        let edits = report.done.iter();
+        let edits = answer.edits(report).iter();
         let edits =
             edits.flat_map(|done| std::iter::once(line(done)).chain(side_effects(answer, done)));
-        edits.chain(changed_links(answer, report))
+        edits.chain(omitted(answer, report)).chain(changed_links(answer, report))
     })
+}
+
+/// Returns the line for the edits that are made and not listed, if any.
+fn omitted(answer: &edit::EditAnswer, report: &edit::EditReport) -> Option<String> {
+    let rest = report.done.len() - answer.edits(report).len();
+    (rest > 0).then(|| format!("  and {}", counted(rest, "more edit")))
 }
 
 /// Returns the lines that a diff does not tell: edits that change nothing, side effects, and links that lead elsewhere.
 fn beside_the_diff(answer: &edit::EditAnswer) -> impl Iterator<Item = String> {
     answer.report.iter().flat_map(|report| {
-        let edits = report.done.iter();
+        let edits = answer.edits(report).iter();
         let unchanged = edits.clone().filter(|done| done.effects.is_noop).map(line);
         let edits = edits.flat_map(|done| side_effects(answer, done));
         unchanged.chain(edits).chain(changed_links(answer, report))
@@ -159,12 +165,15 @@ impl Answer for edit::EditAnswer {
         renderer.summary(&[("edits", count.to_string())])?;
         let lines: Vec<String> = match &self.report {
             // The footer has the other lines of a dry run.
-            Some(report) if self.is_dry_run => report.done.iter().map(line).collect(),
+            Some(report) if self.is_dry_run => {
+                let edits = self.edits(report).iter().map(line);
+                edits.chain(omitted(self, report)).collect()
+            }
             _ => lines(self).collect(),
         };
         renderer.key_findings(lines.len(), lines.into_iter())?;
         let Some(report) = self.report.as_ref().filter(|_| self.is_dry_run) else { return Ok(()) };
-        renderer.sources(report.done.iter().map(|done| &*done.file));
+        renderer.sources(self.edits(report).iter().map(|done| &*done.file));
         renderer.content("Diff", "", std::iter::empty(), self.diff(), "diff")
     }
 }

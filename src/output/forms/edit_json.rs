@@ -46,10 +46,11 @@ impl<'a> From<&'a EditAnswer> for EditJson<'a> {
             let file = (!is_one_file).then_some(&*done.file);
             BatchEdit::of(answer, done, file)
         };
-        let (success, edits) = (true, report.done.iter().map(edit).collect());
+        let (success, edits) = (true, answer.edits(report).iter().map(edit).collect());
         Self::Batch(Box::new(match &*report.files {
             [file] => Batch::Done { success, edits, file: file.into(), rest },
             files => {
+                let files = files.get(..files.len() - rest.files_omitted).unwrap_or(files);
                 let files = files.iter().map(FileJson::from).collect();
                 Batch::Several { success, edits, files, rest }
             }
@@ -295,6 +296,12 @@ impl<'a> From<&'a EditedFile> for FileJson<'a> {
 /// What an answer says of all files.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct Rest<'a> {
+    /// The number of edits that were left out of the list to keep to a budget. They were made, too.
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
+    edits_omitted: usize,
+    /// The number of files that were left out with their edits.
+    #[serde(skip_serializing_if = "crate::schema::is_zero")]
+    files_omitted: usize,
     /// The links of other documents that lead nowhere now.
     #[serde(skip_serializing_if = "<[AffectedLink]>::is_empty")]
     broken_links: &'a [AffectedLink],
@@ -330,7 +337,13 @@ impl<'a> Rest<'a> {
         let total = |all: &[AffectedLink]| {
             Some(all.len()).filter(|total| *total > answer.listed(all).len())
         };
+        let edits = answer.edits(report);
+        let edits_omitted = report.done.len() - edits.len();
+        let is_listed = |file: &EditedFile| edits.iter().any(|done| done.file == file.file);
+        let omitted = report.files.iter().rev().take_while(|file| !is_listed(file)).count();
         Self {
+            edits_omitted,
+            files_omitted: if edits_omitted > 0 { omitted } else { 0 },
             broken_links: answer.listed(&report.broken_links),
             broken_links_total: total(&report.broken_links),
             redirected_links: answer.listed(&report.redirected_links),
