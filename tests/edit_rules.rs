@@ -1066,3 +1066,20 @@ fn html_that_would_take_the_rest_of_an_item_is_refused() {
     place.run(&["links", "check"]).success();
     place.run(&["tasks"]).ends(1);
 }
+
+#[test]
+fn a_fault_names_the_command_or_the_address_that_was_meant() {
+    let place = Place::ingested(&[
+        ("m.md", "---\nrelated:\n  links: [a]\n---\n# M\n\ntext\n\n- [ ] book the load test\n"),
+        ("n.md", "# N\n"),
+    ]);
+    let said = |arguments: &[&str]| place.run(arguments).stderr + &place.run(arguments).text();
+    assert!(said(&["replace", "m.md:7", "--content", "x", "-f", "json"]).contains("\"m.md:7-7\""));
+    assert!(said(&["task", "book the load test", "--done"]).contains("`mdsel tasks`"));
+    assert!(!said(&["task", "m.md:7", "--done"]).contains("m.md:7-7"));
+    let unset = said(&["meta", "unset", "m.md", "related.links"]);
+    assert!(unset.contains("`mdsel meta unset m.md related`"), "{unset}");
+    for arguments in [["set", "m.md", "n.md", "a=b"], ["set", "-g", "*.md", "a=b"]] {
+        assert!(said(&[&["meta"], &arguments[..]].concat()).contains("`mdsel edit --batch FILE`"));
+    }
+}

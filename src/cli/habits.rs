@@ -83,8 +83,18 @@ const OPTIONS: [(&[&str], &str); 22] = [
     (&["--section"], "--id ID"),
 ];
 
+/// The options that select several documents in other commands.
+const SEVERAL: &[&str] = &["-g", "--glob", "--under"];
+
+/// What changes several documents.
+const BATCH: &str =
+    "it changes one document; `mdsel edit --batch FILE` changes several, with an edit in each line";
+
 /// Options of other programs that one command does not need, and the reason.
-const UNNEEDED: [(&str, &[&str], &str); 20] = [
+const UNNEEDED: [(&str, &[&str], &str); 23] = [
+    ("add", SEVERAL, BATCH),
+    ("set", SEVERAL, BATCH),
+    ("unset", SEVERAL, BATCH),
     ("search", &["--query", "--pattern"], "write the words without an option"),
     ("search", &["-r", "-R", "--recursive"], "leave it out: all documents are searched"),
     (

@@ -196,7 +196,9 @@ impl EditArguments for MetaSetArgs {
                     ErrorKind::Usage,
                     format!("{text} has no =", text = quoted(&text)),
                 )
-                .with_hint("write KEY=VALUE, as in status=done"));
+                .with_hint(
+                    "write KEY=VALUE, as in status=done; `mdsel edit --batch FILE` changes several documents",
+                ));
             };
             let key = key.trim();
             let document = &self.document;

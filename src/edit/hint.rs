@@ -241,6 +241,12 @@ impl RefusedEdit<'_> {
                 // A key in backquotes may contain the sign of the value.
                 if key.contains('=') { format!("`{key}`=[A, B]") } else { format!("{key}=[A, B]") }
             ),
+            Operation::Key(KeyChange::Unset(key)) if key.contains('.') => message!(
+                "if no other key is below {}, remove that with `mdsel meta unset {path} {}`",
+                parent(key),
+                document,
+                parent(key)
+            ),
             _ => message!("list the keys with `mdsel meta --under {path}`", document),
         };
         message!(
@@ -653,6 +659,11 @@ impl RefusedEdit<'_> {
             }
         }
     }
+}
+
+/// The key above a nested one.
+fn parent(key: &str) -> &str {
+    key.rsplit_once('.').map_or(key, |(parent, _)| parent)
 }
 
 /// The advice to change the title of the section at this address with `rename`.

@@ -403,6 +403,10 @@ fn of_operation(fault: AddressError, edit: &Edit) -> AddressError {
             AddressError::new(fault.code, message).of(change.key())
         }
         Operation::Content(Insert { .. }) => makes_no_document(with_refresh(fault), &edit.section),
+        // A task is no title, which is what is looked for without a document.
+        Operation::Mark { .. } if fault.code == FaultCode::SelectorNotFound => {
+            with_refresh(fault).or_else(|| "`mdsel tasks` lists the tasks with their addresses")
+        }
         _ => with_refresh(fault),
     }
 }

@@ -13,7 +13,7 @@ use super::section_path::SectionPath;
 use super::several_places;
 use crate::address::{
     AddressError, AddressResult, CellSteps, FaultCode, Locator, Ordinal, Params, RowStep, Selector,
-    StepKind, Suggestion,
+    StepKind, Suggestion, lines_address,
 };
 use crate::limits;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -28,7 +28,11 @@ pub(crate) fn locate_for_edit(
     named: &NamedNode,
     is_fuzzy: bool,
 ) -> AddressResult<ResolvedNode> {
-    let place = locate_text_for_edit(document, named, is_fuzzy)?;
+    let place = locate_text_for_edit(document, named, is_fuzzy).map_err(|mut fault| {
+        let line = line_address(document, named);
+        fault.suggestions.retain(|one| Some(&one.address) != line.as_ref());
+        fault
+    })?;
     if place.resolved != Some(ResolvedAs::Lines) {
         return Ok(place);
     }
@@ -124,6 +128,7 @@ fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNod
         around.push(place.address());
         let innermost = around.first().map_or("", String::as_str);
         let message = format!("this line is not a heading; it is in {innermost}");
+        around.extend(line_address(&place.document, named));
         return Err(edit_fault(FaultCode::SelectorNotFound, text, message).suggest(around));
     }
     if is_page || head.is_some() || tail.is_some() {
@@ -132,6 +137,11 @@ fn checked(place: &ResolvedNode, named: &NamedNode) -> AddressResult<ResolvedNod
         return Err(fault.suggest(vec![place.address()]));
     }
     Ok(ResolvedNode { params: Params { part, ..Params::default() }, ..place.clone() })
+}
+
+/// Returns the address of the named line as a range, which names the line itself.
+fn line_address(document: &OpenDocument, named: &NamedNode) -> Option<String> {
+    named.line().map(|line| lines_address(&document.stored.path, line, line))
 }
 
 /// Returns the addresses of the row, the blocks and the items that contain a line, innermost first.
@@ -147,7 +157,8 @@ fn blocks_at(document: &OpenDocument, line: usize) -> Vec<String> {
         let row = is_table.then(|| row_at(line - node.lines.start)).flatten();
         row.map(|row| format!("{address}/{row}")).into_iter().chain([address])
     });
-    addresses.take(limits::MAX_SUGGESTIONS - 1).collect()
+    // The whole place and the line itself are suggested, too.
+    addresses.take(limits::MAX_SUGGESTIONS - 2).collect()
 }
 
 /// Returns the step to the row on a line of a table, counted from 0. Each row is one line, and the delimiter row, which
