@@ -326,9 +326,7 @@ impl PageTitles {
             Some(read) => read,
             None => {
                 let values = session.reader.front_matters(&self.whole)?;
-                let own = |values: FrontMatterData| {
-                    values.as_ref().and_then(front_matter::title).map(|own| own.to_string())
-                };
+                let own = |values: FrontMatterData| values.as_ref().and_then(front_matter::title);
                 let titles = self.whole.iter().zip(values);
                 let titles = titles.filter_map(|(stored, values)| Some((stored.id, own(values)?)));
                 self.read.insert(titles.filter(|(_, own)| title.is_whole(own)).collect())

@@ -233,10 +233,10 @@ fn changed<'a>(
         }
         if let Some(at) = target {
             let (line, target) = (lines.line_of(at), String::from_utf8_lossy(text).into_owned());
-            let link = StoredLink { kind: Kind::Markdown, target, line };
+            let by_path = StoredLink { kind: Kind::Markdown, target, line };
             // A shortcode may name a page of another folder.
-            let by_name = StoredLink { kind: Kind::Wikilink, ..link.clone() };
-            if leads_elsewhere(&link)? || leads_elsewhere(&by_name)? {
+            let by_name = StoredLink { kind: Kind::Wikilink, ..by_path.clone() };
+            if leads_elsewhere(&by_path)? || leads_elsewhere(&by_name)? {
                 places.push((Place::Generated, new.stored.path.clone(), line));
             }
             continue;
@@ -268,14 +268,14 @@ fn links_in_code(code: &[u8], levels: usize) -> Vec<StoredLink> {
     }
     let text = lines().flat_map(|line| line.get(common..).unwrap_or(b"\n"));
     let version = Version::read(text.copied().collect());
-    let mut links = Outgoing::of(version.document(), version.markup()).links;
-    let lines = LineIndex::new(version.bytes());
+    let mut found = Outgoing::of(version.document(), version.markup()).links;
+    let index = LineIndex::new(version.bytes());
     for node in &version.outline().nodes {
         if node.kind == NodeKind::Block(BlockType::Code) {
-            let before = lines.line_of(node.bytes.start) - 1;
+            let before = index.line_of(node.bytes.start) - 1;
             let nested = links_in_code(node.bytes.of(version.bytes()), levels - 1).into_iter();
-            links.extend(nested.map(|link| StoredLink { line: link.line + before, ..link }));
+            found.extend(nested.map(|link| StoredLink { line: link.line + before, ..link }));
         }
     }
-    links
+    found
 }
