@@ -913,7 +913,7 @@ fn a_budget_cuts_the_list_of_what_was_changed_and_not_the_change() {
                 .to_string()
         })
         .collect();
-    place.write("edits.jsonl", &edits.join("\n"));
+    place.write("edits.jsonl", edits.join("\n"));
     let edit = ["edit", "a.md", "--batch", "edits.jsonl", "-f", "json", "--max-chars"];
     let refused = place.run(&[&edit[..], &["20"]].concat()).ends(2);
     assert!(refused.stderr.contains("nothing was changed: the answer does not fit"));
