@@ -57,35 +57,12 @@ pub(super) fn renamed(
     let old_title = section.title.clone();
     let title = without_marks(title, section.level, &found)?;
     let whole = found.span();
-    let start = whole.start;
-    let heading = bytes.get(start..section.heading_end).unwrap_or_default();
-    let before = bytes.get(..start).unwrap_or_default();
-    let after = bytes.get(section.heading_end..).unwrap_or_default();
-    let with = |written: &str| {
-        let version = [before, &with_title(heading, written), after].concat();
-        Version::read_as(version, Dialect::of(&old.stored.path))
-    };
-    let before_edit = Version::read_as(bytes.clone(), Dialect::of(&old.stored.path));
-    let text = text_of_heading(heading);
-    let at = ByteSpan::new(start + text.start, start + text.end);
-    let text = String::from_utf8_lossy(text.of(heading));
-    let parts = Parts::of(&text, &before_edit);
-    let around = parts.around(title);
-    let shown = around.title(title);
-    let is_same = |version: &Version, expected: Option<&str>| {
-        let mut sections = version.outline().sections.iter();
-        let found = sections.find(|section| section.node == node);
-        found.is_some_and(|section| expected.is_none_or(|title| section.title == title))
-            && lost(&before_edit, at, version, after.len()).is_empty()
-    };
-    let mut written = styled(parts.text, parts.title(&section.title), title);
-    written.extend(with_links(&before_edit, at, title));
-    // Only a title with the link itself may give a link another text.
-    let links = links(&before_edit, at);
-    written.retain(|written| links.iter().all(|link| written.contains(link)));
-    let styled = written.iter().map(|written| with(&around.text(written)));
-    let styled = styled.into_iter().find(|version| is_same(version, Some(&shown)));
-    let version = styled.unwrap_or_else(|| with(&around.text(title)));
+    let heading = ByteSpan::new(whole.start, section.heading_end);
+    let text = text_of_heading(heading.of(&bytes));
+    let at = ByteSpan::new(heading.start + text.start, heading.start + text.end);
+    let dialect = Dialect::of(&old.stored.path);
+    let before_edit = Version::read_as(bytes.clone(), dialect);
+    let version = with_new_title(&before_edit, dialect, &section, heading, at, title);
     let address = found.address();
     if !is_same_structure(old.tree.outline(), version.outline(), node) {
         let message = format!(
@@ -96,7 +73,7 @@ pub(super) fn renamed(
             .with_reason("CHANGES_OUTSIDE")
             .with_hint("escape what begins a block or an anchor, or choose another title"));
     }
-    let lost = lost(&before_edit, at, &version, after.len());
+    let lost = lost(&before_edit, at, &version, bytes.len() - heading.end);
     if let Some(first) = lost.first() {
         let message = format!(
             "{address}: {title} would lose {} of the heading",
@@ -135,7 +112,7 @@ pub(super) fn renamed(
         names: renamed.link_anchor().into_iter().chain([renamed.title.clone()]).collect(),
     });
     let old_texts = old_texts.filter(|_| title.as_ref() != Some(&old_title));
-    let section = Some([whole, ByteSpan::new(start, section.own_end)]);
+    let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
     let marker = marker_with(&old, &bytes, node, &old_title, title.as_deref());
     let warnings = marker.into_iter().chain(second_id(version.document(), node)).collect();
@@ -151,6 +128,42 @@ pub(super) fn renamed(
         effects,
         warnings,
     }))
+}
+
+/// Returns the document with another title of `section`: in the style of the old title if that gives the same title and
+/// loses nothing, and as it is written otherwise. `heading` is the span of the heading, and `at` that of its text.
+fn with_new_title(
+    before_edit: &Version,
+    dialect: Dialect,
+    section: &Section,
+    heading: ByteSpan,
+    at: ByteSpan,
+    title: &str,
+) -> Version {
+    let bytes = before_edit.bytes();
+    let before = bytes.get(..heading.start).unwrap_or_default();
+    let after = bytes.get(heading.end..).unwrap_or_default();
+    let with = |written: &str| {
+        let version = [before, &with_title(heading.of(bytes), written), after].concat();
+        Version::read_as(version, dialect)
+    };
+    let text = String::from_utf8_lossy(at.of(bytes));
+    let parts = Parts::of(&text, before_edit);
+    let around = parts.around(title);
+    let shown = around.title(title);
+    let is_same = |version: &Version| {
+        let mut sections = version.outline().sections.iter();
+        let found = sections.find(|found| found.node == section.node);
+        found.is_some_and(|found| found.title == shown)
+            && lost(before_edit, at, version, after.len()).is_empty()
+    };
+    let mut written = styled(parts.text, parts.title(&section.title), title);
+    written.extend(with_links(before_edit, at, title));
+    // Only a title with the link itself may give a link another text.
+    let links = links(before_edit, at);
+    written.retain(|written| links.iter().all(|link| written.contains(link)));
+    let mut versions = written.iter().map(|written| with(&around.text(written)));
+    versions.find(is_same).unwrap_or_else(|| with(&around.text(title)))
 }
 
 /// The title that a section had.

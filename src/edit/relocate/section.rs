@@ -98,16 +98,7 @@ pub(super) fn moved_section(
         let refused_edit = RefusedEdit { place, address, operation: &operation, file };
         refused_edit.refused(&refused.refusal)
     })?;
-    let mut all = MovedPlaces::new();
-    let id = |file| match file {
-        MovedFile::Left => left_document.stored.id,
-        MovedFile::Entered => entered_document.stored.id,
-    };
-    let key = |(file, place)| match place {
-        MovedPlace::Node(node) => (id(file), Target::Node(node)),
-        MovedPlace::Ldmd(section) => (id(file), Target::Ldmd(section)),
-    };
-    all.extend(moved.places.into_iter().map(|(old, new)| (key(old), Some(key(new)))));
+    let places = moved_places(moved.places, left_document.stored.id, entered_document.stored.id);
     let version =
         |old: &Rc<OpenDocument>, version| NewVersion::new(session, old, &old.stored.path, version);
     let mut versions = vec![version(left_document, moved.left)?.with_moved(None)];
@@ -128,7 +119,7 @@ pub(super) fn moved_section(
     let title = Some(section.title.clone());
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
-    let (moved, warnings) = (all, Vec::new());
+    let (moved, warnings) = (places, Vec::new());
     Ok(Ok(RelocationPlan {
         versions,
         moved,
@@ -140,6 +131,25 @@ pub(super) fn moved_section(
         effects,
         warnings,
     }))
+}
+
+/// Returns where the places of two documents, given by their ids, are after a move.
+fn moved_places(
+    places: impl IntoIterator<Item = ((MovedFile, MovedPlace), (MovedFile, MovedPlace))>,
+    left: i64,
+    entered: i64,
+) -> MovedPlaces {
+    let key = |(file, place)| {
+        let id = match file {
+            MovedFile::Left => left,
+            MovedFile::Entered => entered,
+        };
+        match place {
+            MovedPlace::Node(node) => (id, Target::Node(node)),
+            MovedPlace::Ldmd(section) => (id, Target::Ldmd(section)),
+        }
+    };
+    places.into_iter().map(|(old, new)| (key(old), Some(key(new)))).collect()
 }
 
 /// Returns what to do instead of moving a whole document next to a section.
