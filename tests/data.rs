@@ -765,11 +765,15 @@ fn a_cell_beside_bytes_that_are_not_utf8_is_read_and_changed_alone() {
 }
 
 #[test]
-fn no_code_is_written_if_the_report_does_not_fit() {
+fn no_code_is_written_if_not_one_file_can_be_listed() {
     let place = place();
-    let small = place.run(&["code", "--out", "out", "--max-chars", "300"]).ends(2);
+    let small = place.run(&["code", "--out", "out", "--max-chars", "100"]).ends(2);
     assert!(small.stderr.contains("BUDGET_TOO_SMALL"), "{}", small.stderr);
     assert!(!place.join("out").exists());
+    let some = place.run(&["code", "--out", "out", "--max-chars", "300"]).success().json();
+    assert_eq!(some["code"].as_array().unwrap().len(), 1, "{some}");
+    assert_eq!(std::fs::read_dir(place.join("out")).unwrap().count(), 4);
+    std::fs::remove_dir_all(place.join("out")).unwrap();
     let enough = place.run(&["code", "--out", "out", "--max-chars", "3000"]).success().json();
     assert_eq!(enough["code"].as_array().unwrap().len(), 4);
 }

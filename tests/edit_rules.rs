@@ -339,7 +339,14 @@ fn printed_addresses_and_hashes_are_accepted() {
     for (address, next) in [
         ("doc.md::Alpha?page=0", json!(["doc.md::heading:h2[0]"])),
         ("doc.md::Alpha?head=2", json!(["doc.md::heading:h2[0]"])),
-        ("doc.md:7", json!(["doc.md::heading:h2[0]/block:paragraph[0]", "doc.md::heading:h2[0]"])),
+        (
+            "doc.md:7",
+            json!([
+                "doc.md::heading:h2[0]/block:paragraph[0]",
+                "doc.md::heading:h2[0]",
+                "doc.md:7-7"
+            ]),
+        ),
     ] {
         let answer = place.run(&["delete", address]).ends(1).json();
         assert_eq!(answer["unresolved_selectors"][0]["suggestions"], next, "{address}");

@@ -779,9 +779,8 @@ fn an_absolute_path_outside_the_root_is_refused() {
 fn the_hint_of_an_empty_answer_names_a_document_that_the_filters_take() {
     let titled = "---\ntitle: Elsewhere\n---\n# A\n";
     let place = Place::ingested(&[("a.md", titled), ("dir2/a.md", "# A\n"), ("dir3/b.md", titled)]);
-    let find = |under: &str| {
-        place.run(&["find", "Elsewhere", "--under", under, "-f", "text"]).ends(1).text()
-    };
+    let find =
+        |under: &str| place.run(&["find", "Elsew", "--under", under, "-f", "text"]).ends(1).text();
     assert!(!find("dir2/a.md").contains("but the document"));
     assert!(find("dir3").contains("but the document dir3/b.md does"));
 }

@@ -90,9 +90,13 @@ const SEVERAL: &[&str] = &["-g", "--glob", "--under"];
 const BATCH: &str =
     "it changes one document; `mdsel edit --batch FILE` changes several, with an edit in each line";
 
+/// How to count what a list has.
+const COUNT: &str = "add `--limit 0 -f jsonl` instead, and count the lines that are not a warning";
+
 /// Options of other programs that one command does not need, and the reason.
-const UNNEEDED: [(&str, &[&str], &str); 23] = [
+const UNNEEDED: [(&str, &[&str], &str); 24] = [
     ("add", SEVERAL, BATCH),
+    ("remove", SEVERAL, BATCH),
     ("set", SEVERAL, BATCH),
     ("unset", SEVERAL, BATCH),
     ("search", &["--query", "--pattern"], "write the words without an option"),
@@ -107,11 +111,11 @@ const UNNEEDED: [(&str, &[&str], &str); 23] = [
         &["-e", "-E", "--regex", "--regexp"],
         "a title is found by a part of it or a glob; for a regular expression, use `mdsel search -e PATTERN`",
     ),
-    ("find", &["-c", "--count"], "count the lines of `mdsel find PATTERN --limit 0 -f jsonl`"),
-    ("code", &["--count"], "count the lines of `mdsel code --limit 0 -f jsonl`"),
-    ("tables", &["-c", "--count"], "count the lines of `mdsel tables --limit 0 -f jsonl`"),
-    ("tasks", &["-c", "--count"], "count the lines of `mdsel tasks --limit 0 -f jsonl`"),
-    ("meta", &["-c", "--count"], "count the lines of `mdsel meta --limit 0 -f jsonl`"),
+    ("find", &["-c", "--count"], COUNT),
+    ("code", &["--count"], COUNT),
+    ("tables", &["-c", "--count"], COUNT),
+    ("tasks", &["-c", "--count"], COUNT),
+    ("meta", &["-c", "--count"], COUNT),
     ("find", &["--exact"], "leave it out: a section with the whole title comes first"),
     ("context", &["--question", "-q"], "use --query QUERY"),
     ("context", &["--note", "--id"], "write the address without an option"),

@@ -141,10 +141,10 @@ fn leads_nowhere(error: &std::io::Error) -> bool {
 /// would make a store in any folder.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     if let Ok(target) = std::fs::read_link(path) {
-        if !path.exists() {
-            let name = path.file_name().map_or(path, Path::new).display();
+        if path.metadata().is_err_and(|error| leads_nowhere(&error)) {
             let message = format!(
-                "{name}: it is a symbolic link to {}, where there is no store",
+                "{}: it is a symbolic link to {}, where there is no store",
+                path.display(),
                 target.display()
             );
             return Err(Error::new(ErrorKind::StoreNotFound, message).with_hint(

@@ -7,7 +7,7 @@ use super::operation::Operation;
 use super::plan::ContentChange::{Delete, Insert, Replace};
 use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
-use crate::data::front_matter::KeyChange;
+use crate::data::front_matter::{KeyChange, NO_KEY};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::FaultKind;
 use crate::markdown::Dialect;
@@ -170,7 +170,9 @@ impl RefusedEdit<'_> {
             Refusal::NotATask { .. } => {
                 message!("list the tasks with `mdsel tasks --under {path}`", document)
             }
-            Refusal::NotInPlace(_) => self.other_way_to_change_a_key(),
+            Refusal::NotInPlace(reason) => {
+                self.other_way_to_change_a_key(reason.starts_with(NO_KEY))
+            }
             Refusal::LeavesOpen { .. } if Dialect::of(&self.place.document.stored.path) == Dialect::Mdx => {
                 "keep or add the line that closes it; if a regular expression is taken for it, pass --allow-change"
                     .into()
@@ -231,10 +233,11 @@ impl RefusedEdit<'_> {
         matches!(self.operation, Operation::Content(Replace { .. }) | Operation::ReplaceText { .. })
     }
 
-    /// Returns what to do about a key that cannot be changed alone.
-    fn other_way_to_change_a_key(&self) -> Message {
+    /// Returns what to do about a key that cannot be changed alone, or that is missing.
+    fn other_way_to_change_a_key(&self, is_missing: bool) -> Message {
         let document = &self.place.document.namespace;
         let first = match self.operation {
+            _ if is_missing => message!("list the keys with `mdsel meta --under {path}`", document),
             Operation::Key(KeyChange::Add(key, _) | KeyChange::Remove(key, _)) => message!(
                 "set the whole list with `mdsel meta set {path} {}`",
                 document,

@@ -27,15 +27,18 @@ const OTHER_NAMES: [(&[&str], &str); 6] = [
 ];
 
 /// Returns what does the same as the tool called `name` of another program, such as `read_file` or `mcp__mdsel__read`.
-fn own_name(name: &str) -> Option<&'static str> {
+fn own_name(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let words = || name.split(|it: char| !it.is_ascii_alphanumeric());
     let tools = ToolName::ALL.map(ToolName::name);
     let own = words().find_map(|word| tools.into_iter().find(|own| *own == word));
-    let other = |word| OTHER_NAMES.iter().find(|(others, _)| others.contains(&word));
-    let near = || tools.into_iter().find(|own| is_near(&name, own));
+    let other = |word| {
+        let (_, own) = OTHER_NAMES.iter().find(|(others, _)| others.contains(&word))?;
+        Some(own.replace("this", word))
+    };
+    let near = || tools.into_iter().find(|own| is_near(&name, own)).map(str::to_owned);
     // The last word says more, as in `get_links`.
-    own.or_else(|| words().rev().find_map(other).map(|(_, own)| *own)).or_else(near)
+    own.map(str::to_owned).or_else(|| words().rev().find_map(other)).or_else(near)
 }
 
 /// A tool that a call can name.
@@ -311,7 +314,8 @@ mod tests {
     fn the_name_of_a_tool_of_other_programs_has_a_hint() {
         for (name, hint) in [
             ("toc", "use overview; "),
-            ("tasks", "use query with this as its kind; "),
+            ("tasks", "use query with tasks as its kind; "),
+            ("list_tables", "use query with tables as its kind; "),
             ("read_file", "use read; "),
             ("mdsel_read", "use read; "),
             ("mcp__mdsel__search", "use search; "),

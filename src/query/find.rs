@@ -201,11 +201,11 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     if let Some(content) = &content {
         candidates.retain(|id| content.may_be_in(*id));
     }
-    let whole = titled_wholly(session, &title, &candidates)?;
+    let (whole, are_all) = titled_wholly(session, &title, &candidates)?;
     let is_sorted = request.filter.sort.is_some();
     let titled: Vec<i64> =
         if is_sorted { Vec::new() } else { whole.iter().map(|stored| stored.id).collect() };
-    let mut pages = PageTitles { whole, read: None };
+    let mut pages = PageTitles { whole, are_all, read: None };
     let order = request.filter.order();
     let batches = |ids, order| -> Result<DocumentBatches<'_>> {
         let candidates = Candidates::Ids(ids);
@@ -286,28 +286,31 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
     Ok(result)
 }
 
-/// Returns those of `candidates` that have the whole title or a section with it, by id. Of a frequent title these are
-/// the first ones.
+/// Returns those of `candidates` that have the whole title or a section with it, by id, and whether these are all. Of a
+/// frequent title these are the first ones.
 fn titled_wholly(
     session: &Session<'_>,
     title: &TitlePattern,
     candidates: &[i64],
-) -> Result<Vec<StoredDocument>> {
-    let TitlePattern::Contains(text) = title else { return Ok(Vec::new()) };
+) -> Result<(Vec<StoredDocument>, bool)> {
+    let TitlePattern::Contains(text) = title else { return Ok((Vec::new(), true)) };
     if text.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), true));
     }
     let mut titled =
         session.reader.documents(&Lookup::Titles(&[text]), None, limits::MAX_TITLED)?;
+    let are_all = titled.len() < limits::MAX_TITLED;
     titled.retain(|stored| candidates.binary_search(&stored.id).is_ok());
     titled.sort_unstable_by_key(|stored| stored.id);
-    Ok(titled)
+    Ok((titled, are_all))
 }
 
 /// The titles in the front matter of the documents that have the whole title or a section with it, which are read
 /// together once one is needed.
 struct PageTitles {
     whole: Vec<StoredDocument>,
+    /// Whether no other document has the whole title.
+    are_all: bool,
     read: Option<HashMap<i64, String>>,
 }
 
@@ -319,14 +322,18 @@ impl PageTitles {
         title: &TitlePattern,
         stored: &StoredDocument,
     ) -> Result<Option<String>> {
+        let own = |values: FrontMatterData| values.as_ref().and_then(front_matter::title);
         if self.whole.binary_search_by_key(&stored.id, |it| it.id).is_err() {
-            return Ok(None);
+            if self.are_all {
+                return Ok(None);
+            }
+            let own = own(session.reader.front_matter(stored)?);
+            return Ok(own.filter(|own| title.is_whole(own)));
         }
         let read = match &mut self.read {
             Some(read) => read,
             None => {
                 let values = session.reader.front_matters(&self.whole)?;
-                let own = |values: FrontMatterData| values.as_ref().and_then(front_matter::title);
                 let titles = self.whole.iter().zip(values);
                 let titles = titles.filter_map(|(stored, values)| Some((stored.id, own(values)?)));
                 self.read.insert(titles.filter(|(_, own)| title.is_whole(own)).collect())

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::write::Writer;
-use super::{KeyChange, TextSplice};
+use super::{KeyChange, NO_KEY, TextSplice};
 use crate::markdown::front_matter::Format;
 use crate::position::{ByteSpan, dominant_line_end, next_line_start};
 
@@ -89,7 +89,7 @@ impl<'a> KeyPosition<'a> {
             (KeyChange::Set(_, value), None) => self.insert(layout, &rest, value),
             (KeyChange::Unset(_), Some(index)) => self.unset(layout, index),
             (KeyChange::Unset(key) | KeyChange::Remove(key, _), None) => {
-                Err(format!("there is no key {key}"))
+                Err(format!("{NO_KEY} {key}"))
             }
             (KeyChange::Add(_, value), None) => {
                 self.insert(layout, &rest, &Value::Array(vec![value.clone()]))

@@ -19,6 +19,9 @@ use crate::visible::quoted;
 use layout::KeyPosition;
 use write::Writer;
 
+/// How the reason begins why a key that is not there cannot be changed.
+pub(crate) const NO_KEY: &str = "there is no key";
+
 /// A change of one key. A key with dots is a key of a nested mapping, unless there is a key with
 /// these dots.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,7 +213,7 @@ fn expected(
     let mut map = &mut new;
     for part in outer {
         if change.needs_key() && !map.contains_key(part) {
-            return Err(format!("there is no key {key}"));
+            return Err(format!("{NO_KEY} {key}"));
         }
         let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
         map = inner.as_object_mut().ok_or_else(|| format!("the value of {part} is no mapping"))?;
@@ -219,7 +222,7 @@ fn expected(
     if !map.contains_key(last)
         && let Some(other) = map.keys().find(|other| fold(other) == fold(last))
     {
-        return Err(format!("there is no key {last}, but {other}"));
+        return Err(format!("{NO_KEY} {last}, but {other}"));
     }
     match change {
         KeyChange::Set(_, value) => {
@@ -227,7 +230,7 @@ fn expected(
         }
         KeyChange::Unset(_) => {
             if map.remove(last).is_none() {
-                return Err(format!("there is no key {key}"));
+                return Err(format!("{NO_KEY} {key}"));
             }
         }
         KeyChange::Add(_, value) => match map.entry(last.clone()).or_insert(Value::Null) {
@@ -243,7 +246,7 @@ fn expected(
             Some(Value::Array(values)) => values.retain(|one| one != value),
             Some(Value::Null) => {}
             Some(_) => return Err(format!("the value of {key} is no list")),
-            None => return Err(format!("there is no key {key}")),
+            None => return Err(format!("{NO_KEY} {key}")),
         },
     }
     Ok((new != *old).then_some(new))

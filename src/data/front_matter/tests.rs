@@ -67,9 +67,16 @@ fn a_value_is_removed_from_a_list_of_any_form() {
         (" [\n  a, # of a\n  b, # of b\n]", "b", " [\n  a, # of a\n]"),
         (" [\n  a, # of a\n  b # of b\n]", "b", " [\n  a, # of a\n]"),
         (" [\n  a,\n  b\n]", "b", " [\n  a\n]"),
+        (" [b, a: 1, c]", "c", " [b, a: 1]"),
+        (" [b, a: 1, c]", "{a: 1}", " [b, c]"),
+        (" [a: [x], b]", "b", " [a: [x]]"),
+        (" [a: , b]", "b", " [a:]"),
         ("\n- a", "a", " []"),
         ("\n- a\n- b\n- a", "a", "\n- b"),
         ("\n- - a\n- a", "a", "\n- - a"),
+        ("\n- |\n  x\n  # y\n- c", "\"x\\n# y\\n\"", "\n- c"),
+        ("\n- \"x\n  # y\"\n- c", "\"x # y\"", "\n- c"),
+        ("\n- a: |\n    x\n    # y\n- c", "c", "\n- a: |\n    x\n    # y"),
         ("", "a", ""),
     ] {
         let text = format!("k:{list}\nz: 1\n");

@@ -107,10 +107,21 @@ impl YamlReader<'_> {
     ) -> ValueLayout {
         let is_inline = self.is_inline(start, '[');
         let mut items: Vec<ByteSpan> = Vec::new();
+        let mut ends: Vec<usize> = Vec::new();
         while !self.is_next_end() {
             let Some(item) = self.node(region) else { break };
             obstacle = obstacle.or(item.obstacle);
-            items.push(item.span);
+            ends.push(self.content_end(&item));
+            items.push(match &item.kind {
+                // A pair without braces ends with its value.
+                Kind::Mapping(pair)
+                    if is_inline && !self.get(item.span.start, item.span.end).starts_with('{') =>
+                {
+                    let end = pair.entries.last().map_or(item.span.end, |pair| pair.value.span.end);
+                    ByteSpan::new(item.span.start, end.max(item.span.start))
+                }
+                _ => item.span,
+            });
         }
         let end = self.end();
         if is_inline {
@@ -132,7 +143,11 @@ impl YamlReader<'_> {
         let is_dash =
             prefix.trim() == "-" && line >= region.start && line > self.line_start(region.start);
         let (insertion_point, lines) = if is_dash {
-            let lines = self.lines_of_items(ByteSpan::new(line, lines_end));
+            let mut lines = self.lines_of_items(ByteSpan::new(line, lines_end));
+            for (lines, end) in lines.iter_mut().zip(ends) {
+                let last = next_line_start(self.text.as_bytes(), end.saturating_sub(1));
+                lines.end = lines.end.max(last);
+            }
             (KeyInsertionPoint::Line(lines_end, prefix), lines)
         } else {
             (KeyInsertionPoint::None, Vec::new())
@@ -141,6 +156,21 @@ impl YamlReader<'_> {
         let items = if lines.len() == items.len() { lines } else { Vec::new() };
         let span = ByteSpan::new(start.start, lines_end.max(start.start));
         ValueLayout { span, kind: Kind::List(insertion_point, items), obstacle }
+    }
+
+    /// Returns the end of the last scalar or the last mark of a value. A line before it is no comment, whatever it
+    /// begins with.
+    fn content_end(&self, value: &ValueLayout) -> usize {
+        let is_inline = self.get(value.span.start, value.span.end).starts_with(['[', '{']);
+        match &value.kind {
+            _ if is_inline => value.span.end,
+            Kind::Mapping(layout) => {
+                let last = layout.entries.last().map(|last| self.content_end(&last.value));
+                last.unwrap_or(value.span.start)
+            }
+            Kind::List(_, items) => items.last().map_or(value.span.start, |last| last.end),
+            Kind::Scalar(_) | Kind::Block => value.span.end,
+        }
     }
 
     /// Returns the lines of each item of a list in block style, without comments before and after it. All lines with the

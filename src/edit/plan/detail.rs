@@ -9,7 +9,7 @@ use super::refusal::{OutsideChange, Refusal};
 use super::text::{dominant_line_end, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Side, Splice, SpliceEffects, apply};
-use crate::data::front_matter::{self, KeyChange};
+use crate::data::front_matter::{self, KeyChange, NO_KEY};
 use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::{Contents, Row, Table};
@@ -411,7 +411,7 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
 /// Plans front matter with one key for a file without any.
 fn made(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Refusal> {
     if change.needs_key() {
-        return Err(Refusal::NotInPlace(format!("there is no key {}", change.key())));
+        return Err(Refusal::NotInPlace(format!("{NO_KEY} {}", change.key())));
     }
     let splice = front_matter::splice("", Format::Yaml, change).map_err(Refusal::NotInPlace)?;
     let lines = splice.map_or_else(String::new, |splice| splice.apply(""));

@@ -194,9 +194,10 @@ impl OldTitle {
                 let text = String::from_utf8_lossy(span.of(&file.after)).into_owned();
                 let has = |old: &String| {
                     let written = [
-                        format!("[{old}]({to}"),
-                        format!("[{old}](<{to}"),
-                        format!("{to}|{old}]]"),
+                        format!("[{old}]({to})"),
+                        format!("[{old}]({to} "),
+                        format!("[{old}](<{to}>"),
+                        format!("[[{to}|{old}]]"),
                     ];
                     written.iter().any(|link| text.contains(link))
                 };

@@ -234,9 +234,9 @@ fn changed<'a>(
         if let Some(at) = target {
             let (line, target) = (lines.line_of(at), String::from_utf8_lossy(text).into_owned());
             let by_path = StoredLink { kind: Kind::Markdown, target, line };
-            // A shortcode may name a page of another folder.
+            // A shortcode finds a page by its path, or else by its name in another folder.
             let by_name = StoredLink { kind: Kind::Wikilink, ..by_path.clone() };
-            if leads_elsewhere(&by_path)? || leads_elsewhere(&by_name)? {
+            if leads_elsewhere(&by_path)? && leads_elsewhere(&by_name)? {
                 places.push((Place::Generated, new.stored.path.clone(), line));
             }
             continue;

@@ -58,9 +58,10 @@ pub(super) fn read_texts(tool: ToolName, arguments: &mut JsonObject) {
 /// Arguments that are lists of names, which may contain commas.
 const LISTS_OF_NAMES: [&str; 4] = ["documents", "addresses", "names", "under"];
 
-/// Returns the arguments with each list of names that is given as one text with commas divided there, and the number of
-/// names in these lists. They are meant if the text as a whole finds nothing. `None` if there is no such text.
-pub(super) fn divided(arguments: &JsonObject) -> Option<(JsonObject, usize)> {
+/// Returns the arguments with each list of names that is given as one text with commas divided there. They are meant if
+/// the text as a whole finds nothing. Also returns the number of names in these lists, if one of them is no title: a file
+/// or an address. `None` if there is no such text.
+pub(super) fn divided(arguments: &JsonObject) -> Option<(JsonObject, Option<usize>)> {
     let lists = arguments.iter().filter(|(name, _)| LISTS_OF_NAMES.contains(&name.as_str()));
     let lists = lists.filter_map(|(name, value)| Some((name, value.as_str()?)));
     let lists = lists.filter(|(_, text)| text.contains(','));
@@ -68,8 +69,12 @@ pub(super) fn divided(arguments: &JsonObject) -> Option<(JsonObject, usize)> {
         (name.clone(), TextsWithCommas::from(OneOrMany::One(text.to_owned())).0.into())
     });
     let lists: JsonObject = lists.collect();
-    let names = lists.values().filter_map(Value::as_array).map(Vec::len).sum();
-    (!lists.is_empty()).then(|| (arguments.clone().into_iter().chain(lists).collect(), names))
+    let names = || lists.values().filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+    let is_address = |name: &str| {
+        name.contains(['/', '#']) || [".md", ".markdown"].iter().any(|part| name.contains(part))
+    };
+    let count = names().any(is_address).then(|| names().count());
+    (!lists.is_empty()).then(|| (arguments.clone().into_iter().chain(lists).collect(), count))
 }
 
 /// Accepts the singular of a list's name for the list. Returns an error for a name that the tool

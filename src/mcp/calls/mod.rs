@@ -71,8 +71,9 @@ fn answered(server: &ServerOptions, tool: ToolName, mut arguments: JsonObject) -
         let faults = reply.as_ref().map_or(&[][..], |reply| &reply.faults);
         !faults.is_empty() && !faults.contains(&FaultCode::Ambiguous)
     };
-    // If some of the names are found, each of the others gets its own fault.
-    let is_part = |reply: &Reply| (1..names).contains(&reply.faults.len());
+    // If some of the names are found, each of the others gets its own fault, unless the text may be a title with commas.
+    let is_part =
+        |reply: &Reply| names.is_some_and(|names| (1..names).contains(&reply.faults.len()));
     let is_meant = is_found(&other) || is_missing(&reply) && other.as_ref().is_ok_and(is_part);
     if is_meant { other } else { reply }
 }
