@@ -1642,6 +1642,15 @@ fn targets_for_generators_that_lead_elsewhere_are_named() {
 }
 
 #[test]
+fn a_shortcode_that_still_finds_its_page_by_name_is_not_named() {
+    let place = Place::ingested(&[("b.md", "# B\n"), ("h.md", "See [b]({{< ref \"b.md\" >}}).\n")]);
+    for arguments in [["move", "b.md", "sub/b.md"], ["move", "h.md", "sub/h.md"]] {
+        let answer = place.run(&arguments).success().text();
+        assert!(!answer.contains("GENERATOR_LINKS"), "{answer}");
+    }
+}
+
+#[test]
 fn wikilinks_in_front_matter_that_lead_elsewhere_are_named() {
     let place = Place::ingested(&[
         ("people/ann.md", "# Ann\n\n## Work\n"),

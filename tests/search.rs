@@ -1362,6 +1362,18 @@ fn a_title_with_a_date_is_indented_only_among_lines_that_it_looks_like() {
 }
 
 #[test]
+fn every_document_with_a_frequent_title_is_found() {
+    let files: Vec<String> = (0..1_005).map(|number| format!("p{number:04}.md")).collect();
+    let titled = "---\ntitle: Index\n---\ntext\n";
+    let files: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), titled)).collect();
+    let place = Place::ingested(&files);
+    let all = place.run(&["find", "Index", "--limit", "0"]).success().json();
+    assert_eq!(all["matches"].as_array().unwrap().len(), 1_005);
+    let last = place.run(&["find", "Index", "--under", "p1004.md"]).success().json();
+    assert_eq!(last["matches"][0]["file"], "p1004.md", "{last}");
+}
+
+#[test]
 fn find_names_a_document_with_a_title_that_no_section_has() {
     let place = Place::ingested(&[
         ("a.md", "---\ntitle: Foo page\n---\nText\n\n## Details of foo\n"),

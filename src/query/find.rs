@@ -220,7 +220,7 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
         let has_whole = titled.binary_search(&stored.id).is_ok();
         let document = session.open(&stored)?;
         let outline = document.tree.outline();
-        if is_whole || is_sorted {
+        if is_whole || is_sorted || !are_all && !has_whole {
             let is_titled =
                 content.is_none() && !outline.sections.iter().any(|it| title.is_whole_title_of(it));
             let page = if is_titled && filter.takes_document(&document) {

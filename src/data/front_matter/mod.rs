@@ -123,17 +123,27 @@ pub fn splice(
         Format::Yaml | Format::Json => yaml::layout(text)?,
         Format::Toml => toml::layout(text)?,
     };
-    let splice =
-        KeyPosition::new(text, format, &layout).splice(change, value_at(&old, change.key()))?;
-    let new = read(&splice.apply(text))
-        .map_err(|fault| format!("the key {} cannot be changed in place: {fault}", change.key()))?;
-    if new != expected && !(format == Format::Toml && is_pruned(&new, expected, change)) {
-        return Err(format!(
-            "the key {} cannot be changed in place without a change to another value",
-            change.key()
-        ));
-    }
-    Ok(Some(splice))
+    let position = KeyPosition::new(text, format, &layout);
+    let checked = |old: Option<&Value>| {
+        let splice = position.splice(change, old)?;
+        let new = read(&splice.apply(text)).map_err(|fault| {
+            format!("the key {} cannot be changed in place: {fault}", change.key())
+        })?;
+        if new != expected && !(format == Format::Toml && is_pruned(&new, expected.clone(), change))
+        {
+            return Err(format!(
+                "the key {} cannot be changed in place without a change to another value",
+                change.key()
+            ));
+        }
+        Ok(splice)
+    };
+    // If the items of a list cannot keep their lines, all are written again.
+    let splice = match checked(value_at(&old, change.key())) {
+        Err(_) if matches!(change, KeyChange::Set(..)) => checked(None),
+        splice => splice,
+    };
+    splice.map(Some)
 }
 
 /// Returns whether `new` is `expected` without mappings that the removed key left empty. In TOML a dotted key makes the

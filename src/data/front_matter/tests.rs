@@ -55,6 +55,20 @@ fn the_lines_of_items_that_stay_are_the_same() {
 }
 
 #[test]
+fn items_that_cannot_keep_their_lines_are_written_again() {
+    for (list, value) in [
+        ("\n- a\n- |\n  deep\n  #x\n", "[\"deep\\n#x\\n\"]"),
+        ("\n- a\n- |+\n  y\n\n- b\n", "[a, b, \"y\\n\\n\"]"),
+        ("\n- |\n  p\n- |\n  q\n  # tail\n- c\n", "[\"p\\n\", c]"),
+    ] {
+        let text = format!("k:{list}z: 1\n");
+        let result = changed(Format::Yaml, &text, &set("k", value)).unwrap();
+        let map = parse(result.as_bytes(), Format::Yaml).unwrap().unwrap();
+        assert_eq!((&map["k"], &map["z"]), (&value_of(value), &1.into()), "{result}");
+    }
+}
+
+#[test]
 fn a_value_is_removed_from_a_list_of_any_form() {
     for (list, value, expected) in [
         (" [a, 'b', c]", "b", " [a, c]"),

@@ -236,7 +236,12 @@ fn changed<'a>(
             let by_path = StoredLink { kind: Kind::Markdown, target, line };
             // A shortcode finds a page by its path, or else by its name in another folder.
             let by_name = StoredLink { kind: Kind::Wikilink, ..by_path.clone() };
-            if leads_elsewhere(&by_path)? && leads_elsewhere(&by_name)? {
+            let old = old_of_line(line);
+            let is_path = !comparison.was_broken(old, &by_path)?;
+            let before = if is_path { &by_path } else { &by_name };
+            let is_same = comparison.is_same(old, before, new, &by_path)?
+                || comparison.is_same(old, before, new, &by_name)?;
+            if !is_same && !comparison.was_broken(old, before)? {
                 places.push((Place::Generated, new.stored.path.clone(), line));
             }
             continue;

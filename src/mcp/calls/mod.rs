@@ -73,7 +73,7 @@ fn answered(server: &ServerOptions, tool: ToolName, mut arguments: JsonObject) -
     };
     // If some of the names are found, each of the others gets its own fault, unless the text may be a title with commas.
     let is_part =
-        |reply: &Reply| names.is_some_and(|names| (1..names).contains(&reply.faults.len()));
+        |reply: &Reply| names.is_some_and(|names| (0..names).contains(&reply.faults.len()));
     let is_meant = is_found(&other) || is_missing(&reply) && other.as_ref().is_ok_and(is_part);
     if is_meant { other } else { reply }
 }
