@@ -220,7 +220,8 @@ impl Roots {
     }
 
     /// Returns the path of a file that an ingest would take, if one is in a folder of the documents at `known`, which
-    /// are sorted, or in one above, and is not among them. Lists only these folders, and reads at most [`limits::MAX_ADDED_FILES_TRIED`] files.
+    /// are sorted, or in one above, and is not among them. Lists only these folders, and reads at most
+    /// [`limits::MAX_ADDED_FILES_TRIED`] files.
     pub(crate) fn added_beside(&self, own_files: &[PathBuf], known: &[&str]) -> Option<String> {
         let mut of_documents: Vec<&str> = known.iter().copied().map(folder_of).collect();
         of_documents.dedup();

@@ -7,7 +7,7 @@ use super::operation::Edit;
 use crate::address::AddressError;
 use crate::error::{Error, ErrorKind, Problem, Result};
 use crate::limits::MAX_BATCH_PROBLEMS;
-use crate::message::message;
+use crate::message::{Message, message};
 
 /// The edits of a batch, and why other parts of it are none.
 #[derive(Debug, Default)]
@@ -118,6 +118,12 @@ impl EditProblems {
 
     /// Returns the places that were not found, or the first error with the other problems if there is one.
     pub(super) fn into_answer(mut self) -> Result<Vec<AddressError>> {
+        let is_cut = self.is_cut;
+        let mark = |last: Option<&mut Message>| {
+            if let Some(last) = last.filter(|_| is_cut) {
+                *last = message!("{}; further edits were not checked", *last);
+            }
+        };
         let is_error = |problem: &EditProblem| matches!(problem, EditProblem::Refused(_));
         let first = self.listed.iter().position(is_error).map(|at| self.listed.remove(at));
         if let Some(EditProblem::Refused(error)) = first {
@@ -126,9 +132,7 @@ impl EditProblems {
             for other in &mut others {
                 other.hints.retain(|hint| !error.hints().contains(hint));
             }
-            if let Some(last) = others.last_mut().filter(|_| self.is_cut) {
-                last.message = message!("{}; further edits were not checked", last.message);
-            }
+            mark(others.last_mut().map(|last| &mut last.message));
             return Err(error.with_others(others));
         }
         let places = self.listed.into_iter().filter_map(|problem| match problem {
@@ -136,9 +140,7 @@ impl EditProblems {
             EditProblem::Refused(_) => None,
         });
         let mut places: Vec<_> = places.collect();
-        if let Some(last) = places.last_mut().filter(|_| self.is_cut) {
-            last.message = message!("{}; further edits were not checked", last.message);
-        }
+        mark(places.last_mut().map(|last| &mut last.message));
         Ok(places)
     }
 }

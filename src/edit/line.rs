@@ -2,9 +2,9 @@
 //!
 //! Invariant: its keys are the flags of `replace`, `insert` and `delete`, with the same defaults, and any other key is
 //! an error. `document` names its document, if the edits are of several. `done` and `open` mark the task at `section`.
-//! `set`, `unset`, `add` and `remove` change the key `section` of the front matter, with the value in `content`. `rename` gives
-//! `section` the title in `content`, and `move` the document `section` the path in `content`, or the section `section`
-//! to the place `to`; they stand alone.
+//! `set`, `unset`, `add` and `remove` change the key `section` of the front matter, with the value in `content`.
+//! `rename` gives `section` the title in `content`, and `move` the document `section` the path in `content`, or the
+//! section `section` to the place `to`; they stand alone.
 
 use serde::Deserialize;
 use serde_json::Value;

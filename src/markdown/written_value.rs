@@ -19,7 +19,8 @@ pub(super) struct WrittenValue {
     kind: Kind,
 }
 
-/// Returns where the scalars of the front matter of `file` are written, keys excepted; `None` if the parser does not say it.
+/// Returns where the scalars of the front matter of `file` are written, keys excepted; `None` if the parser does not
+/// say it.
 pub(crate) fn scalars_of(file: &[u8], front_matter: &FrontMatter) -> Option<Vec<ByteSpan>> {
     let FrontMatter { text, format, .. } = *front_matter;
     let mut spans = Vec::new();

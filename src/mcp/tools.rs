@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 use crate::visible::quoted;
 
-/// Names that models give to tools, and what does the same here.
+/// Names that models give to tools, and what does the same here, in which `this` stands for the name.
 const OTHER_NAMES: [(&[&str], &str); 6] = [
     (&["toc", "outline", "list", "ls", "index", "status", "prime", "tree", "glob"], "overview"),
     (&["grep", "rg", "ask"], "search"),

@@ -68,7 +68,8 @@ pub struct FoundSection {
     pub freshness: Freshness,
 }
 
-/// The sections that were found, and the documents with this title in their front matter: those with the whole title first, each in the order of documents and then of lines.
+/// The sections that were found, and the documents with this title in their front matter: those with the whole title
+/// first, each in the order of documents and then of lines.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FindAnswer {
     /// The sections of this part of the list.
@@ -79,6 +80,27 @@ pub struct FindAnswer {
     /// What was searched for and what to try next, if nothing was found.
     #[serde(skip)]
     pub advice: Option<Message>,
+}
+
+impl FindAnswer {
+    /// Adds a match, or skips it while `skip` is not 0. Ends the page and returns `false` if there are `limit` matches
+    /// already.
+    fn add(
+        &mut self,
+        skip: &mut usize,
+        limit: usize,
+        found: impl FnOnce() -> FoundSection,
+    ) -> bool {
+        if *skip > 0 {
+            *skip -= 1;
+        } else if self.matches.len() == limit {
+            self.page.end(limit);
+            return false;
+        } else {
+            self.matches.push(found());
+        }
+        true
+    }
 }
 
 impl List for FindAnswer {
@@ -228,15 +250,10 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
             } else {
                 None
             };
-            if let Some(own) = page {
-                if skip > 0 {
-                    skip -= 1;
-                } else if result.matches.len() == limit {
-                    result.page.end(limit);
-                    return Ok(result);
-                } else {
-                    result.matches.push(found_document(session, &document, own));
-                }
+            if let Some(own) = page
+                && !result.add(&mut skip, limit, || found_document(session, &document, own))
+            {
+                return Ok(result);
             }
         }
         // The bytes of the document, once the text of a section is compared.
@@ -260,15 +277,9 @@ pub fn find(session: &Session<'_>, request: &FindRequest) -> Result<FindAnswer> 
                     continue;
                 }
             }
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
-            if result.matches.len() == limit {
-                result.page.end(limit);
+            if !result.add(&mut skip, limit, || found(session, &document, section)) {
                 return Ok(result);
             }
-            result.matches.push(found(session, &document, section));
         }
     }
     if result.matches.is_empty() && result.page.part.start() == 0 {

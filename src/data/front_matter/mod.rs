@@ -139,7 +139,7 @@ pub fn splice(
         Ok(splice)
     };
     // If the items of a list cannot keep their lines, all are written again.
-    let splice = match checked(value_at(&old, change.key())) {
+    let splice = match checked(exact_value_at(&old, change.key())) {
         Err(_) if matches!(change, KeyChange::Set(..)) => checked(None),
         splice => splice,
     };
@@ -198,8 +198,8 @@ fn path_of(map: &Map<String, Value>, key: &str) -> Vec<String> {
     key.split('.').map(str::to_owned).collect()
 }
 
-/// Returns the value of a key.
-fn value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+/// Returns the value of a key, whose case matters, as for all changes.
+fn exact_value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     let path = path_of(map, key);
     let (last, outer) = path.split_last()?;
     outer.iter().try_fold(map, |map, part| map.get(part)?.as_object())?.get(last)

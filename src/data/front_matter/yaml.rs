@@ -111,17 +111,11 @@ impl YamlReader<'_> {
         while !self.is_next_end() {
             let Some(item) = self.node(region) else { break };
             obstacle = obstacle.or(item.obstacle);
-            ends.push(self.content_end(&item));
-            items.push(match &item.kind {
-                // A pair without braces ends with its value.
-                Kind::Mapping(pair)
-                    if is_inline && !self.get(item.span.start, item.span.end).starts_with('{') =>
-                {
-                    let end = pair.entries.last().map_or(item.span.end, |pair| pair.value.span.end);
-                    ByteSpan::new(item.span.start, end.max(item.span.start))
-                }
-                _ => item.span,
-            });
+            let end = self.content_end(&item);
+            ends.push(end);
+            // A pair without braces ends with its value.
+            let end = if is_inline { end.max(item.span.start) } else { item.span.end };
+            items.push(ByteSpan::new(item.span.start, end));
         }
         let end = self.end();
         if is_inline {

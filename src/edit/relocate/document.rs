@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
+use super::RelocationPlan;
 use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
-use super::{RelocateEffects, RelocationPlan};
 use crate::address::namespace;
 use crate::edit::plan::{Refusal, Version};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::links::{Outgoing, Reason, StoredLink, split_extension};
+use crate::links::{Outgoing, Reason, StoredLink, file_name, file_stem, split_extension};
 use crate::markdown::Dialect;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::message::{Message, message};
@@ -93,7 +93,7 @@ pub(super) fn moved(
         let message = format!("{path} is no path on one line without NUL", path = quoted(&path));
         return Err(Error::new(ErrorKind::Usage, message).with_hint("choose another path"));
     }
-    let name = stored.path.rsplit('/').next().unwrap_or(&stored.path);
+    let name = file_name(&stored.path);
     // A path that ends with a slash is a folder, as for `mv`.
     let in_folder = path.strip_suffix('/').map(|folder| match folder {
         "" => name.to_owned(),
@@ -145,19 +145,7 @@ pub(super) fn moved(
     let (from, to) = (old.address("*"), version.document().address("*"));
     let moved = same_places(&old, version.document());
     let versions = vec![version];
-    let effects = RelocateEffects::default();
-    let (section, title, warnings) = (None, None, Vec::new());
-    Ok(RelocationPlan {
-        versions,
-        moved,
-        section,
-        from,
-        to,
-        title,
-        old_title: None,
-        effects,
-        warnings,
-    })
+    Ok(RelocationPlan { versions, moved, from, to, ..RelocationPlan::default() })
 }
 
 fn refused(reason: &'static str, message: impl Into<Message>) -> Error {
@@ -170,8 +158,7 @@ pub(super) fn unresolved_links(
     session: &Session<'_>,
     stored: &StoredDocument,
 ) -> Result<Option<Warning>> {
-    let (stem, _) = split_extension(&stored.path);
-    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let name = file_stem(&stored.path);
     if session.reader.all(&Lookup::Names(&[name]))?.len() > 1 {
         return Ok(None);
     }

@@ -32,6 +32,7 @@ use crate::edit::answer::{diff, hunks, quoted};
 use crate::edit::linked_first;
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ingest::{self, Paths};
+use crate::limits;
 use crate::markdown::outline::Section;
 use crate::message::message;
 use crate::position::ByteSpan;
@@ -187,6 +188,7 @@ pub struct RelocateEffects {
 }
 
 /// The versions that an edit itself makes, and how it describes them.
+#[derive(Default)]
 struct RelocationPlan {
     /// The edited document comes first.
     versions: Vec<NewVersion>,
@@ -201,6 +203,13 @@ struct RelocationPlan {
     old_title: Option<OldTitle>,
     effects: RelocateEffects,
     warnings: Vec<Warning>,
+}
+
+/// Returns on which lines something is, for a warning: their number, and the first of `places`.
+fn on_lines_at(places: &[String]) -> String {
+    let shown = places.get(..limits::MAX_SUGGESTIONS).unwrap_or(places).join(", ");
+    let more = if places.len() > limits::MAX_SUGGESTIONS { ", ..." } else { "" };
+    format!("on {}: {shown}{more}", counted(places.len(), "line"))
 }
 
 /// Renames a section or moves a document. The inner error says why it was not found.

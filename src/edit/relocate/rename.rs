@@ -5,19 +5,17 @@
 //! elsewhere, is never lost.
 
 use super::heading::{Parts, links, lost, with_links};
-use super::link_comparison::MovedPlaces;
 use super::new_version::NewVersion;
 use super::{
-    ChangedFile, RelocateEffects, RelocationPlan, RewrittenLink, not_a_section, section_at,
+    ChangedFile, RelocateEffects, RelocationPlan, RewrittenLink, not_a_section, on_lines_at,
+    section_at,
 };
 use crate::address::{AddressResult, split_marks};
-use crate::count::counted;
 use crate::edit::hint::instead_of_title;
 use crate::edit::plan::{Version, renumbered};
 use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::ldmd::marker::value_span;
 use crate::ldmd::{LdmdSection, attribute};
-use crate::limits;
 use crate::markdown::Dialect;
 use crate::markdown::outline::{Outline, Section};
 use crate::markdown::slug::comparable;
@@ -116,10 +114,9 @@ pub(super) fn renamed(
     let effects = RelocateEffects { renumbered, ..RelocateEffects::default() };
     let marker = marker_with(&old, &bytes, node, &old_title, title.as_deref());
     let warnings = marker.into_iter().chain(second_id(version.document(), node)).collect();
-    let (versions, moved, from) = (vec![version], MovedPlaces::new(), address);
+    let (versions, from) = (vec![version], address);
     Ok(Ok(RelocationPlan {
         versions,
-        moved,
         section,
         from,
         to,
@@ -127,6 +124,7 @@ pub(super) fn renamed(
         old_title: old_texts,
         effects,
         warnings,
+        ..RelocationPlan::default()
     }))
 }
 
@@ -190,6 +188,10 @@ impl OldTitle {
             for RewrittenLink { line, to, .. } in
                 file.links.iter().filter(|link| leads_here(&link.to))
             {
+                let place = format!("{}:{line}", file.file);
+                if places.last() == Some(&place) {
+                    continue;
+                }
                 let span = ByteSpan::new(lines.start_of(*line), lines.start_of(line + 1));
                 let text = String::from_utf8_lossy(span.of(&file.after)).into_owned();
                 let has = |old: &String| {
@@ -201,18 +203,14 @@ impl OldTitle {
                     ];
                     written.iter().any(|link| text.contains(link))
                 };
-                let place = format!("{}:{line}", file.file);
-                if self.texts.iter().any(has) && places.last() != Some(&place) {
+                if self.texts.iter().any(has) {
                     places.push(place);
                 }
             }
         }
-        let shown = places.get(..limits::MAX_SUGGESTIONS).unwrap_or(&places).join(", ");
-        let more = if places.len() > limits::MAX_SUGGESTIONS { ", ..." } else { "" };
-        let count = counted(places.len(), "line");
-        let message = format!(
-            "links to the section still have its old title as their text on {count}: {shown}{more}"
-        );
+        let on_lines = on_lines_at(&places);
+        let message =
+            format!("links to the section still have its old title as their text {on_lines}");
         (!places.is_empty()).then(|| Warning::new("LINK_TEXTS", message))
     }
 }

@@ -119,18 +119,17 @@ pub(super) fn moved_section(
     let title = Some(section.title.clone());
     let section = Some([whole, ByteSpan::new(whole.start, section.own_end)]);
     let (from, to) = (place.address(), to.unwrap_or_default());
-    let (moved, warnings) = (places, Vec::new());
-    Ok(Ok(RelocationPlan {
+    let plan = RelocationPlan {
         versions,
-        moved,
+        moved: places,
         section,
         from,
         to,
         title,
-        old_title: None,
         effects,
-        warnings,
-    }))
+        ..RelocationPlan::default()
+    };
+    Ok(Ok(plan))
 }
 
 /// Returns where the places of two documents, given by their ids, are after a move.

@@ -1,5 +1,5 @@
-//! Paths in attributes of HTML, wikilinks in the values of front matter, imports, shortcodes and links in indented code that
-//! lead elsewhere after an edit. They are not links of Markdown, so they stay as they are.
+//! Paths in attributes of HTML, wikilinks in the values of front matter, imports, shortcodes and links in indented
+//! code that lead elsewhere after an edit. They are not links of Markdown, so they stay as they are.
 //!
 //! Invariant: only a warning comes of them. A document that does not contain the name of the file is not searched.
 
@@ -12,11 +12,11 @@ use regex::bytes::Regex;
 
 use super::link_comparison::LinkComparison;
 use super::new_version::NewVersion;
-use crate::count::counted;
+use super::on_lines_at;
 use crate::edit::plan::Version;
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::links::{Kind, Outgoing, StoredLink, split_extension};
+use crate::links::{Kind, Outgoing, StoredLink, file_stem};
 use crate::markdown::front_matter::detect;
 use crate::markdown::links::unescaped;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -96,25 +96,18 @@ pub(super) fn unchanged_targets(comparison: &LinkComparison<'_>) -> Result<Vec<W
     }
     let warnings = Place::ALL.into_iter().filter_map(|place| {
         let [code, kept, what] = place.warning();
-        let lines: Vec<_> = places.iter().filter(|(of, ..)| *of == place).collect();
+        let lines = places.iter().filter(|(of, ..)| *of == place);
+        let lines: Vec<String> = lines.map(|(_, path, line)| format!("{path}:{line}")).collect();
+        let elsewhere = (!lines.is_empty())
+            .then(|| format!("{what} lead elsewhere now {}", on_lines_at(&lines)));
         let cut = is_cut.contains(&place);
         let cut =
             cut.then(|| "the limit html-documents ended the search for such lines".to_owned());
-        let said: Vec<String> = listed(what, &lines).into_iter().chain(cut).collect();
+        let said: Vec<String> = elsewhere.into_iter().chain(cut).collect();
         let message = format!("{kept} not rewritten, and {}", said.join("; "));
         (!said.is_empty()).then(|| Warning::new(code, message))
     });
     Ok(warnings.collect())
-}
-
-/// Returns that `what` leads elsewhere on `lines`, if there are any.
-fn listed(what: &str, lines: &[&ChangedLine]) -> Option<String> {
-    let most = limits::MAX_SUGGESTIONS;
-    let shown = lines.iter().take(most).map(|(_, path, line)| format!("{path}:{line}"));
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    let more = if lines.len() > most { ", ..." } else { "" };
-    let count = counted(lines.len(), "line");
-    (!lines.is_empty()).then(|| format!("{what} lead elsewhere now on {count}: {shown}{more}"))
 }
 
 /// Returns the other documents that contain the name of a renamed document and may have a target that is not rewritten,
@@ -127,8 +120,7 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, Vec<P
     };
     let renamed = comparison.versions.values().filter(|version| version.is_renamed);
     let names = renamed.flat_map(|version: &NewVersion| {
-        let path = split_extension(&version.old.stored.path).0;
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_stem(&version.old.stored.path);
         let encoded = percent_encode(name, |scalar| scalar.is_ascii_graphic());
         [has_all(name), has_all(&encoded), has_all(&name.replace('&', "&amp;"))]
     });

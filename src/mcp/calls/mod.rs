@@ -72,8 +72,7 @@ fn answered(server: &ServerOptions, tool: ToolName, mut arguments: JsonObject) -
         !faults.is_empty() && !faults.contains(&FaultCode::Ambiguous)
     };
     // If some of the names are found, each of the others gets its own fault, unless the text may be a title with commas.
-    let is_part =
-        |reply: &Reply| names.is_some_and(|names| (0..names).contains(&reply.faults.len()));
+    let is_part = |reply: &Reply| names.is_some_and(|names| reply.faults.len() < names);
     let is_meant = is_found(&other) || is_missing(&reply) && other.as_ref().is_ok_and(is_part);
     if is_meant { other } else { reply }
 }

@@ -19,6 +19,7 @@ use super::{Query, Search};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::decoding;
 use crate::error::Result;
+use crate::links::file_name;
 use crate::markdown::front_matter;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
 use crate::position::{ByteSpan, LineIndex};
@@ -375,11 +376,6 @@ fn is_preferred_edition(
 ) -> bool {
     candidate.is_about_as_good(other)
         && is_preferred(&candidate.document.path, &other.document.path, queries)
-}
-
-/// Returns the name of the file at `path`.
-fn file_name(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 impl ScoredSection<'_> {
