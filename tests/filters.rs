@@ -931,3 +931,22 @@ fn parameters_that_leave_a_document_whole_make_no_part_of_it() {
         assert_eq!(place.run(&leading).success().json()["edges"].as_array().unwrap().len(), 1);
     }
 }
+
+#[test]
+fn a_folder_is_meant_before_a_document_whose_path_only_ends_with_the_name() {
+    let place = Place::ingested(&[
+        ("docs/openclaw/a.md", "# A\n\nneedle\n"),
+        ("docs/cli/openclaw.md", "# B\n\nneedle\n"),
+        ("one/b.md", "# C\n\nneedle\n"),
+        ("two/one.md", "# D\n\nneedle\n"),
+        ("one.md", "# E\n\nneedle\n"),
+    ]);
+    let files = |under: &str| -> Vec<String> {
+        let hits = place.run(&["search", "-e", "needle", "--under", under]).success().json();
+        let hits = hits["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["file"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(files("openclaw"), ["docs/openclaw/a.md"]);
+    assert_eq!(files("openclaw.md"), ["docs/cli/openclaw.md"]);
+    assert_eq!(files("one"), ["one/b.md"]);
+}

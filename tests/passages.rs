@@ -936,3 +936,103 @@ fn a_cut_passage_has_the_offsets_of_its_text_in_a_file_that_is_not_utf8() {
     }
     assert!(cut > 10, "{cut} passages are cut");
 }
+
+#[test]
+fn an_entry_of_html_or_jsx_is_shown_with_its_text() {
+    let names = ["alphaLimit", "betaLimit", "gammaLimit", "deltaLimit", "omegaLimit"];
+    let text = |name: &str| {
+        format!(
+            "The number of items after which the server, whatever it does, stops for {name}_ now."
+        )
+    };
+    let all = |entry: &dyn Fn(&str) -> String| names.map(entry).concat();
+    let object = all(&|name| {
+        format!(
+            "    {{\n      name: '{name}',\n      type: 'number',\n      description:\n        '{}',\n    }},\n",
+            text(name)
+        )
+    });
+    let cells = all(&|name| {
+        format!(
+            "<tr>\n<td><code>{name}</code></td>\n<td>number</td>\n<td>{}</td>\n</tr>\n",
+            text(name)
+        )
+    });
+    let field = all(&|name| {
+        format!(
+            "<ParamField path=\"{name}\" type=\"number\">\n\n{}\n\n</ParamField>\n\n",
+            text(name)
+        )
+    });
+    let terms = all(&|name| format!("<dt>{name}</dt>\n<dd>{}</dd>\n", text(name)));
+    for (name, body) in [
+        ("object.mdx", format!("<Options\n  content={{[\n{object}  ]}}\n/>\n")),
+        ("object.md", format!("<Options\n  content={{[\n{object}  ]}}\n/>\n")),
+        ("cells.md", format!("<table>\n{cells}</table>\n")),
+        ("cells.mdx", format!("<table>\n{cells}</table>\n")),
+        ("field.mdx", field),
+        ("terms.md", format!("<dl>\n{terms}</dl>\n")),
+    ] {
+        let place = Place::ingested(&[(name, &format!("# Limits\n\n{body}"))]);
+        for asked in &names[1..] {
+            let question = format!("what does the option {asked} do");
+            let shown = reply(&place, &[&question, "--max-chars", "420"]);
+            let at = shown.find(asked).unwrap_or_else(|| panic!("{name} {asked}: {shown}"));
+            let own = shown[at..].find(&format!("stops for {asked}_ now"));
+            assert!(own.is_some_and(|at| at < 220), "{name} {asked}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_two_code_blocks_do_not_read_like_one() {
+    let line = |text: &str| {
+        format!("    let {text} = compute_something_that_is_needed_later_on_in_the_program();\n")
+    };
+    let rest = (0..12).map(|n| line(&format!("filler_{n}"))).collect::<String>();
+    let code = |word: &str| {
+        format!(
+            "```rust\nfn {word}() {{\n{rest}{}{rest}}}\n```\n\n",
+            line(&format!("needle_{word}"))
+        )
+    };
+    let text =
+        format!("# Code\n\n{}Some text between the two.\n\n{}", code("first"), code("second"));
+    let place = Place::ingested(&[("a.md", &text)]);
+    let shown = reply(&place, &["needle_first needle_second"]);
+    let [first, second] = ["let needle_first", "let needle_second"].map(|it| shown.find(it));
+    let (first, second) = (first.expect(&shown), second.expect(&shown));
+    assert!(shown[first..second].contains("```rust\nfn second"), "{shown}");
+}
+
+#[test]
+fn a_name_counts_more_than_the_word_for_what_it_is() {
+    let page = |n: usize| {
+        format!("# Parameters {n}\n\nThe parameters of tool {n}. Each parameter is a parameter.\n")
+    };
+    let mut files: Vec<(String, String)> = (0..40).map(|n| (format!("p{n}.md"), page(n))).collect();
+    let items: String =
+        (0..60).map(|n| format!("- Item {n} of the input and its many words.\n")).collect();
+    let text = format!(
+        "# Input\n\n{items}\nThe lifetime is `ttlSeconds`, half an hour unless it is set.\n"
+    );
+    files.push(("input.md".to_owned(), text));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let place = Place::ingested(&files);
+    let shown = reply(&place, &["what does the parameter ttlSeconds do"]);
+    assert_eq!(self::files(&shown)[0], "input", "{shown}");
+}
+
+#[test]
+fn a_whole_option_precedes_its_words() {
+    let words =
+        "# Auth\n\nNo auth credentials: auth without credentials has no credentials and no auth.\n";
+    let place = Place::ingested(&[
+        ("words.md", words),
+        ("option.md", &format!("# Run\n\n{}Skip it with `--no-auth-credentials`.\n", filler(20))),
+    ]);
+    for query in ["--no-auth-credentials", "what does the option --no-auth-credentials do"] {
+        let shown = reply(&place, &[query]);
+        assert_eq!(self::files(&shown)[0], "option", "{shown}");
+    }
+}

@@ -348,9 +348,9 @@ impl Filter {
         Ok(())
     }
 
-    /// Returns the folder that `address` names, if any. A folder takes precedence over a section with the name, a
-    /// document with the whole path over a folder that has it apart from a version, and any document over a folder whose
-    /// path only ends with the name.
+    /// Returns the folder that `address` names, if any. A folder takes precedence over a section with the name and over
+    /// a document whose path only ends with it. A document with the whole path takes precedence over a folder whose path
+    /// ends with the name or has it apart from a version.
     fn folder(
         &mut self,
         session: &Session<'_>,
@@ -361,9 +361,12 @@ impl Filter {
             return Ok(Ok(folder));
         }
         let folder = match document_name::by_name(session, address)? {
-            NameMatch::None => folders::by_suffix(session, address)?,
             NameMatch::One(stored) if document_name::is_whole(address, &stored.path) => Ok(None),
-            _ => folders::by_version(session, address)?,
+            NameMatch::None => folders::by_suffix(session, address)?,
+            _ => match folders::by_suffix(session, address)? {
+                Err(_) => folders::by_version(session, address)?,
+                folder => folder,
+            },
         };
         if let Ok(Some(folder)) = &folder {
             self.warnings.extend(shadowed(session, address, &format!("the folder {folder}"))?);

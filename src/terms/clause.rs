@@ -57,6 +57,20 @@ impl Clause {
         self.with_stems(&|_| None)
     }
 
+    /// Returns the same clause in which the phrases of the hyphenated words `options` count as terms do, so that a text with
+    /// the whole option goes before one that has its words.
+    pub(super) fn with_phrases(self, options: &[String]) -> Self {
+        match self {
+            Self::Bonus(phrase) if options.contains(&phrase.text) => Self::Term(phrase),
+            Self::Group(clauses) => {
+                let clauses = clauses.into_iter();
+                let clauses = clauses.map(|(occur, clause)| (occur, clause.with_phrases(options)));
+                Self::Group(clauses.collect())
+            }
+            other => other,
+        }
+    }
+
     /// Returns the same clause with the other forms of its words in any language.
     pub(super) fn in_any_language(self) -> Self {
         self.with_stems(&|term| {

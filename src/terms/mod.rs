@@ -7,6 +7,7 @@
 
 mod clause;
 mod fingerprint;
+mod kinds;
 mod leaves;
 mod numbers;
 mod query;

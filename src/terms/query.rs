@@ -20,7 +20,7 @@ use super::clause::Clause;
 use super::numbers::asks_for_number;
 use super::stop_words::{LanguageSet, QuestionLanguages, is_stop_word};
 use super::term::{QueryTerm, TextField, term};
-use super::tokens::{TokenKind, Tokens};
+use super::tokens::{TokenKind, Tokens, fold_into};
 use crate::limits;
 use crate::position::ByteSpan;
 
@@ -59,14 +59,16 @@ impl WordQuery {
         let asks_for_number = asks_for_number(text);
         let languages = QuestionLanguages::of(text);
         let in_its_language = |clause: Clause| {
+            let clause = clause.with_light_kinds();
             let without = clause.without_stop_words(languages.of_stop_words);
             let without = without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH));
             let clause = without.unwrap_or(clause);
             if languages.may_be_other_than_english { clause.in_any_language() } else { clause }
         };
-        let (text, hyphenated) = without_hyphens(text);
+        let WithoutHyphens { text, hyphenated, options } = without_hyphens(text);
         match read(&text) {
             Ok(clause) => {
+                let clause = clause.with_phrases(&options);
                 let mut excluded = Vec::new();
                 clause.excluded(&mut excluded);
                 let excluded = excluded.into_iter().map(|term| term.text.clone()).collect();
@@ -298,10 +300,18 @@ fn joined_neighbors(text: &str) -> impl Iterator<Item = QueryTerm> {
     runs.filter_map(joined).collect::<Vec<_>>().into_iter()
 }
 
-/// Replaces the hyphens before words and between spaces by spaces, except in quotes. Also returns
-/// the words that were written after a single hyphen.
-fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
-    let mut hyphenated = Vec::new();
+/// A query without the hyphens before its words.
+struct WithoutHyphens<'a> {
+    text: Cow<'a, str>,
+    /// The words that were written after a single hyphen.
+    hyphenated: Vec<String>,
+    /// The words that were written after two hyphens, folded.
+    options: Vec<String>,
+}
+
+/// Replaces the hyphens before words and between spaces by spaces, except in quotes.
+fn without_hyphens(text: &str) -> WithoutHyphens<'_> {
+    let (mut hyphenated, mut options) = (Vec::new(), Vec::new());
     let mut result = String::new();
     let mut copied = 0;
     let (mut is_quoted, mut is_start) = (false, true);
@@ -319,15 +329,21 @@ fn without_hyphens(text: &str) -> (Cow<'_, str>, Vec<String>) {
         result.extend(std::iter::repeat_n(' ', hyphens));
         copied = offset + hyphens;
         let word = word.split(char::is_whitespace).next().unwrap_or_default();
-        if hyphens == 1 && !word.is_empty() {
-            hyphenated.push(word.to_owned());
+        match hyphens {
+            _ if word.is_empty() => {}
+            1 => hyphenated.push(word.to_owned()),
+            _ => {
+                let mut option = String::new();
+                fold_into(word, &mut option);
+                options.push(option);
+            }
         }
     }
     if copied == 0 {
-        return (Cow::Borrowed(text), hyphenated);
+        return WithoutHyphens { text: Cow::Borrowed(text), hyphenated, options };
     }
     result.push_str(text.get(copied..).unwrap_or_default());
-    (Cow::Owned(result), hyphenated)
+    WithoutHyphens { text: Cow::Owned(result), hyphenated, options }
 }
 
 /// Returns a clause that matches any word of `text`, and whether words were left out.

@@ -105,8 +105,14 @@ pub(crate) fn of_term(rarity: Rarity, exact: f32, all: f32) -> f32 {
         + (1.0 - STEM_SHARE) * rarity.exact * saturated(exact)
 }
 
-/// Returns the score of a section whose terms score `sum`. `covered` and `all` are the sums of the inverse
-/// document frequencies of the terms that it contains, and of all terms.
+/// Returns how much a term counts for the coverage of a query if its score is multiplied by `times`: a term that adds less
+/// to the score counts less there, too.
+pub(crate) fn counted(rarity: Rarity, times: f32) -> f32 {
+    rarity.stemmed * times.min(1.0)
+}
+
+/// Returns the score of a section whose terms score `sum`. `covered` and `all` are the sums of what the
+/// terms that it contains, and all terms, count; see [`counted`].
 pub(crate) fn of_section(sum: f32, covered: f32, all: f32) -> f32 {
     let share = if all > 0.0 { covered / all } else { 1.0 };
     sum * (1.0 + share)

@@ -14,6 +14,7 @@ mod edition;
 mod highlight;
 mod hit;
 mod hit_maker;
+mod html;
 mod language;
 mod link_list;
 mod passage;

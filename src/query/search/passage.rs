@@ -6,7 +6,7 @@
 use super::choice::Choice;
 use super::piece::{Piece, chars, whole_lines};
 use super::question::{Pieces, WeightedTerms};
-use super::window::PassageWindow;
+use super::window::{PassageWindow, PieceStart};
 use crate::position::{ByteSpan, LineIndex};
 
 impl Pieces {
@@ -48,15 +48,17 @@ impl Pieces {
         let mut windows: Vec<PassageWindow> = Vec::new();
         let mut header = None;
         let mut last: Option<usize> = None;
-        // The offset and the rank of each chosen piece.
-        let mut starts: Vec<(usize, usize)> = Vec::new();
+        let mut starts: Vec<PieceStart> = Vec::new();
         for (index, piece) in self.list.iter().enumerate() {
             let Some(rank) = ranks.get(index).copied().flatten() else { continue };
             let own_header = self.header(index);
             let span = whole_lines(bytes, piece.span);
-            match starts.last_mut().filter(|(start, _)| *start >= span.start) {
-                Some((_, known)) => *known = rank.min(*known),
-                None => starts.push((span.start, rank)),
+            match starts.last_mut().filter(|known| known.at >= span.start) {
+                Some(known) => known.rank = rank.min(known.rank),
+                None => {
+                    let is_entry = piece.term.is_some();
+                    starts.push(PieceStart { at: span.start, rank, is_entry });
+                }
             }
             let end = windows.last().map_or(0, |window| window.byte_end);
             let is_next = last.is_some_and(|last| last + 1 == index) && header == own_header;
@@ -80,9 +82,10 @@ impl Pieces {
                 let header = Some(ByteSpan::new(window.byte_start, window.byte_end));
                 let rows = self.list.iter().zip(&ranks).filter(|(piece, _)| piece.header == header);
                 let first = rows.filter_map(|(_, rank)| *rank).min().unwrap_or_default();
-                window.close(bytes, lines, &[(window.byte_start, first)]);
+                let start = PieceStart { at: window.byte_start, rank: first, is_entry: false };
+                window.close(bytes, lines, &[start]);
             } else {
-                let from = starts.partition_point(|(start, _)| *start < window.byte_start);
+                let from = starts.partition_point(|start| start.at < window.byte_start);
                 window.close(bytes, lines, starts.get(from..).unwrap_or_default());
             }
         }

@@ -5,6 +5,7 @@
 //! byte that is not blank is in a piece, except the delimiter rows of tables. No piece splits a Unicode
 //! scalar.
 
+use super::html;
 use crate::markdown::outline::{BlockType, Node, NodeKind};
 use crate::markdown::shows_text;
 use crate::position::{ByteSpan, next_line_start, trim_line_end};
@@ -26,6 +27,8 @@ const MAX_CHARS: usize = 400;
 const ITEM_CHARS: usize = 180;
 /// What begins and what ends a comment, in HTML and in MDX.
 const COMMENTS: [(&[u8], &[u8]); 2] = [(b"<!--", b"-->"), (b"{/*", b"*/}")];
+/// The number of nodes of the outline after an opening tag among which the closing one is looked for.
+const MAX_WITHIN: usize = 100;
 /// Length in bytes of the longest word that is read as text.
 const LONGEST_WORD: usize = 200;
 /// Words that refer to what precedes them, at the beginning of a sentence.
@@ -55,12 +58,16 @@ pub(super) struct Piece {
     /// Whether a reader of the rendered document sees no text of it: a comment, definitions of links, images, an anchor
     /// or a label.
     pub(super) is_aside: bool,
+    /// The byte offset of the piece that says what its entry is, if it is a part of an entry of HTML or JSX.
+    pub(super) head: Option<usize>,
+    /// What the entry of HTML or JSX that begins with it describes.
+    pub(super) term: Option<ByteSpan>,
 }
 
 impl Piece {
     /// Returns the piece at `span` that is not a row and not aside.
     pub(super) fn of(span: ByteSpan) -> Self {
-        Self { span, header: None, is_aside: false }
+        Self { span, header: None, is_aside: false, head: None, term: None }
     }
 }
 
@@ -74,7 +81,7 @@ pub(super) fn chars(bytes: &[u8]) -> usize {
 pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece> {
     let first = nodes.partition_point(|node| node.bytes.start < span.start);
     let nodes = nodes.get(first..).unwrap_or_default();
-    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, comment_end: None };
+    let mut cutter = Cutter::new(bytes);
     let mut nodes = nodes.iter().peekable();
     let mut at = span.start;
     while at < span.end {
@@ -83,38 +90,54 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
         let mut block = None;
         while let Some(node) = nodes.next_if(|node| node.bytes.start < end) {
             begins_node = true;
-            if let NodeKind::Block(kind @ (BlockType::Code | BlockType::Table)) = node.kind {
+            let NodeKind::Block(kind) = node.kind else { continue };
+            // JSX in files that are not called .mdx is a paragraph.
+            let is_markup = || node.bytes.of(bytes).starts_with(b"<");
+            if matches!(kind, BlockType::Code | BlockType::Table | BlockType::Html)
+                || kind == BlockType::Paragraph && is_markup()
+            {
                 block = Some((kind, node.bytes.end.clamp(end, span.end)));
             }
         }
         if let Some((kind, block_end)) = block {
             cutter.close(at);
-            let block = ByteSpan::new(at, block_end);
+            let mut block = ByteSpan::new(at, block_end);
             match kind {
                 BlockType::Table => cutter.table(block),
-                _ => cutter.code(block),
+                BlockType::Code => cutter.code(block),
+                _ => {
+                    block.end = html_end(bytes, nodes.clone(), block).min(span.end);
+                    cutter.html(block);
+                }
             }
+            let block_end = block.end;
             while nodes.next_if(|node| node.bytes.start < block_end).is_some() {}
             at = block_end;
             continue;
         }
-        let line = bytes.get(at..end).unwrap_or_default();
-        if line.trim_ascii().is_empty() {
+        if begins_node {
             cutter.close(at);
-        } else {
-            let is_long = chars(line) > LONG_CHARS;
-            if begins_node || is_long {
-                cutter.close(at);
-            }
-            cutter.open.get_or_insert(at);
-            if is_long {
-                cutter.close(end);
-            }
         }
+        cutter.line(ByteSpan::new(at, end));
         at = end;
     }
     cutter.close(span.end);
     cutter.pieces
+}
+
+/// Returns the end of a block of HTML with the paragraphs and the HTML directly after it, without a blank line: between
+/// tags, JSX has paragraphs.
+fn html_end<'a>(bytes: &[u8], nodes: impl Iterator<Item = &'a Node>, block: ByteSpan) -> usize {
+    let mut end = next_line_start(bytes, block.end.saturating_sub(1)).max(block.end);
+    for node in nodes.skip_while(|node| node.bytes.start < block.end) {
+        let is_text = matches!(node.kind, NodeKind::Block(BlockType::Html | BlockType::Paragraph));
+        let gap = bytes.get(end..node.bytes.start).unwrap_or_default();
+        if !is_text || node.bytes.start < end || gap.contains(&b'\n') {
+            break;
+        }
+        end = next_line_start(bytes, node.bytes.end.saturating_sub(1)).max(node.bytes.end);
+    }
+    end
 }
 
 /// Cuts a key of front matter with its value, at `span`. If they are long, the key is a piece of its own.
@@ -122,7 +145,7 @@ pub(super) fn key_pieces(bytes: &[u8], span: ByteSpan) -> Vec<Piece> {
     if !exceeds(span.of(bytes), MAX_CHARS) {
         return vec![Piece::of(span)];
     }
-    let mut cutter = Cutter { bytes, pieces: Vec::new(), open: None, comment_end: None };
+    let mut cutter = Cutter::new(bytes);
     let line = ByteSpan::new(span.start, next_line_start(bytes, span.start).min(span.end));
     let mark = line.of(bytes).iter().position(|byte| matches!(byte, b':' | b'='));
     let value = mark.map_or(span.start, |mark| span.start + mark + 1);
@@ -145,6 +168,8 @@ pub(super) struct Needs {
     pub(super) is_item: bool,
     /// The piece that begins the innermost list item that contains this one.
     pub(super) item: Option<usize>,
+    /// The first piece of the code block that contains this one.
+    pub(super) code: Option<usize>,
     /// Whether the piece begins with words that refer to what precedes it.
     pub(super) refers_back: bool,
     /// Whether the piece begins within a sentence, in a line after that of the piece before it.
@@ -180,9 +205,17 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     }
     let piece_at =
         |at: usize| pieces.partition_point(|piece| piece.span.start <= at).checked_sub(1);
+    for (index, piece) in pieces.iter().enumerate() {
+        let head = piece.head.and_then(piece_at).filter(|head| *head < index);
+        let Some(needs) = needs.get_mut(index) else { continue };
+        needs.is_item |= piece.term.is_some();
+        needs.item = if piece.term.is_some() { Some(index) } else { head };
+        needs.parent = needs.parent.or(head);
+    }
     let begin = nodes.partition_point(|node| node.bytes.start < first.span.start);
     let nodes_here = nodes.get(begin..).unwrap_or_default();
-    for node in nodes_here.iter().take_while(|node| node.bytes.start < last.span.end) {
+    let nodes_here = nodes_here.iter().enumerate();
+    for (offset, node) in nodes_here.take_while(|(_, node)| node.bytes.start < last.span.end) {
         let Some(index) = piece_at(node.bytes.start) else { continue };
         match node.kind {
             NodeKind::Item => {
@@ -206,6 +239,24 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                         .for_each(|(_, needs)| needs.parent = Some(index));
                 }
             }
+            NodeKind::Block(BlockType::Html) => {
+                let end = element_end(bytes, nodes, begin + offset);
+                let begins = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
+                if let Some(end) = end.filter(|_| chars(begins.of(bytes)) <= ITEM_CHARS) {
+                    if let Some(needs) = needs.get_mut(index) {
+                        needs.is_item = true;
+                        needs.leads_in = true;
+                        needs.item = Some(index);
+                    }
+                    let inside = pieces.iter().zip(&mut needs).skip(index + 1);
+                    inside.take_while(|(piece, _)| piece.span.start < end).for_each(
+                        |(_, needs)| {
+                            needs.item = Some(index);
+                            needs.parent = Some(index);
+                        },
+                    );
+                }
+            }
             NodeKind::Block(
                 kind @ (BlockType::Code
                 | BlockType::List
@@ -214,9 +265,12 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
             ) => {
                 if kind == BlockType::Code {
                     let inside = pieces.iter().zip(&mut needs).skip(index);
-                    inside
-                        .take_while(|(piece, _)| piece.span.start < node.bytes.end)
-                        .for_each(|(_, needs)| needs.is_within_sentence = false);
+                    inside.take_while(|(piece, _)| piece.span.start < node.bytes.end).for_each(
+                        |(_, needs)| {
+                            needs.is_within_sentence = false;
+                            needs.code = Some(index);
+                        },
+                    );
                 }
                 // The header row of a table is no piece.
                 let index = pieces.partition_point(|piece| piece.span.end <= node.bytes.start);
@@ -234,10 +288,33 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     needs
 }
 
+/// Returns the byte offset of the block that closes the element which the block of HTML at `index` in `nodes` opens, if
+/// that says what the element is. The blocks between them are in the element.
+fn element_end(bytes: &[u8], nodes: &[Node], index: usize) -> Option<usize> {
+    let block = nodes.get(index)?;
+    let name = html::opened(bytes, block.bytes)?;
+    let after = nodes.get(index + 1..)?.iter();
+    let html = after.take(MAX_WITHIN).filter(|node| node.parent == block.parent);
+    let mut depth = 1;
+    for node in html.filter(|node| node.kind == NodeKind::Block(BlockType::Html)) {
+        depth += html::depth_change(node.bytes.of(bytes), name);
+        if depth <= 0 {
+            return Some(node.bytes.start);
+        }
+    }
+    None
+}
+
 /// Returns the span, without its marks, of the code or the strong text with which a list item or the first cell of a row
-/// begins. Such an item or row often says what the term is; one that begins with a link leads to where that is said.
+/// begins, or of the first text of an entry of HTML or JSX. Such an item or row often says what the term is; one that begins with a link leads to where that is said.
 pub(super) fn defined_term(bytes: &[u8], piece: &Piece) -> Option<ByteSpan> {
     let span = piece.span;
+    if piece.term.is_some() {
+        return piece.term;
+    }
+    if span.of(bytes).trim_ascii_start().starts_with(b"<") {
+        return html::term(bytes, span);
+    }
     let is_row = piece.header.is_some();
     let is_blank = |byte: &u8| byte.is_ascii_whitespace();
     let is_mark = |byte: &u8| matches!(byte, b'`' | b'*' | b'_');
@@ -281,7 +358,27 @@ struct Cutter<'a> {
     comment_end: Option<&'static [u8]>,
 }
 
-impl Cutter<'_> {
+impl<'a> Cutter<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, pieces: Vec::new(), open: None, comment_end: None }
+    }
+
+    /// Adds a line of text to the open lines. A long one is for itself, and a blank one ends them.
+    fn line(&mut self, line: ByteSpan) {
+        let text = line.of(self.bytes);
+        let is_blank = text.trim_ascii().is_empty();
+        let is_long = chars(text) > LONG_CHARS;
+        if is_blank || is_long {
+            self.close(line.start);
+        }
+        if !is_blank {
+            self.open.get_or_insert(line.start);
+        }
+        if is_long {
+            self.close(line.end);
+        }
+    }
+
     /// Adds the bytes of `span`, as several pieces if they exceed the maximum length.
     fn add(&mut self, span: ByteSpan, header: Option<ByteSpan>) {
         self.add_as(span, header, false);
@@ -291,11 +388,12 @@ impl Cutter<'_> {
         let mut rest = span;
         while exceeds(rest.of(self.bytes), MAX_CHARS) {
             let cut = rest.start + cut_point(rest.of(self.bytes));
-            self.pieces.push(Piece { span: ByteSpan::new(rest.start, cut), header, is_aside });
+            let part = Piece::of(ByteSpan::new(rest.start, cut));
+            self.pieces.push(Piece { header, is_aside, ..part });
             rest.start = cut;
         }
         if !rest.of(self.bytes).trim_ascii().is_empty() {
-            self.pieces.push(Piece { span: rest, header, is_aside });
+            self.pieces.push(Piece { header, is_aside, ..Piece::of(rest) });
         }
     }
 
@@ -313,7 +411,7 @@ impl Cutter<'_> {
                 let line = line.trim_ascii();
                 is_definition(line)
                     || is_encoded(line)
-                    || !shows_text(&String::from_utf8_lossy(line))
+                    || !shows_text(&String::from_utf8_lossy(line)) && !html::shows_value(line)
             }),
         };
         self.add_as(span, None, is_aside);
@@ -370,6 +468,34 @@ impl Cutter<'_> {
             at = end;
         }
         self.add(ByteSpan::new(begin, block.end), None);
+    }
+
+    /// Cuts HTML and JSX into entries, or into lines if it has none.
+    fn html(&mut self, block: ByteSpan) {
+        let Some(parts) = html::parts(self.bytes, block) else {
+            let mut at = block.start;
+            while at < block.end {
+                let end = next_line_start(self.bytes, at).min(block.end);
+                self.line(ByteSpan::new(at, end));
+                at = end;
+            }
+            return self.close(block.end);
+        };
+        for part in parts {
+            let from = self.pieces.len();
+            if exceeds(part.span.of(self.bytes), MAX_CHARS) {
+                self.open = Some(part.span.start);
+                self.close(part.span.end);
+            } else {
+                self.add_text(part.span);
+            }
+            let mut pieces = self.pieces.iter_mut().skip(from);
+            if let Some(first) = pieces.next() {
+                (first.head, first.term) = (part.head, part.term);
+            }
+            let first = part.term.map(|_| part.span.start);
+            pieces.for_each(|piece| piece.head = first.or(part.head));
+        }
     }
 
     /// Cuts a table into its rows. The header row is a piece only if there is no other row.
@@ -623,5 +749,34 @@ mod tests {
             assert!(pieces.iter().all(|piece| piece.chars().count() <= MAX_CHARS + 1));
             assert_eq!(pieces.concat().replace(' ', ""), text.replace(' ', ""));
         }
+    }
+
+    #[test]
+    fn what_is_within_an_element_needs_its_head() {
+        let file = "<Field name=\"limit\">\n\nThe most items.\n\n- one\n\n</Field>\n\nText.\n\n\
+                    <details><summary>Why?</summary>\n\nBecause.\n\n</details>\n";
+        let outline = crate::markdown::parse(file.as_bytes()).outline;
+        let pieces = pieces(file.as_bytes(), &outline.nodes, ByteSpan::new(0, file.len()));
+        let needs = needs(file.as_bytes(), &outline.nodes, &pieces);
+        let of = |text: &str| {
+            let index = pieces.iter().position(|it| file[it.span.start..].starts_with(text));
+            (index, needs[index.unwrap()].item)
+        };
+        let (head, summary) = (of("<Field"), of("<details"));
+        assert_eq!(of("The most").1, head.0);
+        assert_eq!(of("Text.").1, None);
+        assert_eq!(of("Because.").1, summary.0);
+        let term = defined_term(file.as_bytes(), &pieces[head.0.unwrap()]).unwrap();
+        assert_eq!(&file[term.start..term.end], "limit");
+    }
+
+    #[test]
+    fn pieces_of_a_code_block_know_its_beginning() {
+        let file = format!("```\n{}\n{}\n```\n\n```\nc\n```\n", "a".repeat(90), "b".repeat(90));
+        let outline = crate::markdown::parse(file.as_bytes()).outline;
+        let pieces = pieces(file.as_bytes(), &outline.nodes, ByteSpan::new(0, file.len()));
+        let needs = needs(file.as_bytes(), &outline.nodes, &pieces);
+        let codes: Vec<Option<usize>> = needs.iter().map(|needs| needs.code).collect();
+        assert_eq!(codes, [Some(0), Some(0), Some(2)]);
     }
 }

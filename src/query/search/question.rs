@@ -14,7 +14,7 @@ pub(super) const BELOW_BYTES: usize = 4 << 10;
 /// Bonus for a section whose titles have all words of the question, on its coverage.
 const NAMED: f32 = 0.3;
 /// Bonus for a section with a list item or a row that defines all words of the question, on its coverage.
-const DEFINING: f32 = 0.3;
+const DEFINING: f32 = 0.6;
 /// Factor on the weight of the terms of the neighbors of the best piece, for the coverage of a question.
 const BESIDE_BEST: f32 = 0.5;
 /// Factor on the gain of a piece that is aside.
@@ -310,7 +310,8 @@ fn clear_repeated(pieces: &[Piece], defined: &mut [Vec<usize>]) {
     let pairs = pieces.iter().zip(pieces.iter().skip(1)).enumerate();
     let mut repeated: Vec<usize> = Vec::new();
     for (index, (one, other)) in pairs {
-        let is_row = one.header.is_some() && one.header == other.header;
+        let is_row = one.header.is_some() && one.header == other.header
+            || one.term.is_some() && other.term.is_some();
         if is_row && defined.get(index) == defined.get(index + 1) {
             repeated.extend([index, index + 1]);
         }

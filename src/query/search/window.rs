@@ -1,7 +1,7 @@
 //! The windows of a passage, and how a passage is cut.
 //!
-//! Invariants: the text of a window is verbatim. A passage is cut between units, each a line or the sentences of a
-//! line that were chosen together. The units that were chosen last are left out first. The header row of a table is
+//! Invariants: the text of a window is verbatim. A passage is cut between units, each a line, the sentences of a
+//! line that were chosen together, or an entry of HTML or JSX. The units that were chosen last are left out first. The header row of a table is
 //! never kept without one of its rows.
 
 use std::ops::Range;
@@ -42,6 +42,17 @@ pub struct PassageWindow {
     /// of bytes by which the text up to there is longer than in the file.
     #[serde(skip)]
     pub(super) surplus: Vec<(usize, usize)>,
+}
+
+/// Where a chosen piece begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PieceStart {
+    /// The byte offset in the file.
+    pub(super) at: usize,
+    /// The place of the piece in the order of choice.
+    pub(super) rank: usize,
+    /// Whether the piece is not cut between its lines.
+    pub(super) is_entry: bool,
 }
 
 /// The length of U+FFFD in UTF-8. It replaces at most as many bytes.
@@ -85,9 +96,9 @@ impl PassageWindow {
         }
     }
 
-    /// Sets the lines, the text without trailing blanks and line end, and the units. `starts` are the offsets of the
-    /// pieces in the file, with their ranks.
-    pub(super) fn close(&mut self, bytes: &[u8], lines: &LineIndex, starts: &[(usize, usize)]) {
+    /// Sets the lines, the text without trailing blanks and line end, and the units. `starts` are those of the
+    /// pieces, in order.
+    pub(super) fn close(&mut self, bytes: &[u8], lines: &LineIndex, starts: &[PieceStart]) {
         self.blanks_before = blanks_at_end(bytes.get(..self.byte_start).unwrap_or_default());
         let text = trimmed(bytes.get(self.byte_start..self.byte_end).unwrap_or_default());
         self.byte_end = self.byte_start + text.len();
@@ -97,7 +108,8 @@ impl PassageWindow {
         (self.line_start, self.line_end) = (span.start, span.end.max(span.start));
         self.text = decoding::text(text).into_owned();
         let mut starts = starts.iter().peekable();
-        let mut rank = starts.peek().map_or(0, |(_, rank)| *rank);
+        let mut rank = starts.peek().map_or(0, |start| start.rank);
+        let mut is_entry = false;
         if self.text.len() != text.len() {
             let (mut end, mut surplus) = (0, 0);
             for chunk in text.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()) {
@@ -108,15 +120,15 @@ impl PassageWindow {
         }
         let mut at = self.byte_start;
         while at < self.byte_end {
-            while let Some((_, next)) = starts.next_if(|(start, _)| *start <= at) {
-                rank = *next;
+            while let Some(start) = starts.next_if(|start| start.at <= at) {
+                (rank, is_entry) = (start.rank, start.is_entry);
             }
             let line_end = next_line_start(bytes, at).min(self.byte_end);
-            let piece = starts.peek().map_or(line_end, |(start, _)| *start);
-            let end = piece.min(line_end);
+            let part_end = if is_entry { self.byte_end } else { line_end };
+            let end = starts.peek().map_or(part_end, |start| start.at.min(part_end));
             let is_blank = bytes.get(at..end).is_some_and(|unit| unit.trim_ascii().is_empty());
             // Blank lines are shown only between what is around them.
-            let after = starts.peek().map_or(rank, |(_, after)| *after);
+            let after = starts.peek().map_or(rank, |start| start.rank);
             let rank = if is_blank { rank.max(after) } else { rank };
             self.units.push(Unit { end: self.offset_in_text(end), rank });
             at = end;

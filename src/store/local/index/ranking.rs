@@ -93,6 +93,16 @@ enum Effect {
     Excludes,
 }
 
+impl Effect {
+    /// Returns how much a term counts for the coverage of the query; `None` if it does not.
+    fn counted(self, term: &QueryTermState) -> Option<Score> {
+        match self {
+            Self::Counts(times) => Some(score::counted(term.rarity, times)),
+            Self::Bonus | Self::Excludes => None,
+        }
+    }
+}
+
 /// A query whose terms have been looked up.
 struct RankingPlan {
     leaves: Vec<(QueryTermState, Effect)>,
@@ -125,8 +135,7 @@ impl RankingPlan {
         }
         let effects = terms.iter().map(|(_, effect)| *effect);
         let leaves: Vec<_> = states.into_iter().flatten().zip(effects).collect();
-        let counting = leaves.iter().filter(|(_, effect)| matches!(effect, Effect::Counts(_)));
-        let rarity = counting.map(|(leaf, _)| leaf.rarity.stemmed).sum();
+        let rarity = leaves.iter().filter_map(|(leaf, effect)| effect.counted(leaf)).sum();
         Ok(Self { leaves, root, rarity })
     }
 }
@@ -228,9 +237,8 @@ pub(super) fn ranked(
     ranked
         .sort_by(|one, other| other.score.total_cmp(&one.score).then(one.place.cmp(&other.place)));
     ranked.truncate(count);
-    let counts = |effect: &Effect| matches!(effect, Effect::Counts(_));
-    let weights = plan.leaves.iter().filter(|(_, effect)| counts(effect));
-    Ok((ranked, weights.map(|(leaf, _)| leaf.rarity.stemmed).collect()))
+    let weights = plan.leaves.iter().filter_map(|(leaf, effect)| effect.counted(leaf));
+    Ok((ranked, weights.collect()))
 }
 
 /// Fewer sections are searched by one thread.
@@ -434,6 +442,7 @@ impl Window {
             Effect::Bonus => score::BONUS_WEIGHT,
             Effect::Excludes => 0.0,
         };
+        let share = effect.counted(known).unwrap_or_default();
         // A compound that is written as one word does not count as a phrase, too.
         let counted = marks;
         for (set, weight) in &mut leaf.sets {
@@ -459,9 +468,7 @@ impl Window {
                 return;
             };
             *score += times * score::of_term(known.rarity, *exact, *all);
-            if matches!(effect, Effect::Counts(_)) {
-                *covered += known.rarity.stemmed;
-            }
+            *covered += share;
             (*exact, *all) = (0.0, 0.0);
         });
         marks
