@@ -1397,6 +1397,30 @@ fn an_edit_of_several_rows_names_their_lines() {
 }
 
 #[test]
+fn a_value_that_goes_from_a_line_leaves_the_line() {
+    let place = Place::ingested(&[("a.md", "---\nt: [a, b]\nu: [c]\n---\n# A\n")]);
+    for (change, what) in [
+        (&["remove", "a.md", "t", "a"][..], "t: replaced by lines 2-2"),
+        (&["unset", "a.md", "u"], "u: removed lines 3-3"),
+    ] {
+        let text = place.run(&[&["meta"], change, &["-f", "text"]].concat()).success().text();
+        assert_eq!(text, format!("a.md::@frontmatter {what}\n"));
+    }
+}
+
+#[test]
+fn a_problem_of_several_values_is_reported_once() {
+    let place = Place::ingested(&[("a.md", "# A\n")]);
+    let error = &place.run(&["meta", "remove", "a.md", "t", "x", "y"]).ends(2).json()["error"];
+    assert!(error["message"].as_str().unwrap().ends_with("there is no key t"), "{error}");
+    assert!(error["others"].is_null(), "{error}");
+    let others = &place.run(&["meta", "unset", "a.md", "t", "u"]).ends(2).json()["error"]["others"];
+    assert!(others[0]["message"].as_str().unwrap().ends_with("no key u"), "{others}");
+    let unknown = place.run(&["meta", "unset", "no.md", "t", "u"]).ends(1).json();
+    assert_eq!(unknown["unresolved_selectors"].as_array().unwrap().len(), 1, "{unknown}");
+}
+
+#[test]
 fn a_key_that_is_given_twice_is_refused() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     let refused = place.run(&["meta", "set", "a.md", "a=2", "b=3", "a=4"]).ends(2);

@@ -293,7 +293,8 @@ fn change(
     let edit = |change: KeyChange| Edit {
         document: None,
         section: FRONT_MATTER_PLACE.to_owned(),
-        origin: is_batch.then(|| change.key().to_owned()),
+        // What is wrong with a key names it.
+        origin: None,
         operation: Operation::Key(change),
         allow: Allow::default(),
         expect: options.expect.clone(),

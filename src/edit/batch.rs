@@ -38,7 +38,7 @@ impl BatchEdits {
             }
             Err(error) => {
                 self.is_unknown = true;
-                self.problems.listed.push(EditProblem::Refused(error.in_part(origin)));
+                self.problems.add(EditProblem::Refused(error.in_part(origin)));
             }
         }
     }
@@ -76,12 +76,26 @@ pub struct EditProblems {
 }
 
 impl EditProblems {
+    /// Adds a problem, unless it is listed: several edits of one key may have the same.
+    fn add(&mut self, problem: EditProblem) {
+        let is_same = |other: &EditProblem| match (other, &problem) {
+            (EditProblem::Place(other), EditProblem::Place(fault)) => other == fault,
+            (EditProblem::Refused(other), EditProblem::Refused(error)) => {
+                other.to_string() == error.to_string()
+            }
+            _ => false,
+        };
+        if !self.listed.iter().any(is_same) {
+            self.listed.push(problem);
+        }
+    }
+
     /// Adds a place of `edit` that was not found.
     pub(super) fn add_place(&mut self, mut fault: AddressError, edit: &Edit) {
         if let Some(origin) = &edit.origin {
             fault.message = message!("{}: {}", origin, fault.message);
         }
-        self.listed.push(EditProblem::Place(fault));
+        self.add(EditProblem::Place(fault));
     }
 
     /// Adds the refusal of an edit, which messages call `origin`. An error that is not of an edit, such as that of a
@@ -89,7 +103,7 @@ impl EditProblems {
     pub(super) fn add_error(&mut self, error: Error, origin: Option<&str>) -> Result<()> {
         match error.kind() {
             ErrorKind::Usage | ErrorKind::Limit | ErrorKind::Conflict | ErrorKind::EditRefused => {
-                self.listed.push(EditProblem::Refused(match origin {
+                self.add(EditProblem::Refused(match origin {
                     Some(origin) => error.in_part(origin),
                     None => error,
                 }));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::write::Writer;
 use super::{KeyChange, NO_KEY, TextSplice};
 use crate::markdown::front_matter::Format;
-use crate::position::{ByteSpan, dominant_line_end, next_line_start};
+use crate::position::{ByteSpan, dominant_line_end, lines, next_line_start};
 
 /// A mapping.
 #[derive(Clone, Debug, Default)]
@@ -144,9 +144,15 @@ impl<'a> KeyPosition<'a> {
         if node.span.is_empty() || is_below {
             // A comment after the mark, on the line of the key, stays.
             let on_line = self.get(entry.after_mark, key_line_end);
+            let own = match &node.kind {
+                Kind::List(_, items) if !items.is_empty() => items.as_slice(),
+                _ => std::slice::from_ref(&node.span),
+            };
+            let below = ByteSpan::new(key_line_end, lines.end.max(key_line_end));
+            let comments = self.comments_outside(own, below);
             return Ok(TextSplice {
-                span: ByteSpan::new(entry.after_mark, lines.end.max(key_line_end)),
-                text: format!(" {text}{on_line}"),
+                span: ByteSpan::new(entry.after_mark, below.end),
+                text: format!(" {text}{on_line}{comments}"),
             });
         }
         if matches!(node.kind, Kind::Block) {
@@ -158,8 +164,22 @@ impl<'a> KeyPosition<'a> {
         Ok(replace_value(entry, text))
     }
 
+    /// Returns the lines of comments in `region`, without those in one of the `values`. They may be about what stays.
+    fn comments_outside(&self, values: &[ByteSpan], region: ByteSpan) -> String {
+        let text = self.get(region.start, region.end);
+        let mut start = region.start;
+        let comments = lines(text.as_bytes()).filter_map(|line| {
+            let (at, end) = (start, start + line.len());
+            start = end;
+            let line = self.get(at, end);
+            let is_in = |value: &ByteSpan| value.start <= at && at < value.end;
+            (line.trim_start().starts_with('#') && !values.iter().any(is_in)).then_some(line)
+        });
+        comments.collect()
+    }
+
     /// Returns the lines of a list with `values`, in place of those from `start` on. An item that stays keeps its lines
-    /// and the comments before them. The comments before an item that goes stay, too, unless all items go.
+    /// and the comments before them. The comments before an item that goes stay, too.
     fn lines_of_items(
         &self,
         (items, old): (&[ByteSpan], &[Value]),
@@ -193,7 +213,10 @@ impl<'a> KeyPosition<'a> {
                 text.push_str(self.line_end());
             }
         }
-        if kept.iter().any(Option::is_some) { text + &comments } else { text }
+        if kept.iter().any(Option::is_some) {
+            return text + &comments;
+        }
+        self.comments_outside(items, ByteSpan::new(start, end)) + &text
     }
 
     fn add(&self, entry: &KeyLayout, value: &Value) -> Result<TextSplice, String> {

@@ -86,6 +86,8 @@ fn a_value_is_removed_from_a_list_of_any_form() {
         (" [a: [x], b]", "b", " [a: [x]]"),
         (" [a: , b]", "b", " [a:]"),
         ("\n- a", "a", " []"),
+        (" # of k\n# above\n- a # of a\n# below", "a", " [] # of k\n# above\n# below"),
+        ("\n  # above\n  - \"a\n    # b\"", "\"a # b\"", " []\n  # above"),
         ("\n- a\n- b\n- a", "a", "\n- b"),
         ("\n- - a\n- a", "a", "\n- - a"),
         ("\n- |\n  x\n  # y\n- c", "\"x\\n# y\\n\"", "\n- c"),
@@ -158,7 +160,7 @@ fn values_are_read_as_they_are_written_on_a_command_line() {
 #[test]
 fn only_the_lines_of_a_yaml_key_change() {
     let yaml = "# top\ntitle: 'Old'  # why\ntags:\n  - a\n  # more\n  - b\n\n# about n\nn: 1\nempty:  # none\nflow: [x, \"y\"] # f\n\
-        deep:\n  one: 1\n  two:\n    three: 3\ntext: |\n  line\n  # no comment\n\nlast: \"z\"\n";
+        deep:\n  one: 1\n  two:\n    three: 3\ntext: |\n  line\n  # no comment\n\nlong: \"a\n  # b\"\nlast: \"z\"\n";
     for (change, from, to) in [
         (set("title", "It's new"), "'Old'  # why", "'It''s new'  # why"),
         (set("n", "2"), "n: 1\n", "n: 2\n"),
@@ -167,8 +169,8 @@ fn only_the_lines_of_a_yaml_key_change() {
         (set("empty", "1.10"), "empty:  # none", "empty: \"1.10\"  # none"),
         (set("n", "2026-01-31"), "n: 1", "n: 2026-01-31"),
         (set("n", "yes"), "n: 1", "n: \"yes\""),
-        (set("tags", "[c, d: e]"), "  - a\n  # more\n  - b\n", "  - c\n  - {d: e}\n"),
-        (set("tags", "none"), "tags:\n  - a\n  # more\n  - b\n", "tags: none\n"),
+        (set("tags", "[c, d: e]"), "  - a\n  # more\n  - b\n", "  # more\n  - c\n  - {d: e}\n"),
+        (set("tags", "none"), "tags:\n  - a\n  # more\n  - b\n", "tags: none\n  # more\n"),
         (set("text", "short"), "|\n  line\n  # no comment\n", "short\n"),
         (set("flow", "[]"), "[x, \"y\"] # f", "[] # f"),
         (set("deep.two.three", "4"), "three: 3", "three: 4"),
@@ -178,6 +180,7 @@ fn only_the_lines_of_a_yaml_key_change() {
         (set("new", "v"), "last: \"z\"\n", "last: \"z\"\nnew: v\n"),
         (set("new.er", "v"), "last: \"z\"\n", "last: \"z\"\nnew: {er: v}\n"),
         (unset("title"), "title: 'Old'  # why\n", ""),
+        (unset("long"), "long: \"a\n  # b\"\n", ""),
         (unset("tags"), "tags:\n  - a\n  # more\n  - b\n", ""),
         (unset("n"), "n: 1\n", ""),
         (unset("deep.two"), "  two:\n    three: 3\n", ""),

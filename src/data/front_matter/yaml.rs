@@ -124,7 +124,7 @@ impl YamlReader<'_> {
             let span = ByteSpan::new(start.start, end.max(start.end));
             return ValueLayout { span, kind: Kind::List(insertion_point, items), obstacle };
         }
-        let last = items.last().map_or(0, |last| last.end);
+        let last = items.last().map_or(0, |last| self.end_of_last_line(last.end));
         let lines_end = self.end_of_lines(region).max(last);
         // The first item shows how items are written: everything before it on its line.
         let first = items.first().map_or(start.start, |first| first.start);
@@ -139,8 +139,7 @@ impl YamlReader<'_> {
         let (insertion_point, lines) = if is_dash {
             let mut lines = self.lines_of_items(ByteSpan::new(line, lines_end));
             for (lines, end) in lines.iter_mut().zip(ends) {
-                let last = next_line_start(self.text.as_bytes(), end.saturating_sub(1));
-                lines.end = lines.end.max(last);
+                lines.end = lines.end.max(self.end_of_last_line(end));
             }
             (KeyInsertionPoint::Line(lines_end, prefix), lines)
         } else {
@@ -235,7 +234,7 @@ impl YamlReader<'_> {
         }
         let first = entries.first().map_or(start.start, |first| first.key_span.start);
         let indent = self.get(self.line_start(first), first).to_owned();
-        let last = entries.last().map_or(0, |last| last.value.span.end);
+        let last = entries.last().map_or(0, |last| self.end_of_last_line(last.value.span.end));
         let lines_end = self.end_of_lines(region).max(last);
         let insertion_point =
             if indent.trim().is_empty() && entries.iter().all(|e| e.lines.is_some()) {
@@ -270,7 +269,7 @@ impl YamlReader<'_> {
         let is_own_line = self.get(line, key_span.start).trim().is_empty();
         let lines = (!is_inline && is_own_line).then(|| {
             let end = self.end_of_lines(ByteSpan::new(line, region.end));
-            ByteSpan::new(line, end.max(value.span.end))
+            ByteSpan::new(line, end.max(self.end_of_last_line(value.span.end)))
         });
         if !is_inline && !is_own_line {
             value.obstacle = value.obstacle.or(Some("its key does not begin a line"));
@@ -342,6 +341,11 @@ impl YamlReader<'_> {
             position = next;
         }
         end
+    }
+
+    /// Returns the end of the last line of a value that ends at `end`.
+    fn end_of_last_line(&self, end: usize) -> usize {
+        next_line_start(self.text.as_bytes(), end.saturating_sub(1))
     }
 
     /// Returns the end of the last line of `region` that is neither blank nor a comment.

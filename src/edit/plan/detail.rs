@@ -6,7 +6,7 @@
 use super::draft::FrontMatterEdit;
 use super::effect::{Expected, compare};
 use super::refusal::{OutsideChange, Refusal};
-use super::text::{dominant_line_end, with_line_ends};
+use super::text::{dominant_line_end, is_line_start, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Side, Splice, SpliceEffects, apply};
 use crate::data::front_matter::{self, KeyChange, NO_KEY};
@@ -402,7 +402,13 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
                 let delimiters = dominant_line_end(found.span.of(file));
                 bytes = with_line_ends(&bytes, delimiters.unwrap_or(b"\n"));
             }
-            exact(old, span, bytes)
+            let mut splice = exact(old, span, bytes);
+            if splice.inserted.is_empty() && !is_line_start(file, floor, span.start) {
+                // The rest of the line stays.
+                let line_end = next_line_start(file, span.end) - span.len();
+                splice.inserted = ByteSpan::new(line_start(file, span.start), line_end);
+            }
+            splice
         }
     };
     finish(old, splice, &expected(true, FrontMatterEdit::Kept), &Wanted::Same, allow)
