@@ -1401,7 +1401,7 @@ fn a_value_that_goes_from_a_line_leaves_the_line() {
     let place = Place::ingested(&[("a.md", "---\nt: [a, b]\nu: [c]\n---\n# A\n")]);
     for (change, what) in [
         (&["remove", "a.md", "t", "a"][..], "t: replaced by lines 2-2"),
-        (&["unset", "a.md", "u"], "u: removed lines 3-3"),
+        (&["unset", "a.md", "u", "u"], "u: removed lines 3-3"),
     ] {
         let text = place.run(&[&["meta"], change, &["-f", "text"]].concat()).success().text();
         assert_eq!(text, format!("a.md::@frontmatter {what}\n"));

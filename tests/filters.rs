@@ -917,6 +917,19 @@ fn toc_and_index_read_an_address_as_other_commands_do() {
 }
 
 #[test]
+fn a_name_that_is_given_twice_is_explained_once() {
+    let place = Place::ingested(&[("x/lib/a.md", "# A\n"), ("b.md", "# lib\n")]);
+    for list in ["toc", "index", "code", "links check"] {
+        let mut command: Vec<&str> = list.split(' ').collect();
+        command.extend(["lib", "lib", "no", "no"]);
+        let json = place.run(&command).json();
+        assert_eq!(json["warnings"][0]["code"], "SHADOWED_TITLE", "{json}");
+        assert!(json["warnings"][1].is_null(), "{json}");
+        assert_eq!(json["unresolved_selectors"].as_array().unwrap().len(), 1, "{json}");
+    }
+}
+
+#[test]
 fn parameters_that_leave_a_document_whole_make_no_part_of_it() {
     let place = Place::ingested(&[("a.md", "# A\n\n[b](b.md)\n"), ("b.md", "# B\n")]);
     let item = |address: &str| {

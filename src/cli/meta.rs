@@ -246,7 +246,13 @@ impl EditArguments for MetaUnsetArgs {
     }
 
     fn run(&self, global: &Global, options: &EditOptions) -> Result<Status> {
-        let changes = self.keys.iter().cloned().map(KeyChange::Unset).collect();
+        let mut changes = Vec::new();
+        for key in self.keys.iter().cloned().map(KeyChange::Unset) {
+            // A key goes once.
+            if !changes.contains(&key) {
+                changes.push(key);
+            }
+        }
         change(global, &self.document, changes, options)
     }
 }

@@ -204,6 +204,7 @@ impl Global {
             answer.messages_mut().into_iter().for_each(|message| *message = in_store(message));
         }
         if let Some(page) = answer.page_mut() {
+            page.say_once();
             page.unresolved_selectors.iter().for_each(|fault| note(&fault.to_string()));
             page.warnings.iter().for_each(|warning| note(&warning.to_string()));
         }

@@ -272,6 +272,7 @@ pub(crate) fn write_worded<Listed: Answer + List>(
     };
     let begins_after_end = answer.begins_after_end();
     if let Some(page) = answer.page_mut() {
+        page.say_once();
         page.mark_expansion_cut();
         if begins_after_end {
             page.warn_of_end();

@@ -3,6 +3,7 @@
 //! Invariant: the items of a page are the first ones after the previous cursor. A page that leaves
 //! anything out is marked as truncated, and its cursor or an address in it leads to the remainder.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::Outcome;
@@ -81,6 +82,15 @@ impl Page {
     /// Returns whether the page continues a list.
     pub(crate) fn is_continued(&self) -> bool {
         self.part.start() > 0
+    }
+
+    /// Leaves out messages that are there before: a name that is given twice has one problem.
+    pub(crate) fn say_once(&mut self) {
+        let mut seen = HashSet::new();
+        let mut is_new =
+            |name: &str, message: &Message| seen.insert((name.to_owned(), message.clone()));
+        self.unresolved_selectors.retain(|fault| is_new(&fault.selector, &fault.message));
+        self.warnings.retain(|warning| is_new(warning.code, &warning.message));
     }
 
     /// Marks the page as truncated if an address names more nodes than are followed.

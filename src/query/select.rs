@@ -224,11 +224,7 @@ impl Selection<'_> {
             if taken == 0 {
                 given_before = resolution.skipped;
             }
-            for warning in resolution.warnings {
-                if !self.answer.page.warnings.contains(&warning) {
-                    self.answer.page.warnings.push(warning);
-                }
-            }
+            self.answer.page.warnings.extend(resolution.warnings);
             if let Some(fault) = resolution.fault {
                 let fault = self.as_section(fault, address)?;
                 self.add_fault(fault, &resolution.partial)?;
