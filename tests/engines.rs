@@ -71,7 +71,7 @@ fn only_a_writer_that_may_create_a_store_creates_one() {
         let again = IngestRequest::of_stored(store, Paths::All, Duration::ZERO);
         let refused = run_again(&again).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::StoreNotFound, "{store:?}");
-        assert!(store.peek().unwrap().is_none(), "{store:?}");
+        assert!(store.peek(Purpose::Read).unwrap().is_none(), "{store:?}");
         ingest(store, place.path());
         store.writer(IfAbsent::Fail, Duration::ZERO).unwrap();
     }

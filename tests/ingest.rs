@@ -640,14 +640,21 @@ fn no_store_is_made_where_a_link_leads() {
 }
 
 #[test]
-fn an_ingest_waits_no_longer_than_asked_for_a_program_that_locks_the_store() {
+fn no_command_waits_longer_than_asked_for_a_program_that_locks_the_store() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     let other = rusqlite::Connection::open(place.join(".mdsel.db")).unwrap();
     other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
-    let started = std::time::Instant::now();
-    assert_eq!(place.run(&["ingest", "--wait", "1"]).ends(2).code(), "LOCKED");
-    let waited = started.elapsed().as_millis();
-    assert!((900..4500).contains(&waited), "{waited} ms");
+    for command in [&["ingest"][..], &["ingest", "--check"], &["ingest", "--dry-run"], &["verify"]]
+    {
+        let started = std::time::Instant::now();
+        let refused = place.run(&[command, &["--wait", "1"]].concat()).ends(2);
+        assert_eq!(refused.code(), "LOCKED");
+        assert!(refused.stderr.contains("wait longer with --wait"), "{}", refused.stderr);
+        let waited = started.elapsed().as_millis();
+        assert!((900..4500).contains(&waited), "{command:?}: {waited} ms");
+    }
+    let hint = place.run(&["toc"]).ends(2).stderr;
+    assert!(hint.contains("finished, then repeat the command"), "{hint}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::query::Session;
 use crate::query::folders::entries;
 use crate::query::open_document::OpenDocument;
 use crate::query::{NameMatch, document_named};
-use crate::store::{Reader, Store};
+use crate::store::{Purpose, Reader, Store};
 
 /// Returns documents whose path begins with `typed`, one folder level at a time.
 pub(super) fn documents(typed: &OsStr) -> Vec<CompletionCandidate> {
@@ -78,7 +78,7 @@ fn reader() -> Option<Box<dyn Reader>> {
         None => None,
     });
     match store::find_named(named.map(Path::new)).ok()?? {
-        Location::File(path) => Store::at(&path, store::trust()).ok()?.peek().ok()?,
+        Location::File(path) => Store::at(&path, store::trust()).ok()?.peek(Purpose::Read).ok()?,
         // A completion must not wait for a server.
         Location::Server(_) => None,
     }

@@ -1,6 +1,7 @@
 //! `ingest`, `ingest --dry-run` and `ingest --check`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -172,7 +173,7 @@ impl AnyCommand for IngestArgs {
         }
         if !is_new && !is_preview {
             // This finishes an interrupted edit. Errors of the store are left to the ingest.
-            drop(store.reader(Purpose::ReadAtOnce));
+            drop(store.reader(Purpose::ReadWithin(Duration::ZERO)));
         }
         let bar = Bar::new();
         let report = if is_preview { preview(&request, &bar) } else { ingest(&request, &bar) };
@@ -203,7 +204,9 @@ impl AnyCommand for IngestArgs {
             }
         }
         if self.check {
-            let roots = store.peek()?.map_or_else(Roots::default, |reader| reader.roots());
+            let roots = store
+                .peek(Purpose::ReadWithin(request.wait))?
+                .map_or_else(Roots::default, |reader| reader.roots());
             let named: Vec<String> =
                 paths.iter().filter_map(|path| named_document(&roots, path)).collect();
             let findings = findings(&report, &roots, &named, &command(global, self));

@@ -29,7 +29,7 @@ pub(super) fn rewrite_all(global: &Global, mut addresses: Vec<&mut String>) -> R
     }
     // The command reports a missing store.
     let Ok(store) = store::store(global) else { return Ok(()) };
-    let Ok(Some(reader)) = store.peek() else { return Ok(()) };
+    let Ok(Some(reader)) = store.peek(Purpose::Read) else { return Ok(()) };
     let session = Session::new(&*reader);
     let is_document =
         |name: &str| by_name(&session, name).is_ok_and(|found| !matches!(found, NameMatch::None));

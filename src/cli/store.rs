@@ -157,7 +157,7 @@ fn of_other_repository(
 pub(super) fn store_to_edit(global: &Global) -> Result<Store> {
     let store = store(global)?;
     if let Some(repository) = repository_below(global, &store)?
-        && let Some(reader) = store.peek()?
+        && let Some(reader) = store.peek(Purpose::Read)?
         && let Some(warning) = of_other_repository(global, &*reader, &repository)?
     {
         return Err(Error::new(ErrorKind::Usage, warning.message)

@@ -37,7 +37,8 @@ use crate::error::{Error, ErrorKind, Result, Warning};
 use crate::limits;
 use crate::parallel;
 use crate::store::{
-    IfAbsent, Lookup, OPTIONS_LOST, Store, StoredDocument, Writer, WriterMetadata, options_lost,
+    IfAbsent, Lookup, OPTIONS_LOST, Purpose, REPEAT_WHEN_UNLOCKED, Store, StoredDocument, Writer,
+    WriterMetadata, options_lost,
 };
 use comparison::{Known, compare_all, note_folders};
 use plan::{IngestPlan, Scopes};
@@ -48,10 +49,7 @@ use sink::Nowhere;
 pub fn refresh(store: &Store, paths: Paths<'_>) -> Result<IngestReport> {
     let request = IngestRequest::of_stored(store, paths, limits::LOCK_WAIT);
     run_again(&request).map_err(|error| match error.kind() {
-        ErrorKind::Locked => {
-            let hint = "wait until the other process has finished, then repeat the command";
-            error.map_hints(|_| hint.into())
-        }
+        ErrorKind::Locked => error.map_hints(|_| REPEAT_WHEN_UNLOCKED.into()),
         _ => error,
     })
 }
@@ -238,7 +236,7 @@ fn warning_of_options(plan: &IngestPlan) -> Warning {
 
 /// Returns the report of what [`run()`] would do. Writes nothing and takes no lock.
 pub fn preview(request: &IngestRequest<'_>, progress: &dyn Progress) -> Result<IngestReport> {
-    let reader = request.store.peek()?;
+    let reader = request.store.peek(Purpose::ReadWithin(request.wait))?;
     let known = reader.as_ref().map(|reader| (reader.root(), reader.options()));
     let mut plan = IngestPlan::new(request, known)?;
     let has_lost_options = reader.as_ref().is_some_and(|reader| reader.facts().has_lost_options);

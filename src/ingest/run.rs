@@ -14,7 +14,7 @@ use crate::corpus::{Root, Skipped};
 use crate::error::{ErrorKind, Result};
 use crate::position::ByteSpan;
 use crate::prepare::Preparation;
-use crate::store::{Store, StoredDocument, Writer};
+use crate::store::{Purpose, Store, StoredDocument, Writer};
 
 /// The number of files that are unpacked and processed together.
 const FILES_AT_ONCE: usize = 8192;
@@ -96,7 +96,7 @@ impl Run<'_> {
         documents: &[&StoredDocument],
         sink: &mut dyn Sink,
     ) -> Result<()> {
-        let reader = if documents.is_empty() { None } else { store.peek()? };
+        let reader = if documents.is_empty() { None } else { store.peek(Purpose::Read)? };
         let Some(reader) = reader else { return Ok(()) };
         let mut preparation = Preparation::new()?;
         for document in documents {

@@ -38,6 +38,10 @@ use crate::prepare::checksums::Checksums;
 use crate::trust::{Trust, Wish};
 use local::LocalEngine;
 
+/// What to do if another process has locked the store, and how long this one waits cannot be set.
+pub(crate) const REPEAT_WHEN_UNLOCKED: &str =
+    "wait until the other process has finished, then repeat the {command|call}";
+
 /// What to do if another process has locked the store.
 const LOCKED_HINT: &str = "wait until the other process has finished{, or wait longer with --wait SECONDS|, then repeat the call}";
 
@@ -155,11 +159,11 @@ impl Store {
 
     /// Opens the store for reading, after finishing edits that were interrupted.
     pub fn reader(&self, purpose: Purpose) -> Result<Box<dyn Reader>> {
-        let mut reader = self.engine.reader(purpose)?;
+        let mut reader = self.open(purpose)?;
         if reader.facts().is_interrupted {
             drop(reader);
             let finished = self.try_to_finish_edits();
-            reader = self.engine.reader(purpose)?;
+            reader = self.open(purpose)?;
             match finished {
                 Ok(warnings) => self.warn(warnings),
                 // Another process finishes the edit, or is about to make it.
@@ -183,6 +187,16 @@ impl Store {
         Ok(reader)
     }
 
+    /// Opens the newest generation. Most readers wait for a fixed time.
+    fn open(&self, purpose: Purpose) -> Result<Box<dyn Reader>> {
+        self.engine.reader(purpose).map_err(|error| match (error.kind(), purpose) {
+            (ErrorKind::Locked, Purpose::Read | Purpose::Search) => {
+                error.map_hints(|_| REPEAT_WHEN_UNLOCKED.into())
+            }
+            _ => error,
+        })
+    }
+
     /// Adds the warnings that [`Self::take_warnings`] does not return yet.
     fn warn(&self, warnings: Vec<Warning>) {
         let mut all = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,8 +209,8 @@ impl Store {
 
     /// Opens the store for reading, and leaves interrupted edits as they are; `None` if it does not
     /// exist.
-    pub fn peek(&self) -> Result<Option<Box<dyn Reader>>> {
-        match self.engine.reader(Purpose::Read) {
+    pub fn peek(&self, purpose: Purpose) -> Result<Option<Box<dyn Reader>>> {
+        match self.open(purpose) {
             Ok(reader) => Ok(Some(reader)),
             Err(error) if error.kind() == ErrorKind::StoreNotFound => Ok(None),
             Err(error) => Err(error),
@@ -205,7 +219,7 @@ impl Store {
 
     /// Returns whether the store exists. Does not wait for a program that locks it.
     pub fn exists(&self) -> Result<bool> {
-        match self.engine.reader(Purpose::ReadAtOnce) {
+        match self.engine.reader(Purpose::ReadWithin(Duration::ZERO)) {
             Ok(_) => Ok(true),
             Err(error) => match error.kind() {
                 ErrorKind::Locked => Ok(true),

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -140,8 +141,8 @@ pub type FrontMatterData = Option<Map<String, Value>>;
 pub enum Purpose {
     /// For everything except searches.
     Read,
-    /// Like [`Self::Read`], but fails with `LOCKED` instead of waiting for a program that locks the whole store.
-    ReadAtOnce,
+    /// Like [`Self::Read`], but fails with `LOCKED` if another program locks the whole store for this long.
+    ReadWithin(Duration),
     /// Also for searches.
     Search,
 }

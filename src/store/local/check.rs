@@ -83,13 +83,13 @@ impl Check {
     /// writers until [`Self::run`] is called.
     pub fn begin(path: &Path, wait: Duration) -> Result<Self> {
         // Fails before a lock file is created next to a file that is not a store.
-        drop(Snapshot::open(path)?);
+        drop(Snapshot::open_within(path, None, wait)?);
         let lock = match db::lock(path, wait) {
             Ok(lock) => Some(lock),
             Err(error) if error.kind() == ErrorKind::ReadOnly => None,
             Err(error) => return Err(error),
         };
-        let snapshot = Snapshot::open_locked(path, lock.as_ref())?;
+        let snapshot = Snapshot::open_within(path, lock.as_ref(), wait)?;
         let folder = folder(snapshot.path());
         let inspection = inspect(&folder);
         let mut faults = Vec::new();

@@ -227,7 +227,7 @@ impl StoreState {
     pub(super) fn open(path: &Path, purpose: Purpose) -> Result<Self> {
         let (snapshot, full_text) = match purpose {
             Purpose::Read => (Snapshot::open(path)?, None),
-            Purpose::ReadAtOnce => (Snapshot::open_at_once(path)?, None),
+            Purpose::ReadWithin(wait) => (Snapshot::open_within(path, None, wait)?, None),
             Purpose::Search => {
                 let (snapshot, full_text) = FullText::open(path)?;
                 (snapshot, Some(full_text))

@@ -355,8 +355,7 @@ fn connect_for_reading(
 ) -> Result<(Connection, Option<File>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = connect(path, path, flags)?;
-    let most = Duration::from_secs(limits::READER_WAIT_SECONDS as u64);
-    connection.busy_timeout(wait.min(most)).map_err(|error| store_error(path, error))?;
+    connection.busy_timeout(wait).map_err(|error| store_error(path, error))?;
     let probe = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
     let Err(error) = probe else { return Ok((connection, None)) };
     // SQLite reports a limit of open files as it does a log that it cannot open.

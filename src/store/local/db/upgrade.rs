@@ -26,27 +26,33 @@ impl Snapshot {
     /// Opens the store at `path` and pins its newest generation. A store with an older schema is
     /// migrated first.
     pub(in crate::store) fn open(path: &Path) -> Result<Self> {
-        Self::open_within(path, None, limits::LOCK_WAIT)
+        let reader_wait = Duration::from_secs(limits::READER_WAIT_SECONDS as u64);
+        Self::open_waiting(path, None, limits::LOCK_WAIT, reader_wait)
     }
 
-    /// Opens the store like [`Self::open`], but does not wait for another program.
-    pub(in crate::store) fn open_at_once(path: &Path) -> Result<Self> {
-        Self::open_within(path, None, Duration::ZERO)
+    /// Opens the store like [`Self::open`], but waits up to `wait` for another program. `lock` is the writer's lock if
+    /// the caller holds it.
+    pub(in crate::store) fn open_within(
+        path: &Path,
+        lock: Option<&File>,
+        wait: Duration,
+    ) -> Result<Self> {
+        Self::open_waiting(path, lock, wait, wait)
     }
 
-    /// Opens the store like [`Self::open`]. `lock` is the writer's lock if the caller holds it.
-    pub(in crate::store) fn open_locked(path: &Path, lock: Option<&File>) -> Result<Self> {
-        Self::open_within(path, lock, limits::LOCK_WAIT)
-    }
-
-    /// Opens the store like [`Self::open_locked`]. Waits up to `wait` for a writer, and for less time for a program that
-    /// locks the whole store.
-    fn open_within(path: &Path, lock: Option<&File>, wait: Duration) -> Result<Self> {
+    /// Opens the store like [`Self::open_within`]. Waits up to `wait` for a writer, and up to `reader_wait` for a program
+    /// that locks the whole store.
+    fn open_waiting(
+        path: &Path,
+        lock: Option<&File>,
+        wait: Duration,
+        reader_wait: Duration,
+    ) -> Result<Self> {
         if peek(path)? == Header::Absent {
             return Err(not_found(path));
         }
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
-        match Self::open_current(&path, lock, wait)? {
+        match Self::open_current(&path, lock, reader_wait)? {
             Some(snapshot) => Ok(snapshot),
             None => {
                 let migrated = RowWriter::open(&path, IfAbsent::Fail, wait)
@@ -55,7 +61,7 @@ impl Snapshot {
                     ErrorKind::ReadOnly => not_upgraded(&path),
                     _ => error,
                 })?;
-                Self::open_current(&path, lock, wait)?
+                Self::open_current(&path, lock, reader_wait)?
                     .ok_or_else(|| corrupt(&path, "it could not be upgraded"))
             }
         }
