@@ -1421,6 +1421,21 @@ fn a_problem_of_several_values_is_reported_once() {
 }
 
 #[test]
+fn the_name_of_a_document_is_no_new_key() {
+    let place = Place::ingested(&[("a.md", "---\nlines:\n  rs: 1\n---\n# A\n"), ("b.md", "")]);
+    let refused = place.run(&["meta", "add", "a.md", "b.md", "tags", "x"]).ends(2).json();
+    let error = &refused["error"];
+    assert_eq!(error["reason"], "NOT_IN_PLACE", "{refused}");
+    assert!(error["message"].as_str().unwrap().contains("b.md is the name of a document"));
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.ends_with("`mdsel meta set a.md 'b={md: VALUE}'`"), "{hint}");
+    place.run(&["meta", "set", "a.md", "b={md: [tags]}", "lines.md=2"]).success();
+    place.run(&["meta", "add", "a.md", "b.md", "x"]).success();
+    let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+    assert!(text.contains("\n  md: 2\n") && text.contains("b: {md: [tags, x]}\n"), "{text}");
+}
+
+#[test]
 fn a_key_that_is_given_twice_is_refused() {
     let place = Place::ingested(&[("a.md", "# A\n")]);
     let refused = place.run(&["meta", "set", "a.md", "a=2", "b=3", "a=4"]).ends(2);

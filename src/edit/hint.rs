@@ -7,7 +7,7 @@ use super::operation::Operation;
 use super::plan::ContentChange::{Delete, Insert, Replace};
 use super::plan::{EditScope, FrontMatterProblem, OutsideChange, Position, Refusal, is_line_start};
 use crate::address::FRONT_MATTER_PLACE;
-use crate::data::front_matter::{KeyChange, NO_KEY};
+use crate::data::front_matter::{KeyChange, KeyFaultKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ldmd::FaultKind;
 use crate::markdown::Dialect;
@@ -170,9 +170,7 @@ impl RefusedEdit<'_> {
             Refusal::NotATask { .. } => {
                 message!("list the tasks with `mdsel tasks --under {path}`", document)
             }
-            Refusal::NotInPlace(reason) => {
-                self.other_way_to_change_a_key(reason.starts_with(NO_KEY))
-            }
+            Refusal::NotInPlace(fault) => self.other_way_to_change_a_key(fault.kind),
             Refusal::LeavesOpen { .. } if Dialect::of(&self.place.document.stored.path) == Dialect::Mdx => {
                 "keep or add the line that closes it; if a regular expression is taken for it, pass --allow-change"
                     .into()
@@ -234,10 +232,19 @@ impl RefusedEdit<'_> {
     }
 
     /// Returns what to do about a key that cannot be changed alone, or that is missing.
-    fn other_way_to_change_a_key(&self, is_missing: bool) -> Message {
+    fn other_way_to_change_a_key(&self, fault: KeyFaultKind) -> Message {
         let document = &self.place.document.namespace;
+        let list_keys = || message!("list the keys with `mdsel meta --under {path}`", document);
         let first = match self.operation {
-            _ if is_missing => message!("list the keys with `mdsel meta --under {path}`", document),
+            _ if fault == KeyFaultKind::NoKey => list_keys(),
+            Operation::Key(change) if fault == KeyFaultKind::Document => {
+                let (outer, last) = split_key(change.key());
+                return message!(
+                    "name one document; if it is a key, write it with `mdsel meta set {path} {}`",
+                    document,
+                    format!("{outer}={{{last}: VALUE}}")
+                );
+            }
             Operation::Key(KeyChange::Add(key, _) | KeyChange::Remove(key, _)) => message!(
                 "set the whole list with `mdsel meta set {path} {}`",
                 document,
@@ -250,7 +257,7 @@ impl RefusedEdit<'_> {
                 document,
                 parent(key)
             ),
-            _ => message!("list the keys with `mdsel meta --under {path}`", document),
+            _ => list_keys(),
         };
         message!(
             "{}, or edit the whole front matter with `mdsel replace {path} --content-file FILE`",
@@ -662,6 +669,11 @@ impl RefusedEdit<'_> {
             }
         }
     }
+}
+
+/// The key above the one that ends with the name of a document, and that one.
+fn split_key(key: &str) -> (&str, &str) {
+    key.split("::").next().and_then(|name| name.rsplit_once('.')).unwrap_or_default()
 }
 
 /// The key above a nested one.

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::write::Writer;
-use super::{KeyChange, NO_KEY, TextSplice};
+use super::{KeyChange, KeyFault, TextSplice};
 use crate::markdown::front_matter::Format;
 use crate::position::{ByteSpan, dominant_line_end, lines, next_line_start};
 
@@ -81,15 +81,15 @@ impl<'a> KeyPosition<'a> {
         &self,
         change: &KeyChange,
         old: Option<&Value>,
-    ) -> Result<TextSplice, String> {
+    ) -> Result<TextSplice, KeyFault> {
         let old = old.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let (layout, entry, rest) = find(self.layout, change.key())?;
-        match (change, entry) {
+        let splice = match (change, entry) {
             (KeyChange::Set(_, value), Some(index)) => self.set(&layout.entries[index], value, old),
             (KeyChange::Set(_, value), None) => self.insert(layout, &rest, value),
             (KeyChange::Unset(_), Some(index)) => self.unset(layout, index),
             (KeyChange::Unset(key) | KeyChange::Remove(key, _), None) => {
-                Err(format!("{NO_KEY} {key}"))
+                return Err(KeyFault::no_key(key));
             }
             (KeyChange::Add(_, value), None) => {
                 self.insert(layout, &rest, &Value::Array(vec![value.clone()]))
@@ -98,7 +98,8 @@ impl<'a> KeyPosition<'a> {
             (KeyChange::Remove(_, value), Some(index)) => {
                 self.remove(&layout.entries[index], value, old)
             }
-        }
+        };
+        Ok(splice?)
     }
 
     fn line_end(&self) -> &'static str {

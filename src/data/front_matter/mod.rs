@@ -9,9 +9,12 @@ mod toml;
 mod write;
 mod yaml;
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use crate::data::scalar;
+use crate::links::is_markdown;
 use crate::markdown::front_matter::{Format, parse, parse_value, plain_scalar};
 use crate::markdown::slug::fold;
 use crate::position::ByteSpan;
@@ -19,8 +22,44 @@ use crate::visible::quoted;
 use layout::KeyPosition;
 use write::Writer;
 
-/// How the reason begins why a key that is not there cannot be changed.
-pub(crate) const NO_KEY: &str = "there is no key";
+/// Why a key cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFault {
+    /// The kind of the reason.
+    pub kind: KeyFaultKind,
+    /// The reason in words.
+    pub reason: String,
+}
+
+/// The kinds of reasons why a key cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyFaultKind {
+    /// The key is not there.
+    NoKey,
+    /// The key would be made, and is the name of a document.
+    Document,
+    /// Another reason.
+    Other,
+}
+
+impl KeyFault {
+    /// Returns the reason that `key` is not there.
+    pub(crate) fn no_key(key: &str) -> Self {
+        Self { kind: KeyFaultKind::NoKey, reason: format!("there is no key {key}") }
+    }
+}
+
+impl From<String> for KeyFault {
+    fn from(reason: String) -> Self {
+        Self { kind: KeyFaultKind::Other, reason }
+    }
+}
+
+impl fmt::Display for KeyFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
 
 /// A change of one key. A key with dots is a key of a nested mapping, unless there is a key with
 /// these dots.
@@ -105,7 +144,7 @@ pub fn splice(
     text: &str,
     format: Format,
     change: &KeyChange,
-) -> Result<Option<TextSplice>, String> {
+) -> Result<Option<TextSplice>, KeyFault> {
     let read = |text: &str| match parse(text.as_bytes(), format)? {
         Some(map) => Ok(map),
         None => Err("it is not a mapping".to_owned()),
@@ -115,7 +154,7 @@ pub fn splice(
         && let KeyChange::Set(_, value) | KeyChange::Add(_, value) = change
         && has_null(value)
     {
-        return Err("TOML has no null".to_owned());
+        return Err("TOML has no null".to_owned().into());
     }
     let Some(expected) = expected(&old, change)? else { return Ok(None) };
     let layout = match format {
@@ -134,7 +173,8 @@ pub fn splice(
             return Err(format!(
                 "the key {} cannot be changed in place without a change to another value",
                 change.key()
-            ));
+            )
+            .into());
         }
         Ok(splice)
     };
@@ -209,21 +249,31 @@ fn exact_value_at<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Valu
 fn expected(
     old: &Map<String, Value>,
     change: &KeyChange,
-) -> Result<Option<Map<String, Value>>, String> {
+) -> Result<Option<Map<String, Value>>, KeyFault> {
     let key = change.key();
     if key.is_empty() || key.split('.').any(str::is_empty) && !old.contains_key(key) {
-        return Err(format!("{key} is not a key", key = quoted(&key)));
+        return Err(format!("{key} is not a key", key = quoted(&key)).into());
     }
     if key.starts_with(['"', '\'', '`']) && !old.contains_key(key) {
-        return Err(format!("the key {key} is in quotes; write it without them"));
+        return Err(format!("the key {key} is in quotes; write it without them").into());
     }
     let path = path_of(old, key);
     let mut new = old.clone();
     let Some((last, outer)) = path.split_last() else { return Ok(None) };
+    // One document was meant too many.
+    let is_document =
+        |name: &&str| name.rsplit_once('.').is_some_and(|(_, extension)| is_markdown(extension));
+    if !change.needs_key()
+        && let Some(name) = key.split("::").next().filter(is_document)
+        && let Some(first) = path.first().filter(|first| !old.contains_key(*first))
+    {
+        let reason = format!("{name} is the name of a document, and there is no key {first}");
+        return Err(KeyFault { kind: KeyFaultKind::Document, reason });
+    }
     let mut map = &mut new;
     for part in outer {
         if change.needs_key() && !map.contains_key(part) {
-            return Err(format!("{NO_KEY} {key}"));
+            return Err(KeyFault::no_key(key));
         }
         let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
         map = inner.as_object_mut().ok_or_else(|| format!("the value of {part} is no mapping"))?;
@@ -232,7 +282,7 @@ fn expected(
     if !map.contains_key(last)
         && let Some(other) = map.keys().find(|other| fold(other) == fold(last))
     {
-        return Err(format!("{NO_KEY} {last}, but {other}"));
+        return Err(KeyFault::no_key(&format!("{last}, but {other}")));
     }
     match change {
         KeyChange::Set(_, value) => {
@@ -240,7 +290,7 @@ fn expected(
         }
         KeyChange::Unset(_) => {
             if map.remove(last).is_none() {
-                return Err(format!("{NO_KEY} {key}"));
+                return Err(KeyFault::no_key(key));
             }
         }
         KeyChange::Add(_, value) => match map.entry(last.clone()).or_insert(Value::Null) {
@@ -250,13 +300,13 @@ fn expected(
                 }
             }
             empty @ Value::Null => *empty = Value::Array(vec![value.clone()]),
-            _ => return Err(format!("the value of {key} is no list")),
+            _ => return Err(format!("the value of {key} is no list").into()),
         },
         KeyChange::Remove(_, value) => match map.get_mut(last) {
             Some(Value::Array(values)) => values.retain(|one| one != value),
             Some(Value::Null) => {}
-            Some(_) => return Err(format!("the value of {key} is no list")),
-            None => return Err(format!("{NO_KEY} {key}")),
+            Some(_) => return Err(format!("the value of {key} is no list").into()),
+            None => return Err(KeyFault::no_key(key)),
         },
     }
     Ok((new != *old).then_some(new))

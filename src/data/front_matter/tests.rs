@@ -6,6 +6,7 @@ use super::*;
 fn changed(format: Format, text: &str, change: &KeyChange) -> Result<String, String> {
     splice(text, format, change)
         .map(|splice| splice.map_or_else(|| text.to_owned(), |splice| splice.apply(text)))
+        .map_err(|fault| fault.reason)
 }
 
 fn set(key: &str, value: &str) -> KeyChange {
@@ -309,6 +310,8 @@ fn what_cannot_be_changed_in_place_is_refused() {
         ("- a\n", set("a", "2"), "not a mapping"),
         ("a: 1\n", set("", "2"), "not a key"),
         ("a: 1\n", set("b..c", "2"), "not a key"),
+        ("a: 1\n", set("b.md", "2"), "b.md is the name of a document, and there is no key b"),
+        ("a: 1\n", add("c/b.MDX::@frontmatter", "2"), "the name of a document"),
     ] {
         let fault = changed(Format::Yaml, text, &change).unwrap_err();
         assert!(fault.contains(part), "{text:?} {change:?}: {fault}");
@@ -642,7 +645,7 @@ fn changes_of_real_front_matter_change_one_value() {
             Ok(None) => {}
             Ok(Some(_)) => made += usize::from(check(&text, &change)),
             Err(reason) => {
-                *refused.entry(reason.split(':').next_back().unwrap().to_owned()).or_default() += 1;
+                *refused.entry(reason.reason.split(':').next_back().unwrap().to_owned()).or_default() += 1;
             }
         }
     }

@@ -9,7 +9,7 @@ use super::refusal::{OutsideChange, Refusal};
 use super::text::{dominant_line_end, is_line_start, with_line_ends};
 use super::version::Version;
 use super::{Allow, Plan, Side, Splice, SpliceEffects, apply};
-use crate::data::front_matter::{self, KeyChange, NO_KEY};
+use crate::data::front_matter::{self, KeyChange, KeyFault};
 use crate::markdown;
 use crate::markdown::cells::cells;
 use crate::markdown::contents::{Contents, Row, Table};
@@ -386,10 +386,10 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
     let (file, floor) = (old.bytes(), old.floor());
     let Some(found) = detect(file, floor) else { return made(old, change, allow) };
     if let Some(fault) = found.fault {
-        return Err(Refusal::NotInPlace(format!("the front matter cannot be parsed: {fault}")));
+        return Err(not_in_place(format!("the front matter cannot be parsed: {fault}")));
     }
     let text = std::str::from_utf8(found.text.of(file));
-    let text = text.map_err(|_| Refusal::NotInPlace("the front matter is not UTF-8".to_owned()))?;
+    let text = text.map_err(|_| not_in_place("the front matter is not UTF-8".to_owned()))?;
     let splice = front_matter::splice(text, found.format, change).map_err(Refusal::NotInPlace)?;
     let splice = match splice {
         None => exact(old, ByteSpan::new(found.text.start, found.text.start), Vec::new()),
@@ -414,10 +414,14 @@ fn key_plan(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Ref
     finish(old, splice, &expected(true, FrontMatterEdit::Kept), &Wanted::Same, allow)
 }
 
+fn not_in_place(reason: String) -> Refusal {
+    Refusal::NotInPlace(reason.into())
+}
+
 /// Plans front matter with one key for a file without any.
 fn made(old: &Version, change: &KeyChange, allow: Allow) -> Result<Plan, Refusal> {
     if change.needs_key() {
-        return Err(Refusal::NotInPlace(format!("{NO_KEY} {}", change.key())));
+        return Err(Refusal::NotInPlace(KeyFault::no_key(change.key())));
     }
     let splice = front_matter::splice("", Format::Yaml, change).map_err(Refusal::NotInPlace)?;
     let lines = splice.map_or_else(String::new, |splice| splice.apply(""));

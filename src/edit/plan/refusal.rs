@@ -5,6 +5,7 @@
 
 use super::Allow;
 use crate::count::counted;
+use crate::data::front_matter::KeyFault;
 use crate::ldmd::MarkerProblem;
 use crate::limits::{self, Limit};
 use crate::visible::quoted;
@@ -170,7 +171,7 @@ pub enum Refusal {
     },
     /// A key of front matter cannot be changed without changing anything else.
     #[error("{0}")]
-    NotInPlace(String),
+    NotInPlace(KeyFault),
     /// A code fence, comment or HTML block of the content is not closed.
     #[error(
         "line {line} of the content opens a code fence, comment or HTML block that is not closed"
