@@ -7,7 +7,8 @@
 //! - a command is between backticks, or is the whole template: `` `mdsel read {path} -f raw` ``;
 //! - an option is a word such as `--depth` or `-e`;
 //! - `{}` is the next argument, in a command one word or the words of a [`Message`]; `{path}` is the path or the
-//!   address of a document, which does not begin with a hyphen in a command;
+//!   address of a document, which does not begin with a hyphen in a command; `{value}` is a value to give, outside of a
+//!   command;
 //! - `{A|B}` is A on the command line, and B in a call of a tool; neither has arguments.
 
 use std::borrow::Cow;
@@ -48,6 +49,11 @@ pub(crate) trait Wording {
     /// Returns the text for an option.
     fn option<'a>(&self, option: &'a str) -> Cow<'a, str> {
         option.into()
+    }
+
+    /// Returns a value as the user gives it.
+    fn value(&self, text: &str) -> String {
+        shell_word(text)
     }
 
     /// Returns the one of two texts that this interface prints.
@@ -206,9 +212,14 @@ impl Writer<'_> {
                     (Some((command_line, tool)), _) => {
                         self.template(self.wording.choose(command_line, tool), arguments);
                     }
-                    (None, Some(argument)) if matches!(place, "" | "path") => {
+                    (None, Some(argument)) if matches!(place, "" | "path" | "value") => {
                         arguments.next();
-                        self.message(argument);
+                        if place == "value" {
+                            let text = argument.render(self.wording);
+                            self.text.push_str(&self.wording.value(&text));
+                        } else {
+                            self.message(argument);
+                        }
                     }
                     // JSON has braces, too.
                     _ => {
@@ -349,7 +360,12 @@ pub(crate) const fn check(template: &str, count: usize) {
     let (mut at, mut places) = (0, 0);
     while at < bytes.len() {
         let (_, rest) = bytes.split_at(at);
-        if matches!(rest, [b'{', b'}', ..] | [b'{', b'p', b'a', b't', b'h', b'}', ..]) {
+        if matches!(
+            rest,
+            [b'{', b'}', ..]
+                | [b'{', b'p', b'a', b't', b'h', b'}', ..]
+                | [b'{', b'v', b'a', b'l', b'u', b'e', b'}', ..]
+        ) {
             places += 1;
         }
         at += 1;
@@ -415,6 +431,10 @@ mod tests {
             format!("<{option}>").into()
         }
 
+        fn value(&self, text: &str) -> String {
+            text.to_owned()
+        }
+
         fn choose<'a>(&self, _command_line: &'a str, tool: &'a str) -> &'a str {
             tool
         }
@@ -432,5 +452,10 @@ mod tests {
         }
         let data = message!("{} and {}", "--to", "`mdsel find x`");
         assert_eq!(data.render(&Marked), "--to and `mdsel find x`");
+        let value = message!("write {value} for that", "/a b");
+        assert_eq!(
+            (value.to_string(), value.render(&Marked)),
+            ("write '/a b' for that".into(), "write /a b for that".into())
+        );
     }
 }

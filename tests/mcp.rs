@@ -253,6 +253,29 @@ fn hints_and_warnings_of_edits_name_arguments() {
     assert!(text.contains("`mdsel ldmd get ld.md --id p --depth 0` leaves them out"), "{text}");
 }
 
+#[test]
+fn a_call_gives_the_names_in_messages_without_quotes() {
+    let place = Place::ingested(&[
+        ("part x one/z.md", "# Z\n"),
+        ("y.md", "# Y\n\n## The part x of it\n"),
+        ("my lib-1.2/a.md", "# A\n\n## my lib\n"),
+    ]);
+    let mut server = Server::start(&place, &[]);
+    for (name, written) in
+        [("part x", "write /part x for the title"), ("my lib", "; write /my lib for that")]
+    {
+        let (text, _) = server.call("overview", &json!({ "documents": name }));
+        assert!(text.contains(written), "{text}");
+        let (text, is_error) = server.call("read", &json!({ "addresses": format!("/{name}") }));
+        assert!(!is_error, "{text}");
+        let toc = place.run(&["toc", name, "-f", "text"]);
+        let written = format!("write '/{name}' for ");
+        assert!((toc.text() + &toc.stderr).contains(&written), "{}", toc.stderr);
+    }
+    let (text, is_error) = server.call("search", &json!({ "patterns": "x", "context": 5000 }));
+    assert!(is_error && text.contains("more than the limit context-lines"), "{text}");
+}
+
 /// A server that only reads has no tool that updates the store.
 #[test]
 fn a_stale_answer_names_the_command_that_a_person_can_run() {

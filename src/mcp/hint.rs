@@ -42,6 +42,10 @@ impl Wording for ToolCalls<'_> {
         if is_known { argument.into() } else { option.into() }
     }
 
+    fn value(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
     fn choose<'a>(&self, _command_line: &'a str, tool: &'a str) -> &'a str {
         tool
     }

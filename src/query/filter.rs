@@ -28,7 +28,7 @@ use crate::glob::{Globs, is_glob};
 use crate::limits;
 use crate::links::file_name;
 use crate::markdown::outline::{BlockType, NodeKind, Section};
-use crate::message::{Message, message, shell_word};
+use crate::message::{Message, message};
 use crate::percent::percent_decode;
 use crate::position::{ByteSpan, LineIndex};
 use crate::store::{DocumentFilter, Lookup, SectionFilter, StoredDocument, Under};
@@ -198,10 +198,11 @@ fn known_collection(session: &Session<'_>, name: &str) -> Result<()> {
 pub(super) fn shadowed(session: &Session<'_>, name: &str, taken: &str) -> Result<Option<Warning>> {
     let is_title = !session.reader.documents(&Lookup::Titles(&[name]), None, 1)?.is_empty();
     Ok(is_title.then(|| {
-        let message = format!(
-            "{name} was read as {taken}, and is also the title of a section; write {title} for that",
-            name = quoted(&name),
-            title = shell_word(&format!("/{name}"))
+        let message = message!(
+            "{} was read as {}, and is also the title of a section; write {value} for that",
+            quoted(&name).to_string(),
+            taken,
+            format!("/{name}")
         );
         Warning::new("SHADOWED_TITLE", message)
     }))
@@ -226,8 +227,8 @@ fn instead_of_glob(session: &Session<'_>, address: &str) -> Result<Message> {
     let takes_some = documents::meant(session, &below, &[])?.is_ok_and(|found| !found.is_empty());
     let glob = if takes_some { &below } else { address };
     Ok(message!(
-        "no document matches this glob, and no section has this name; to filter paths, use {-g|globs} {}",
-        shell_word(glob)
+        "no document matches this glob, and no section has this name; to filter paths, use {-g|globs} {value}",
+        glob
     ))
 }
 
@@ -257,8 +258,8 @@ fn by_title(
         ByTitle::Part => {
             may_be.push(section);
             let message = message!(
-                "no folder has this name, but the names of folders and a title contain it; write {} for the title",
-                shell_word(&format!("/{name}"))
+                "no folder has this name, but the names of folders and a title contain it; write {value} for the title",
+                format!("/{name}")
             );
             return Ok(Err(AddressError::new(FaultCode::Ambiguous, message).suggest(may_be)));
         }
