@@ -182,7 +182,7 @@ fn numbers_outside_their_range_are_reported_and_never_wrap() {
         &["toc", "--max-level", "0"],
         &["toc", "--max-level", "7"],
         &["find", "A", "--level", "7"],
-        &["search", "-F", "alpha", "-C", &most],
+        &["search", "-F", "alpha", "-C", &more],
         &["links", "tree", "a.md", "--max-hops", &more],
         &["context", "a.md", "--links", "-1"],
         &["ldmd", "get", "a.md", "--id", "x", "--depth", &more],

@@ -586,7 +586,7 @@ fn context_lines_counts_and_files_are_printed() {
     assert!(run(&["-q"]).stderr.is_empty());
     let words = place.run(&["search", "-c", "hit"]).success().json();
     assert_eq!(words["total"], 2, "a word search counts sections");
-    assert_eq!(run(&["-C", "5000"]).ends(2).code(), "USAGE");
+    assert_eq!(run(&["-C", "5000"]).ends(2).code(), "LIMIT");
     for command in [&["search", "hit"][..], &["context", "--query", "hit"]] {
         let passage = |chars: &str| place.run(&[command, &["--passage", chars]].concat());
         passage("20000").success();

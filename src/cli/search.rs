@@ -10,7 +10,6 @@ use super::global::{Global, GlobalArgs};
 use super::print::kept;
 use super::{habits, store};
 use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::limits;
 use crate::message::shell_value;
 use crate::output::Format;
 use crate::query::search::{
@@ -66,13 +65,13 @@ pub(super) struct SearchArgs {
     #[arg(short = 'n', long = "line-number", hide = true)]
     line_number: bool,
     /// Show N lines after each match
-    #[arg(short = 'A', long, value_name = "N", value_parser = context_lines)]
+    #[arg(short = 'A', long, value_name = "N")]
     after_context: Option<usize>,
     /// Show N lines before each match
-    #[arg(short = 'B', long, value_name = "N", value_parser = context_lines)]
+    #[arg(short = 'B', long, value_name = "N")]
     before_context: Option<usize>,
     /// Show N lines before and after each match
-    #[arg(short = 'C', long, value_name = "N", value_parser = context_lines)]
+    #[arg(short = 'C', long, value_name = "N")]
     context: Option<usize>,
     /// Print only the number of hits in each document, with those that --keep-duplicates adds
     #[arg(short, long, conflicts_with_all = ["files", "quiet"])]
@@ -98,15 +97,6 @@ pub(super) struct SearchArgs {
     limit: Option<usize>,
     #[command(flatten)]
     after: AfterArgs,
-}
-
-/// Parses a number of lines around a match.
-fn context_lines(text: &str) -> std::result::Result<usize, String> {
-    match text.parse() {
-        Ok(lines) if lines <= limits::MAX_CONTEXT_LINES => Ok(lines),
-        Ok(_) => Err(format!("exceeds {}", limits::row::MAX_CONTEXT_LINES)),
-        Err(_) => Err("not a number of lines".to_owned()),
-    }
 }
 
 impl AnyCommand for SearchArgs {

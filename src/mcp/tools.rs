@@ -17,13 +17,14 @@ use crate::output::Format;
 use crate::visible::quoted;
 
 /// Names that models give to tools, and what does the same here, in which `this` stands for the name.
-const OTHER_NAMES: [(&[&str], &str); 6] = [
+const OTHER_NAMES: [(&[&str], &str); 7] = [
     (&["toc", "outline", "list", "ls", "index", "status", "prime", "tree", "glob"], "overview"),
     (&["grep", "rg", "ask"], "search"),
     (&["select", "get", "cat", "open", "view"], "read"),
     (&["links", "backlinks"], "neighbors"),
     (&["tables", "tasks", "code", "meta"], "query with this as its kind"),
-    (&["replace", "insert", "delete", "rename", "move", "task"], "edit with this as its operation"),
+    (&["replace", "insert", "delete", "rename", "move"], "edit with this as its operation"),
+    (&["task"], "edit with done or open as its operation"),
 ];
 
 /// Returns what does the same as the tool called `name` of another program, such as `read_file` or `mcp__mdsel__read`.
@@ -36,9 +37,11 @@ fn own_name(name: &str) -> Option<String> {
         let (_, own) = OTHER_NAMES.iter().find(|(others, _)| others.contains(&word))?;
         Some(own.replace("this", word))
     };
+    // What writes is meant, as in `find_and_replace`.
+    let change = words().filter_map(other).find(|own| own.ends_with(" its operation"));
     let near = || tools.into_iter().find(|own| is_near(&name, own)).map(str::to_owned);
     // The last word says more, as in `get_links`.
-    own.map(str::to_owned).or_else(|| words().rev().find_map(other)).or_else(near)
+    change.or(own.map(str::to_owned)).or_else(|| words().rev().find_map(other)).or_else(near)
 }
 
 /// A tool that a call can name.
@@ -324,10 +327,18 @@ mod tests {
             ("get_links", "use neighbors; "),
             ("serch", "use search; "),
             ("edit_file", "the tools are "),
+            ("find_and_replace", "the tools are "),
             ("weather", "the tools are "),
         ] {
             let error = ToolName::named(name, false).unwrap_err();
             assert!(error.hint().starts_with(hint), "{name}");
+        }
+        for (name, hint) in [
+            ("edit_file", "use edit; "),
+            ("find_and_replace", "use edit with replace as its operation; "),
+            ("complete_task", "use edit with done or open as its operation; "),
+        ] {
+            assert!(ToolName::named(name, true).unwrap_err().hint().starts_with(hint), "{name}");
         }
         for (names, _) in OTHER_NAMES {
             assert!(names.iter().all(|name| ToolName::ALL.iter().all(|tool| tool.name() != *name)));
