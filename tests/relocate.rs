@@ -1615,6 +1615,9 @@ fn targets_for_generators_that_lead_elsewhere_are_named() {
         ),
         ("example.md", "# E\n\n    [o](other.md) is not b\n\n```md\n    [b](b.md)\n```\n"),
         ("page.mdx", "import B from './b.md'\n\n<Link to=\"b.md\">B</Link>\n"),
+        ("a-tab.md", "!!! note\n\n\t[b](b.md)\n"),
+        ("site/docs/c.md", "# C\n"),
+        ("site/i18n/p.mdx", "import C from '@site/docs/c.md'\nimport D from '@site/docs/d.md'\n"),
         (
             "hugo/a.md",
             "See {{< ref \"../b.md\" >}} and\n[x]({{% relref path=\"b.md#set-up\" %}}),\nnot `{{< ref \"../b.md\" >}}`.\n",
@@ -1636,9 +1639,19 @@ fn targets_for_generators_that_lead_elsewhere_are_named() {
         said(&moved),
         [
             format!("{html}1 line: page.mdx:3"),
-            format!("{message}5 lines: hugo/a.md:1, hugo/a.md:2, mk.md:3, mk.md:7, page.mdx:1")
+            format!(
+                "{message}6 lines: a-tab.md:3, hugo/a.md:1, hugo/a.md:2, mk.md:3, mk.md:7, ..."
+            )
         ]
     );
+    assert!(said(&["move", "site/i18n/p.mdx", "site/docs/p.mdx"]).is_empty());
+    let moved = said(&["move", "site/docs/c.md", "site/docs/e.md"]);
+    assert_eq!(moved, [format!("{message}1 line: site/docs/p.mdx:1")]);
+    // The root is in the folder of the site.
+    place.run(&["ingest", "--db", "docs.db", "--root", "site/docs", "site/docs"]).success();
+    place.write("site/docs/p.mdx", "import C from '@site/docs/e.md'\n");
+    let command = ["move", "e.md", "g.md", "--db", "docs.db", "--refresh"];
+    assert_eq!(said(&command), [format!("{message}1 line: p.mdx:1")]);
 }
 
 #[test]

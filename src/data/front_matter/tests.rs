@@ -645,7 +645,9 @@ fn changes_of_real_front_matter_change_one_value() {
             Ok(None) => {}
             Ok(Some(_)) => made += usize::from(check(&text, &change)),
             Err(reason) => {
-                *refused.entry(reason.reason.split(':').next_back().unwrap().to_owned()).or_default() += 1;
+                *refused
+                    .entry(reason.reason.split(':').next_back().unwrap().to_owned())
+                    .or_default() += 1;
             }
         }
     }

@@ -5,18 +5,18 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
 use super::link_comparison::LinkComparison;
-use super::new_version::NewVersion;
 use super::on_lines_at;
 use crate::edit::plan::Version;
 use crate::error::{Result, Warning};
 use crate::limits;
-use crate::links::{Kind, Outgoing, StoredLink, file_stem};
+use crate::links::{Kind, Outgoing, StoredLink, file_name, file_stem, folder_of, join};
 use crate::markdown::front_matter::detect;
 use crate::markdown::links::unescaped;
 use crate::markdown::outline::{BlockType, NodeKind};
@@ -37,7 +37,10 @@ const ATTRIBUTE: &str = r#"(?i-u)\s(?:href|src|to)\s*=\s*(?:"([^"]*)"|'([^']*)'|
 const WIKILINK: &str = r"(?-u)\[\[([^\[\]|\r\n]+)(?:\|[^\[\]\r\n]*)?\]\]";
 
 /// An import or export of MDX from a file.
-const IMPORT: &str = r#"(?m-u)^(?:import|export)\s[^'";]*["'](\.{0,2}/[^'"\r\n]+)["']"#;
+const IMPORT: &str = r#"(?m-u)^(?:import|export)\s[^'";]*["']((?:\.{0,2}|@site)/[^'"\r\n]+)["']"#;
+
+/// What a path begins with that is below the folder of the site, as Docusaurus reads it.
+const IN_SITE: &str = "@site/";
 
 /// A shortcode of Hugo that is replaced by the path of a page.
 const SHORTCODE: &str = r#"(?-u)\{\{[<%]\s*(?:rel)?ref\s+(?:path\s*=\s*)?(?:"([^"\r\n]+)"|`([^`\r\n]+)`|([^\s"`<>%]+))"#;
@@ -57,12 +60,12 @@ enum Place {
 impl Place {
     const ALL: [Self; 3] = [Self::Html, Self::FrontMatter, Self::Generated];
 
-    /// Returns texts of which a document with such a target contains one.
+    /// Returns texts of which a document with such a target contains one, if it is not in indented code.
     fn marks(self) -> &'static [&'static str] {
         match self {
             Self::Html => &["href", "src", "to="],
             Self::FrontMatter => &["\"[[", "'[["],
-            Self::Generated => &["import", "export", "{{<", "{{%", "    "],
+            Self::Generated => &["import", "export", "{{<", "{{%"],
         }
     }
 
@@ -119,18 +122,23 @@ fn others(comparison: &LinkComparison<'_>) -> Result<(Vec<StoredDocument>, Vec<P
         TrigramQuery::all_of(trigrams.map(TrigramQuery::Has).collect())
     };
     let renamed = comparison.versions.values().filter(|version| version.is_renamed);
-    let names = renamed.flat_map(|version: &NewVersion| {
-        let name = file_stem(&version.old.stored.path);
-        let encoded = percent_encode(name, |scalar| scalar.is_ascii_graphic());
-        [has_all(name), has_all(&encoded), has_all(&name.replace('&', "&amp;"))]
-    });
-    let names = TrigramQuery::any_of(names.collect());
+    let paths: Vec<&str> = renamed.map(|version| version.old.stored.path.as_str()).collect();
+    let has_one = |name: fn(&str) -> &str| {
+        let names = paths.iter().map(|path| name(path)).flat_map(|name| {
+            let encoded = percent_encode(name, |scalar| scalar.is_ascii_graphic());
+            [has_all(name), has_all(&encoded), has_all(&name.replace('&', "&amp;"))]
+        });
+        TrigramQuery::any_of(names.collect())
+    };
+    let names = has_one(file_stem);
     let reader = comparison.session.reader;
     let (mut all, mut cut) = (BTreeSet::new(), Vec::new());
     // The limit is one of each kind, so that many of one do not hide the others.
     for place in Place::ALL {
         let marks = place.marks().iter().map(|mark| has_all(mark));
         let query = names.clone().and(TrigramQuery::any_of(marks.collect()));
+        // Generators that read indented code as Markdown need the extension. No trigram finds a tab.
+        let query = if place == Place::Generated { query.or(has_one(file_name)) } else { query };
         let mut ids = match reader.candidates(&query)? {
             Some(ids) => ids,
             // Each document may have such a target.
@@ -225,10 +233,16 @@ fn changed<'a>(
         }
         if let Some(at) = target {
             let (line, target) = (lines.line_of(at), String::from_utf8_lossy(text).into_owned());
+            let old = old_of_line(line);
+            if let Some(path) = target.strip_prefix(IN_SITE) {
+                if is_elsewhere_in_site(comparison, old, new, path)? {
+                    places.push((Place::Generated, new.stored.path.clone(), line));
+                }
+                continue;
+            }
             let by_path = StoredLink { kind: Kind::Markdown, target, line };
             // A shortcode finds a page by its path, or else by its name in another folder.
             let by_name = StoredLink { kind: Kind::Wikilink, ..by_path.clone() };
-            let old = old_of_line(line);
             let is_path = !comparison.was_broken(old, &by_path)?;
             let before = if is_path { &by_path } else { &by_name };
             let is_same = comparison.is_same(old, before, new, &by_path)?
@@ -249,6 +263,39 @@ fn changed<'a>(
         }
     }
     Ok(places)
+}
+
+/// Returns whether a document is no longer at `path` below the folder of the site. That folder contains the document of
+/// the import, and is the nearest one in which there was a document at the path.
+fn is_elsewhere_in_site(
+    comparison: &LinkComparison<'_>,
+    old: &Rc<OpenDocument>,
+    new: &Rc<OpenDocument>,
+    path: &str,
+) -> Result<bool> {
+    let roots = comparison.session.reader.roots();
+    let link = |document: &OpenDocument, to: &str| {
+        let (_, below) = roots.of(&document.stored.path);
+        let target = format!("{}{to}", "../".repeat(below.matches('/').count()));
+        StoredLink { kind: Kind::Markdown, target, line: 0 }
+    };
+    let (root, below) = roots.of(&old.stored.path);
+    let inside = std::iter::successors(Some(folder_of(below)), |&folder| {
+        (!folder.is_empty()).then(|| folder_of(folder))
+    });
+    let inside = inside.filter_map(|folder| join(folder, path));
+    // The root may be in the folder of the site.
+    let above = root.folder.ancestors().skip(1).filter_map(|site| {
+        let root = root.folder.strip_prefix(site).ok()?;
+        Some(Path::new(path).strip_prefix(root).ok()?.to_str()?.to_owned())
+    });
+    for to in inside.chain(above) {
+        let before = link(old, &to);
+        if !comparison.was_broken(old, &before)? {
+            return Ok(!comparison.is_same(old, &before, new, &link(new, &to))?);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the links of indented code that some generators read as Markdown below the line of a note or a tab. The
