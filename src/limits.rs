@@ -148,6 +148,8 @@ limits! {
          needs more is refused";
     MAX_HTML_DOCUMENTS = 1_000, "html-documents",
         "documents in which a move searches for targets of one kind that it does not rewrite";
+    MAX_INDENTED_NESTING = 4, "indented-nesting",
+        "levels of indented code in indented code in which a move searches for targets; deeper ones are not searched";
     MAX_QUERY_BYTES = 2048, "query-bytes",
         "bytes of a query; of a longer query only the words are searched, without its operators";
     MAX_QUERY_GROUPS = 32, "query-groups",

@@ -928,6 +928,11 @@ fn a_budget_cuts_the_list_of_what_was_changed_and_not_the_change() {
     assert!(refused.stderr.contains("no file was written: the answer does not fit"));
     let answer = place.run(&[&out[..], &["600"]].concat()).success().json();
     assert_eq!(answer["warnings"][0]["code"], "FILES_LEFT_OUT");
+    let message = format!(
+        "60 files are written, and {} of them are listed",
+        answer["code"].as_array().unwrap().len()
+    );
+    assert_eq!(answer["warnings"][0]["message"], message);
     assert_eq!(answer["next"], serde_json::Value::Null);
     assert_eq!(std::fs::read_dir(place.join("o")).unwrap().count(), 60);
 }

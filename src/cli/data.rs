@@ -13,9 +13,8 @@ use super::args::{FilterArgs, ListArgs, PlaceFilterArgs, RecordArgs};
 use super::completers::addresses;
 use super::global::Global;
 use super::read_command::{QueryArguments, purpose};
-use super::store::shown;
-use crate::error::{Error, ErrorKind, Result, Warning};
-use crate::output::{RecordForm, write};
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::RecordForm;
 use crate::query::data::tables::Column;
 use crate::query::data::{ItemRequest, code, tables, tasks};
 use crate::query::{FilterRequest, Session};
@@ -149,47 +148,12 @@ impl QueryArguments for CodeArgs {
         let Some(folder) = &self.out else { return global.filled(self.list.limit, found) };
         let mut answer = found(self.list.limit)?;
         name_files(folder, &mut answer.code)?;
-        let listed = listed(global, &answer)?;
+        answer.page.files_written = Some(answer.code.len());
+        // No file is written yet, so an answer that does not fit at all changes nothing.
+        global.check_fits(&answer).map_err(|error| error.in_part("no file was written"))?;
         write_files(folder, &answer.code)?;
-        Ok(listed.unwrap_or(answer))
+        Ok(answer)
     }
-}
-
-/// What an error says before files are written.
-const NOTHING_WRITTEN: &str = "no file was written";
-
-/// Returns the answer with the first of its files, as many as fit; `None` if all do. No file is written yet, so that an
-/// answer that does not fit at all changes nothing.
-fn listed(global: &Global, answer: &code::CodeAnswer) -> Result<Option<code::CodeAnswer>> {
-    let store = shown(global);
-    let fits = |answer: &code::CodeAnswer| {
-        write(answer, global.options(&store), &mut std::io::sink()).map(drop)
-    };
-    let total = answer.code.len();
-    let first = |count: usize| {
-        let mut first = answer.clone();
-        first.code.truncate(count);
-        // The list cannot be continued, because the files of the rest exist then.
-        first.page.truncated = true;
-        let message = format!("{total} files are written, and {count} of them listed");
-        first.page.warnings.push(Warning::new("FILES_LEFT_OUT", message));
-        first
-    };
-    match fits(answer) {
-        Err(error) if error.kind() == ErrorKind::BudgetTooSmall && total > 1 => {}
-        other => return other.map(|()| None).map_err(|error| error.in_part(NOTHING_WRITTEN)),
-    }
-    fits(&first(1)).map_err(|error| error.in_part(NOTHING_WRITTEN))?;
-    let (mut low, mut high) = (1, total);
-    while high - low > 1 {
-        let middle = low.midpoint(high);
-        match fits(&first(middle)) {
-            Ok(()) => low = middle,
-            Err(error) if error.kind() == ErrorKind::BudgetTooSmall => high = middle,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(Some(first(low)))
 }
 
 /// Names a file in `folder` for each block. Fails if one of the files exists.

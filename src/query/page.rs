@@ -27,6 +27,8 @@ pub struct Page {
     pub truncated: bool,
     /// The cursor of the first item that was left out, if any.
     pub next: Option<String>,
+    /// The number of items that were written to files. A list of them that is shortened is not continued.
+    pub(crate) files_written: Option<usize>,
     /// What to try next, at the end of the text for an empty list.
     pub(crate) advice: Option<Message>,
     /// The types and tags of the documents, if records print them.
@@ -75,7 +77,14 @@ impl Page {
     #[must_use]
     pub(super) fn ended(&self, position: usize) -> Self {
         let mut page = self.clone();
-        page.end(position);
+        let Some(total) = self.files_written else {
+            page.end(position);
+            return page;
+        };
+        page.truncated = true;
+        let is = if position == 1 { "is" } else { "are" };
+        let message = format!("{total} files are written, and {position} of them {is} listed");
+        page.warnings.push(Warning::new("FILES_LEFT_OUT", message));
         page
     }
 

@@ -45,9 +45,6 @@ const IN_SITE: &str = "@site/";
 /// A shortcode of Hugo that is replaced by the path of a page.
 const SHORTCODE: &str = r#"(?-u)\{\{[<%]\s*(?:rel)?ref\s+(?:path\s*=\s*)?(?:"([^"\r\n]+)"|`([^`\r\n]+)`|([^\s"`<>%]+))"#;
 
-/// How many levels of indented code in indented code are searched, as of a tab in a note.
-const MAX_INDENTED: usize = 4;
-
 /// What a target is in that is not rewritten, in the order of the warnings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
@@ -198,7 +195,7 @@ fn changed<'a>(
         }
     }
     for block in &code {
-        for mut link in links_in_code(block.of(bytes), MAX_INDENTED) {
+        for mut link in links_in_code(block.of(bytes), limits::MAX_INDENTED_NESTING) {
             link.line += lines.line_of(block.start) - 1;
             if leads_elsewhere(&link)? {
                 places.push((Place::Generated, new.stored.path.clone(), link.line));
