@@ -471,9 +471,9 @@ fn a_killed_edit_of_several_files_is_whole_before_an_ingest_reads_them() {
 
 #[test]
 fn recovery_removes_the_empty_folders_that_the_edit_made() {
-    for (is_there, point) in [false, true]
-        .into_iter()
-        .flat_map(|is_there| [(is_there, "edit-noted"), (is_there, "edit-temporary-made")])
+    let points = ["begun", "before-commit", "edit-noted", "edit-temporary-made"];
+    for (is_there, point) in
+        [false, true].into_iter().flat_map(|is_there| points.map(|point| (is_there, point)))
     {
         let place = before_a_move();
         if is_there {
@@ -481,9 +481,12 @@ fn recovery_removes_the_empty_folders_that_the_edit_made() {
         }
         let command = ["move", "a.md", "new/deep/c.md"];
         let output = run(&place, &command, &format!("{point}=return(abort)"));
-        assert!(output.status.signal().is_some() && place.join("new/deep").is_dir(), "{output:?}");
+        assert!(output.status.signal().is_some(), "{output:?}");
+        let is_made = place.join("new/deep").is_dir();
+        assert_eq!(is_made, point == "edit-temporary-made", "{point}");
         let said = place.run(&["status"]).success();
-        assert!(said.text().contains("was not made"), "{}", said.text());
+        let is_noted = point.starts_with("edit-");
+        assert_eq!(said.text().contains("was not made"), is_noted, "{}", said.text());
         // The user's own folder stays.
         assert_eq!(place.join("new").exists(), is_there, "{point}");
         assert!(!place.join("new/deep").exists() && has(&place, "a.md", "precious"), "{point}");

@@ -69,8 +69,9 @@ pub(crate) fn descend(
     folder.map_or_else(|| open_folder(root, "."), Ok)
 }
 
-/// Returns the error that [`make_below`] and [`make_file`] would have for the file at `path`, and makes nothing.
-pub(crate) fn check_new(root: impl AsFd, path: &str) -> io::Result<()> {
+/// Returns the number of folders that [`make_below`] would create for the file at `path`, or the error that it or
+/// [`make_file`] would have. Makes nothing.
+pub(crate) fn check_new(root: impl AsFd, path: &str) -> io::Result<usize> {
     for name in path.split('/') {
         if let Err(Errno::NAMETOOLONG) = rustix::fs::statat(&root, name, AtFlags::SYMLINK_NOFOLLOW)
         {
@@ -78,9 +79,15 @@ pub(crate) fn check_new(root: impl AsFd, path: &str) -> io::Result<()> {
         }
     }
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    match open_below(root, folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    let mut left = folder.split_terminator('/').count() + 1;
+    let opened = descend(root.as_fd(), folder, |_, _| {
+        left -= 1;
+        Ok(())
+    });
+    match opened {
+        Ok(_) => Ok(0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(left),
+        Err(error) => Err(error),
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct FileHandle<'a> {
     path: &'a Path,
     name: String,
     /// Removed at the end if the file was not created.
-    created: CreatedFolders,
+    _created: CreatedFolders,
 }
 
 impl<'a> FileHandle<'a> {
@@ -91,8 +91,9 @@ impl<'a> FileHandle<'a> {
         Self::in_folder(root, below, path, Folders::Missing)
     }
 
-    /// Fails if [`Self::make`] or the creation of the file would fail because of the path. Makes nothing.
-    pub(super) fn check_new(root: &Path, below: &str, path: &str) -> Result<()> {
+    /// Returns the number of folders that [`Self::make`] would create, which are the innermost ones. Fails if it or the
+    /// creation of the file would fail because of the path. Makes nothing.
+    pub(super) fn check_new(root: &Path, below: &str, path: &str) -> Result<usize> {
         let opened = open_root(root).map_err(|error| Error::io(root, error))?;
         check_new(opened, below).map_err(|error| unmade(path, error))
     }
@@ -126,12 +127,7 @@ impl<'a> FileHandle<'a> {
             error if is_not_a_folder(&error) => outside(path),
             error => Error::io(Path::new(path), error),
         })?;
-        Ok(Self { folder, path: Path::new(path), name: name.to_owned(), created })
-    }
-
-    /// Returns the number of folders that were created for the file. They are the innermost ones.
-    pub(crate) fn created_folders(&self) -> usize {
-        self.created.0.len()
+        Ok(Self { folder, path: Path::new(path), name: name.to_owned(), _created: created })
     }
 
     fn io(&self, error: impl Into<std::io::Error>) -> Error {

@@ -189,8 +189,9 @@ impl Roots {
         }
     }
 
-    /// Fails if no file can be created at `path`; see [`FileHandle::check_new`].
-    pub(crate) fn check_new(&self, path: &str) -> Result<()> {
+    /// Returns the number of folders that are missing for a file at `path`. Fails if none can be created; see
+    /// [`FileHandle::check_new`].
+    pub(crate) fn check_new(&self, path: &str) -> Result<usize> {
         let (root, below) = self.of(path);
         FileHandle::check_new(&root.folder, below, path)
     }

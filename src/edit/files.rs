@@ -61,15 +61,19 @@ impl FileChange {
         after - self.before.as_ref().map_or(0, |before| length(&before.bytes))
     }
 
-    /// Returns the record of the change of `file`.
-    fn intent(&self, file: &FileHandle<'_>) -> EditIntent {
+    /// Returns the record of the change of a file, for which folders may have to be made.
+    fn intent(&self, roots: &Roots) -> Result<EditIntent> {
         let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
-        EditIntent {
+        let made = match &self.before {
+            None => roots.check_new(&self.path)?,
+            Some(_) => 0,
+        };
+        Ok(EditIntent {
             path: self.path.clone(),
-            temporary: temporary_name(file.created_folders()),
+            temporary: temporary_name(made),
             old_hash: self.before.as_ref().map(|before| hash(&before.bytes)),
             new_hash: self.after.as_ref().map(|after| hash(after.bytes())),
-        }
+        })
     }
 }
 
@@ -130,16 +134,23 @@ fn write(
     changes: Vec<FileChange>,
 ) -> Result<Vec<Warning>> {
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
-    // Everything that can be refused is checked before anything is written. The handles are dropped after a recovery,
-    // because they remove the folders that they created and that are empty then.
+    // Everything that can be refused is checked before anything is written.
     let opened = changes.iter().zip(&paths).map(|(change, path)| match change.before {
-        None => roots.make(path),
-        Some(_) => roots.open(path),
+        None => Ok(None),
+        Some(_) => roots.open(path).map(Some),
     });
-    let files = opened.collect::<Result<Vec<_>>>()?;
-    let intents = changes.iter().zip(&files).map(|(change, file)| change.intent(file));
-    let intents: Vec<EditIntent> = intents.collect();
-    let error = match try_write(store, writer.as_mut(), roots, changes, &files, &intents) {
+    let opened = opened.collect::<Result<Vec<_>>>()?;
+    let intents = changes.iter().map(|change| change.intent(roots)).collect::<Result<Vec<_>>>()?;
+    // The handles are dropped after a recovery, because they remove the folders that they created and that are empty
+    // then. Folders are created when a recovery knows of them.
+    let mut files = Vec::with_capacity(paths.len());
+    let written = writer.note_intents(&intents).and_then(|notes| {
+        for (file, path) in opened.into_iter().zip(&paths) {
+            files.push(file.map_or_else(|| roots.make(path), Ok)?);
+        }
+        try_write(store, writer.as_mut(), roots, changes, &files, &intents, &notes)
+    });
+    let error = match written {
         Ok(None) => {
             return Ok(writer.close().unwrap_or_else(|error| vec![made_nevertheless(&error)]));
         }
@@ -174,8 +185,8 @@ fn try_write(
     changes: Vec<FileChange>,
     files: &[FileHandle<'_>],
     intents: &[EditIntent],
+    notes: &[i64],
 ) -> Result<Option<Error>> {
-    let notes = writer.note_intents(intents)?;
     if let Err(error) = stage(roots, &changes, files, intents) {
         sweep(files, intents);
         return Err(error);
