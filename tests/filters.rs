@@ -148,8 +148,9 @@ fn a_folder_is_found_by_the_end_of_its_path() {
         ("guides", &["site/guides/b.md", "site/guides/install/a.md"][..]),
         ("guides/", &["site/guides/b.md", "site/guides/install/a.md"]),
         ("guides/install", &["site/guides/install/a.md"]),
-        // A document has that name.
-        ("setup", &["site/old/setup.md"]),
+        // A document has that name, too.
+        ("setup", &["site/setup/e.md"]),
+        ("setup.md", &["site/old/setup.md"]),
     ] {
         let found = place.run(&["search", "-F", "text", "--under", name]).success().json();
         let mut files = files(&found);

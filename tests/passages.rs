@@ -999,7 +999,7 @@ fn lines_of_two_code_blocks_do_not_read_like_one() {
     let text =
         format!("# Code\n\n{}Some text between the two.\n\n{}", code("first"), code("second"));
     let place = Place::ingested(&[("a.md", &text)]);
-    let shown = reply(&place, &["needle_first needle_second"]);
+    let shown = reply(&place, &["needle_first needle_second", "--passage", "1000"]);
     let [first, second] = ["let needle_first", "let needle_second"].map(|it| shown.find(it));
     let (first, second) = (first.expect(&shown), second.expect(&shown));
     assert!(shown[first..second].contains("```rust\nfn second"), "{shown}");
@@ -1025,14 +1025,37 @@ fn a_name_counts_more_than_the_word_for_what_it_is() {
 
 #[test]
 fn a_whole_option_precedes_its_words() {
-    let words =
-        "# Auth\n\nNo auth credentials: auth without credentials has no credentials and no auth.\n";
+    let words = "# Auth\n\nAuth has no use without credentials: credentials, auth, auth, and no credentials.\n";
     let place = Place::ingested(&[
         ("words.md", words),
         ("option.md", &format!("# Run\n\n{}Skip it with `--no-auth-credentials`.\n", filler(20))),
     ]);
     for query in ["--no-auth-credentials", "what does the option --no-auth-credentials do"] {
-        let shown = reply(&place, &[query]);
+        let shown = reply(&place, &["--", query]);
         assert_eq!(self::files(&shown)[0], "option", "{shown}");
+    }
+}
+
+#[test]
+fn an_entry_that_does_not_fit_is_cut_between_its_lines() {
+    let row = |n: usize| {
+        let (one, two) = ("eats leaves from high trees".repeat(2), "and so on, ".repeat(8));
+        format!(
+            "  <tr>\n    <td>name{n}</td>\n    <td>The giraffe {n} {one}</td>\n    <td>{two}</td>\n  </tr>\n"
+        )
+    };
+    let rows: String = (0..12).map(row).collect();
+    let place = Place::ingested(&[("a.md", &format!("# Doc\n\n<table>\n{rows}</table>\n"))]);
+    let shown = reply(&place, &["giraffe", "--max-chars", "220"]);
+    assert!(shown.contains("<td>The giraffe"), "{shown}");
+}
+
+#[test]
+fn a_comment_before_a_paragraph_or_a_table_is_left_out() {
+    let rows = "  <tr>\n    <td>one</td>\n    <td>a zebra</td>\n  </tr>\n".repeat(9);
+    for text in ["The zebra option does X.\n".to_owned(), format!("<table>\n{rows}</table>\n")] {
+        let place = Place::ingested(&[("a.md", &format!("# Doc\n\n<!-- lint off -->\n{text}"))]);
+        let shown = reply(&place, &["zebra"]);
+        assert!(shown.contains("zebra") && !shown.contains("lint"), "{shown}");
     }
 }

@@ -37,8 +37,9 @@ fn own_name(name: &str) -> Option<String> {
         let (_, own) = OTHER_NAMES.iter().find(|(others, _)| others.contains(&word))?;
         Some(own.replace("this", word))
     };
-    // What writes is meant, as in `find_and_replace`.
-    let change = words().filter_map(other).find(|own| own.ends_with(" its operation"));
+    // What writes is meant, as in `find_and_replace`. A task is also read.
+    let mut changes = words().filter(|word| *word != "task").filter_map(other);
+    let change = changes.find(|own| own.ends_with(" its operation"));
     let near = || tools.into_iter().find(|own| is_near(&name, own)).map(str::to_owned);
     // The last word says more, as in `get_links`.
     change.or(own.map(str::to_owned)).or_else(|| words().rev().find_map(other)).or_else(near)

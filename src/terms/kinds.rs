@@ -37,11 +37,12 @@ const KINDS: [&str; 22] = [
 ];
 
 impl Clause {
-    /// Returns the same clause with less weight for words for kinds of things directly before or after a name: a word
-    /// with inner capitals or signs, such as `maxRetries`, `max_retries` and `--max-retries`.
-    pub(super) fn with_light_kinds(self) -> Self {
+    /// Returns the same clause with less weight for words for kinds of things directly before or after a name, such as
+    /// `maxRetries` and `max_retries`, or one of `options`, which are folded and without their hyphens.
+    pub(super) fn with_light_kinds(self, options: &[String]) -> Self {
         let Self::Group(clauses) = self else { return self };
-        let is_name = |at: Option<usize>| matches!(at.and_then(|at| clauses.get(at)), Some((_, clause)) if clause.is_name());
+        let clause_at = |at: Option<usize>| at.and_then(|at| clauses.get(at));
+        let is_name = |at| clause_at(at).is_some_and(|(_, clause)| clause.is_name(options));
         let is_light: Vec<bool> = (0..clauses.len())
             .map(|at| is_name(at.checked_sub(1)) || is_name(at.checked_add(1)))
             .collect();
@@ -56,15 +57,11 @@ impl Clause {
         matches!(self, Self::Term(term) if term.plain_word().is_some_and(|word| KINDS.contains(&word)))
     }
 
-    fn is_name(&self) -> bool {
+    fn is_name(&self, options: &[String]) -> bool {
         match self {
-            Self::Term(term) => term.is_name || term.compound.is_some(),
-            // The words of a hyphenated name, and their phrase.
-            Self::Group(clauses) => match clauses.last() {
-                Some((_, Self::Bonus(_))) => true,
-                Some((_, Self::Term(phrase))) => phrase.words.len() > 1,
-                _ => false,
-            },
+            Self::Term(term) => term.is_identifier || options.contains(&term.text),
+            // The words of a hyphenated option, and their phrase.
+            Self::Group(clauses) => clauses.last().is_some_and(|(_, last)| last.is_name(options)),
             Self::Bonus(_) | Self::Boost(..) => false,
         }
     }
@@ -89,6 +86,10 @@ mod tests {
             ("what does the parameter ttlSeconds do", &["parameter"][..]),
             ("the ttl_seconds option", &["option"]),
             ("what does the option --no-backup do", &["option"]),
+            ("what does the flag --verbose do", &["flag"]),
+            ("a user-defined type", &[]),
+            ("HTTP header", &[]),
+            ("JavaScript function", &[]),
             ("what type is ttlSeconds", &[]),
             ("how does the type system work", &[]),
             ("which option sets the timeout", &[]),

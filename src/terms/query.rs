@@ -58,14 +58,14 @@ impl WordQuery {
     fn parse_as_written(text: &str) -> Self {
         let asks_for_number = asks_for_number(text);
         let languages = QuestionLanguages::of(text);
+        let WithoutHyphens { text, hyphenated, options } = without_hyphens(text);
         let in_its_language = |clause: Clause| {
-            let clause = clause.with_light_kinds();
+            let clause = clause.with_light_kinds(&options);
             let without = clause.without_stop_words(languages.of_stop_words);
             let without = without.or_else(|| clause.without_stop_words(LanguageSet::ENGLISH));
             let clause = without.unwrap_or(clause);
             if languages.may_be_other_than_english { clause.in_any_language() } else { clause }
         };
-        let WithoutHyphens { text, hyphenated, options } = without_hyphens(text);
         match read(&text) {
             Ok(clause) => {
                 let clause = clause.with_phrases(&options);

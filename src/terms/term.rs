@@ -53,6 +53,8 @@ pub struct QueryTerm {
     pub stems: Option<StemClass>,
     /// Whether it is a word with inner capitals, which is not stemmed as long as it is found as it is written.
     pub(crate) is_name: bool,
+    /// Whether it is written like a name in a program: `maxRetries` or `max_retries`.
+    pub(crate) is_identifier: bool,
     /// The languages in which the term is a stop word, such as `how`. It is dropped from a query in one of them that has
     /// other words.
     pub(crate) stop_word_of: LanguageSet,
@@ -157,9 +159,21 @@ pub(crate) fn term(
         compound,
         stems,
         is_name,
+        is_identifier: !is_quoted && is_identifier(text),
         stop_word_of,
         is_prefix,
         slop: 0,
         text: folded,
     })
+}
+
+/// Whether a word is written like a name in a program. A word that begins with a capital is often the name of a product,
+/// such as `JavaScript`.
+fn is_identifier(word: &str) -> bool {
+    let pairs = || word.chars().zip(word.chars().skip(1));
+    let begins_small =
+        word.chars().find(|scalar| scalar.is_alphabetic()).is_some_and(char::is_lowercase);
+    let has_capital = pairs().any(|(one, next)| one.is_lowercase() && next.is_uppercase());
+    let has_line = pairs().any(|(one, next)| one == '_' && next.is_alphanumeric());
+    begins_small && has_capital || has_line
 }

@@ -150,7 +150,11 @@ impl<'a> KeyPosition<'a> {
                 _ => std::slice::from_ref(&node.span),
             };
             let below = ByteSpan::new(key_line_end, lines.end.max(key_line_end));
-            let comments = self.comments_outside(own, below);
+            // All lines of a block scalar are text.
+            let comments = match &node.kind {
+                Kind::Block => String::new(),
+                _ => self.comments_outside(own, below),
+            };
             return Ok(TextSplice {
                 span: ByteSpan::new(entry.after_mark, below.end),
                 text: format!(" {text}{on_line}{comments}"),

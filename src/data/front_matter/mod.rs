@@ -154,7 +154,11 @@ pub fn splice(
         && let KeyChange::Set(_, value) | KeyChange::Add(_, value) = change
         && has_null(value)
     {
-        return Err("TOML has no null".to_owned().into());
+        return Err(format!(
+            "the key {} cannot have a null, which TOML does not know",
+            change.key()
+        )
+        .into());
     }
     let Some(expected) = expected(&old, change)? else { return Ok(None) };
     let layout = match format {

@@ -265,7 +265,11 @@ fn toml_and_json_are_changed_in_place() {
     }
     for change in [set("x", "null"), set("x", "[null]"), add("x", "null")] {
         let result = changed(Format::Toml, "x = inf\n", &change);
-        assert_eq!(result, Err("TOML has no null".to_owned()), "{change:?}");
+        assert_eq!(
+            result,
+            Err("the key x cannot have a null, which TOML does not know".to_owned()),
+            "{change:?}"
+        );
     }
     for number in ["inf", "-inf", "nan"] {
         let result = changed(Format::Toml, &format!("x = {number}\n"), &add("x", "1"));
@@ -509,7 +513,7 @@ fn a_key_beside_one_in_another_case_and_a_null_in_toml_are_refused() {
     assert_eq!(reason, "there is no key key, but Key");
     assert_eq!(
         changed(Format::Toml, "a = 1\n", &set("b", "null")).unwrap_err(),
-        "TOML has no null"
+        "the key b cannot have a null, which TOML does not know"
     );
 }
 

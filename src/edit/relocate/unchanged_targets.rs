@@ -286,10 +286,10 @@ fn is_elsewhere_in_site(
         let root = root.folder.strip_prefix(site).ok()?;
         Some(Path::new(path).strip_prefix(root).ok()?.to_str()?.to_owned())
     });
-    for to in inside.chain(above) {
-        let before = link(old, &to);
+    for target in inside.chain(above) {
+        let before = link(old, &target);
         if !comparison.was_broken(old, &before)? {
-            return Ok(!comparison.is_same(old, &before, new, &link(new, &to))?);
+            return Ok(!comparison.is_same(old, &before, new, &link(new, &target))?);
         }
     }
     Ok(false)

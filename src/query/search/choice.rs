@@ -57,8 +57,8 @@ pub(super) struct Choice<'a, H> {
     seen: Vec<i32>,
     /// The place of each chosen piece in the order of choice.
     ranks: Vec<Option<usize>>,
-    /// The pieces that begin the code blocks of chosen pieces.
-    codes: Vec<usize>,
+    /// The piece that begins the first code block of which a piece was chosen.
+    code: Option<usize>,
     /// The header rows that are shown with the chosen pieces.
     headers: Vec<ByteSpan>,
     /// The length of the chosen pieces and header rows in Unicode scalars.
@@ -92,7 +92,7 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
             mean: weights.iter().sum::<f32>() / weights.len().max(1) as f32,
             seen,
             ranks: vec![None; lengths.len()],
-            codes: Vec::new(),
+            code: None,
             headers: Vec::new(),
             length: 0,
         }
@@ -122,6 +122,7 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
             // The first piece is shown even if what it needs is too long.
             if self.with_parents(index) <= room {
                 group.extend(self.parents(index));
+                group.extend(self.beginnings(index, room));
             }
             group.extend(self.announced(index, &is_open, room));
             for index in group {
@@ -160,8 +161,7 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
     fn choose(&mut self, index: usize, rank: usize) {
         self.length += self.needed(index).max(1);
         self.headers.extend(self.new_header(index));
-        let code = self.pieces.needs.get(index).and_then(|needs| needs.code);
-        self.codes.extend(code.filter(|code| !self.codes.contains(code)));
+        self.code = self.code.or(self.pieces.needs.get(index).and_then(|needs| needs.code));
         if let Some(chosen) = self.ranks.get_mut(index) {
             *chosen = Some(rank);
         }
@@ -189,17 +189,25 @@ impl<'a, H: Fn(ByteSpan) -> usize> Choice<'a, H> {
         self.needed(index) + lengths.sum::<usize>()
     }
 
-    /// Returns the pieces that begin the list items or the row that the piece at `index` is in, and those that begin the
-    /// chosen code blocks if that is in another one, because lines of two blocks would read like one. None of them is
-    /// chosen yet.
+    /// Returns the pieces that begin the list items or the row that the piece at `index` is in, and are not chosen yet.
     fn parents(&self, index: usize) -> impl Iterator<Item = usize> {
         let parent = |index: usize| self.pieces.needs.get(index).and_then(|needs| needs.parent);
         let parents = std::iter::successors(parent(index), move |index| parent(*index));
-        let own = self.pieces.needs.get(index).and_then(|needs| needs.code);
-        let is_other = own.is_some_and(|own| self.codes.iter().any(|code| *code != own));
-        let codes = self.codes.iter().copied().filter(move |code| is_other && own != Some(*code));
-        let codes = codes.chain(own.filter(|_| is_other)).filter(move |code| *code != index);
-        parents.chain(codes).filter(|parent| !self.is_chosen(*parent))
+        parents.filter(|parent| !self.is_chosen(*parent))
+    }
+
+    /// Returns the pieces that begin the code block of the piece at `index` and the first chosen one if that is another
+    /// block, because lines of two blocks would read like one; none if they do not fit.
+    fn beginnings(&self, index: usize, room: usize) -> impl Iterator<Item = usize> {
+        let code = |index: usize| self.pieces.needs.get(index).and_then(|needs| needs.code);
+        let own = code(index);
+        let first = self.code.filter(|first| own.is_some_and(|own| own != *first));
+        let own = own.filter(|own| first.is_some() && *own != index);
+        let missing = [first, own].map(|piece| piece.filter(|piece| !self.is_chosen(*piece)));
+        let missing = missing.into_iter().flatten();
+        let lengths = missing.clone().map(|piece| self.needed(piece));
+        let length = self.length + self.with_parents(index) + lengths.sum::<usize>();
+        missing.filter(move |_| length <= room)
     }
 
     /// Returns what the choice of the piece at `index` would gain.

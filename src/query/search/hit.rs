@@ -232,7 +232,12 @@ impl Hit {
             title
         });
         self.heading_path = titles.collect();
-        let (fitting, best) = window::fitting(&self.passage, chars);
+        let (mut fitting, mut best) = window::fitting(&self.passage, chars);
+        if fitting == 0 {
+            // Lines of an entry say more than nothing.
+            self.passage.iter_mut().for_each(PassageWindow::divide_into_lines);
+            (fitting, best) = window::fitting(&self.passage, chars);
+        }
         if fitting > 0 {
             self.cut(fitting);
             return;

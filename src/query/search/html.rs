@@ -4,7 +4,7 @@
 //! known by their tags. Invariant: the parts of a block are in order, begin and end with lines, and have all its lines
 //! that are not blank.
 
-use super::piece::chars;
+use super::piece::exceeds;
 use crate::position::{ByteSpan, next_line_start};
 
 /// Length in Unicode scalars of the longest entry that is one part.
@@ -16,7 +16,9 @@ const HEAD_CHARS: usize = 180;
 /// Length in bytes of the longest term.
 const TERM_BYTES: usize = 160;
 /// Length in bytes of the longest tag.
-const MAX_TAG_BYTES: usize = 2000;
+const MAX_TAG_BYTES: usize = 500;
+/// Length in bytes of the longest block that opens an element for the blocks after it.
+const MAX_OPENING_BYTES: usize = 4000;
 /// The number of entries within each other that are cut.
 const MAX_DEPTH: usize = 24;
 /// The tags of rows and of what begins like a row.
@@ -49,10 +51,15 @@ struct Line {
     ends_entry: bool,
 }
 
+/// Whether a block begins with what a reader never sees: a comment, a declaration or an instruction.
+pub(super) fn is_hidden(block: &[u8]) -> bool {
+    let block = block.trim_ascii_start();
+    [&b"<!"[..], b"<?", b"{/*"].iter().any(|start| block.starts_with(start))
+}
+
 /// Returns the parts of a block; `None` if neither indentation nor tags show any entries.
 pub(super) fn parts(bytes: &[u8], block: ByteSpan) -> Option<Vec<HtmlPart>> {
-    let begins = block.of(bytes).trim_ascii_start();
-    if begins.starts_with(b"<!") || begins.starts_with(b"<?") || begins.starts_with(b"{/*") {
+    if is_hidden(block.of(bytes)) {
         return None;
     }
     let mut lines: Vec<Line> = Vec::new();
@@ -148,7 +155,7 @@ impl EntryCutter<'_> {
             if inner > 0 {
                 let has_entries =
                     || entry.iter().skip(1).filter(|line| line.begins_row(self.bytes)).count() > 1;
-                let is_short = chars(span.of(self.bytes)) <= ENTRY_CHARS;
+                let is_short = !exceeds(span.of(self.bytes), ENTRY_CHARS);
                 if is_short && !has_entries() || depth == MAX_DEPTH {
                     self.add(span, head, first.begins_entry(self.bytes));
                 } else {
@@ -187,13 +194,13 @@ impl EntryCutter<'_> {
         while let [line, next, ..] = rest {
             let longer = ByteSpan::new(head.start, line.span.end);
             let has_inner = next.depth > line.depth && !next.is_blank;
-            if has_inner || chars(longer.of(self.bytes)) > HEAD_CHARS {
+            if has_inner || exceeds(longer.of(self.bytes), HEAD_CHARS) {
                 break;
             }
             head = longer;
             rest = rest.get(1..).unwrap_or_default();
         }
-        if term(self.bytes, head).is_some() && chars(head.of(self.bytes)) <= HEAD_CHARS {
+        if !exceeds(head.of(self.bytes), HEAD_CHARS) && term(self.bytes, head).is_some() {
             self.add(head, outer, true);
             self.entries(rest, Some(head.start), depth + 1);
         } else {
@@ -230,7 +237,7 @@ impl EntryCutter<'_> {
 impl HtmlPart {
     /// Whether the part is short with the lines of `span`, too.
     fn is_short_with(&self, bytes: &[u8], span: ByteSpan) -> bool {
-        chars(ByteSpan::new(self.span.start, span.end).of(bytes)) <= LINES_CHARS
+        !exceeds(ByteSpan::new(self.span.start, span.end).of(bytes), LINES_CHARS)
     }
 }
 
@@ -280,7 +287,8 @@ pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
             b'`' | b'*' | b'{' | b'}' | b'[' | b']' | b',' => at += 1,
             _ if byte.is_ascii_whitespace() => at += 1,
             _ => {
-                let end = rest.iter().take_while(|byte| !b"<\n\r`*".contains(byte)).count();
+                let near = rest.iter().take(TERM_BYTES + 1);
+                let end = near.take_while(|byte| !b"<\n\r`*".contains(byte)).count();
                 let found = rest.get(..end).unwrap_or_default().trim_ascii_end();
                 // The key of a value, in an object.
                 let is_key =
@@ -345,8 +353,11 @@ pub(super) fn shows_value(line: &[u8]) -> bool {
 
 /// Returns the name of the innermost element that a block opens and does not close, if a reader sees what it is about: a
 /// component with a value, or an element with text.
-pub(super) fn opened<'a>(bytes: &'a [u8], block: ByteSpan) -> Option<&'a [u8]> {
+pub(super) fn opened(bytes: &[u8], block: ByteSpan) -> Option<&[u8]> {
     let text = block.of(bytes);
+    if text.len() > MAX_OPENING_BYTES {
+        return None;
+    }
     term(bytes, block)?;
     let mut open: Vec<&[u8]> = Vec::new();
     let mut at = 0;
@@ -471,6 +482,7 @@ mod tests {
             ("{\n  \"name\": \"max\",\n}", Some("name")),
             ("<dt>**Term**</dt>", Some("Term")),
             ("<br/><hr>", None),
+            (&"a:".repeat(100), None),
             ("<a href=\"unclosed", None),
             ("content={[", None),
         ] {

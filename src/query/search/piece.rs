@@ -29,6 +29,8 @@ const ITEM_CHARS: usize = 180;
 const COMMENTS: [(&[u8], &[u8]); 2] = [(b"<!--", b"-->"), (b"{/*", b"*/}")];
 /// The number of nodes of the outline after an opening tag among which the closing one is looked for.
 const MAX_WITHIN: usize = 100;
+/// The number of bytes after it in which the closing one is looked for.
+const MAX_WITHIN_BYTES: usize = 64 << 10;
 /// Length in bytes of the longest word that is read as text.
 const LONGEST_WORD: usize = 200;
 /// Words that refer to what precedes them, at the beginning of a sentence.
@@ -128,6 +130,9 @@ pub(super) fn pieces(bytes: &[u8], nodes: &[Node], span: ByteSpan) -> Vec<Piece>
 /// Returns the end of a block of HTML with the paragraphs and the HTML directly after it, without a blank line: between
 /// tags, JSX has paragraphs.
 fn html_end<'a>(bytes: &[u8], nodes: impl Iterator<Item = &'a Node>, block: ByteSpan) -> usize {
+    if html::is_hidden(block.of(bytes)) {
+        return block.end;
+    }
     let mut end = next_line_start(bytes, block.end.saturating_sub(1)).max(block.end);
     for node in nodes.skip_while(|node| node.bytes.start < block.end) {
         let is_text = matches!(node.kind, NodeKind::Block(BlockType::Html | BlockType::Paragraph));
@@ -205,13 +210,7 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     }
     let piece_at =
         |at: usize| pieces.partition_point(|piece| piece.span.start <= at).checked_sub(1);
-    for (index, piece) in pieces.iter().enumerate() {
-        let head = piece.head.and_then(piece_at).filter(|head| *head < index);
-        let Some(needs) = needs.get_mut(index) else { continue };
-        needs.is_item |= piece.term.is_some();
-        needs.item = if piece.term.is_some() { Some(index) } else { head };
-        needs.parent = needs.parent.or(head);
-    }
+    add_heads(pieces, &mut needs);
     let begin = nodes.partition_point(|node| node.bytes.start < first.span.start);
     let nodes_here = nodes.get(begin..).unwrap_or_default();
     let nodes_here = nodes_here.iter().enumerate();
@@ -288,13 +287,26 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     needs
 }
 
+/// Adds to `needs` what the pieces of entries of HTML or JSX need.
+fn add_heads(pieces: &[Piece], needs: &mut [Needs]) {
+    for (index, (piece, needs)) in pieces.iter().zip(needs).enumerate() {
+        let at = |head: usize| pieces.partition_point(|piece| piece.span.start <= head);
+        let head = piece.head.and_then(|head| at(head).checked_sub(1));
+        let head = head.filter(|head| *head < index);
+        needs.is_item |= piece.term.is_some();
+        needs.item = if piece.term.is_some() { Some(index) } else { head };
+        needs.parent = needs.parent.or(head);
+    }
+}
+
 /// Returns the byte offset of the block that closes the element which the block of HTML at `index` in `nodes` opens, if
 /// that says what the element is. The blocks between them are in the element.
 fn element_end(bytes: &[u8], nodes: &[Node], index: usize) -> Option<usize> {
     let block = nodes.get(index)?;
     let name = html::opened(bytes, block.bytes)?;
-    let after = nodes.get(index + 1..)?.iter();
-    let html = after.take(MAX_WITHIN).filter(|node| node.parent == block.parent);
+    let after = nodes.get(index + 1..)?.iter().take(MAX_WITHIN);
+    let after = after.take_while(|node| node.bytes.start < block.bytes.end + MAX_WITHIN_BYTES);
+    let html = after.filter(|node| node.parent == block.parent);
     let mut depth = 1;
     for node in html.filter(|node| node.kind == NodeKind::Block(BlockType::Html)) {
         depth += html::depth_change(node.bytes.of(bytes), name);
@@ -526,7 +538,7 @@ fn is_definition(line: &[u8]) -> bool {
 }
 
 /// Returns whether a text has more than `most` Unicode scalars. Reads no more than the beginning of it.
-fn exceeds(bytes: &[u8], most: usize) -> bool {
+pub(super) fn exceeds(bytes: &[u8], most: usize) -> bool {
     chars(bytes.get(..4 * (most + 1)).unwrap_or(bytes)) > most
 }
 

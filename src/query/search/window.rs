@@ -135,6 +135,22 @@ impl PassageWindow {
         }
     }
 
+    /// Divides units of several lines into lines.
+    pub(super) fn divide_into_lines(&mut self) {
+        let mut start = 0;
+        let mut units = Vec::with_capacity(self.units.len());
+        for unit in &self.units {
+            let text = self.text.get(start..unit.end).unwrap_or_default();
+            let mut at = start;
+            units.extend(text_lines(text).map(|line| {
+                at += line.len();
+                Unit { end: at, ..*unit }
+            }));
+            start = unit.end;
+        }
+        self.units = units;
+    }
+
     /// Returns the number of bytes by which the first `length` bytes of the text are longer than in the file.
     fn surplus(&self, length: usize) -> usize {
         let count = self.surplus.partition_point(|(end, _)| *end <= length);
