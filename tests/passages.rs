@@ -1025,11 +1025,18 @@ fn a_name_counts_more_than_the_word_for_what_it_is() {
 
 #[test]
 fn a_whole_option_precedes_its_words() {
-    let words = "# Auth\n\nAuth has no use without credentials: credentials, auth, auth, and no credentials.\n";
-    let place = Place::ingested(&[
-        ("words.md", words),
-        ("option.md", &format!("# Run\n\n{}Skip it with `--no-auth-credentials`.\n", filler(20))),
-    ]);
+    let words = format!(
+        "# Login\n\n{}Auth has no use without credentials, and credentials have none without auth.\n",
+        filler(9)
+    );
+    let option = format!("# Run\n\n{}Skip it with `--no-auth-credentials`.\n", filler(9));
+    let mut files: Vec<(String, &str)> =
+        (0..9).map(|n| (format!("words{n}.md"), &*words)).collect();
+    files.push(("option.md".to_owned(), &option));
+    files
+        .extend((0..60).map(|n| (format!("other{n}.md"), "# Other\n\nOther things altogether.\n")));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
+    let place = Place::ingested(&files);
     for query in ["--no-auth-credentials", "what does the option --no-auth-credentials do"] {
         let shown = reply(&place, &["--", query]);
         assert_eq!(self::files(&shown)[0], "option", "{shown}");

@@ -6,6 +6,7 @@
 use tantivy_query_grammar::Occur;
 
 use super::clause::Clause;
+use super::term::Look;
 
 /// Factor on the weight of such a word.
 const WEIGHT: f32 = 0.15;
@@ -37,15 +38,18 @@ const KINDS: [&str; 22] = [
 ];
 
 impl Clause {
-    /// Returns the same clause with less weight for words for kinds of things directly before or after a name, such as
-    /// `maxRetries` and `max_retries`, or one of `options`, which are folded and without their hyphens.
+    /// Returns the same clause with less weight for words for kinds of things directly before or after a name. `options`
+    /// are names, folded and without their hyphens. Before a name, more words are meant as names than after one: "the
+    /// type read-only" names a type, and "a read-only type" describes one.
     pub(super) fn with_light_kinds(self, options: &[String]) -> Self {
         let Self::Group(clauses) = self else { return self };
         let clause_at = |at: Option<usize>| at.and_then(|at| clauses.get(at));
-        let is_name = |at| clause_at(at).is_some_and(|(_, clause)| clause.is_name(options));
-        let is_light: Vec<bool> = (0..clauses.len())
-            .map(|at| is_name(at.checked_sub(1)) || is_name(at.checked_add(1)))
-            .collect();
+        let is_light = |at: usize| {
+            clause_at(at.checked_sub(1)).is_some_and(|(_, name)| name.is_name(options))
+                || clause_at(at.checked_add(1))
+                    .is_some_and(|(_, name)| name.is_name(options) || name.may_be_name())
+        };
+        let is_light: Vec<bool> = (0..clauses.len()).map(is_light).collect();
         let clauses = clauses.into_iter().zip(is_light).map(|((occur, clause), is_light)| {
             let is_light = is_light && occur == Occur::Should && clause.is_kind();
             (occur, if is_light { Self::Boost(Box::new(clause), WEIGHT) } else { clause })
@@ -59,9 +63,18 @@ impl Clause {
 
     fn is_name(&self, options: &[String]) -> bool {
         match self {
-            Self::Term(term) => term.is_identifier || options.contains(&term.text),
+            Self::Term(term) => term.look == Look::Identifier || options.contains(&term.text),
             // The words of a hyphenated option, and their phrase.
             Self::Group(clauses) => clauses.last().is_some_and(|(_, last)| last.is_name(options)),
+            Self::Bonus(_) | Self::Boost(..) => false,
+        }
+    }
+
+    /// Whether a name can be written like this: `HttpClient`, `a.b` or `a-b`.
+    fn may_be_name(&self) -> bool {
+        match self {
+            Self::Term(term) => term.look == Look::Capitalized || term.compound.is_some(),
+            Self::Group(clauses) => matches!(clauses.last(), Some((_, Self::Bonus(_)))),
             Self::Bonus(_) | Self::Boost(..) => false,
         }
     }
@@ -87,7 +100,9 @@ mod tests {
             ("the ttl_seconds option", &["option"]),
             ("what does the option --no-backup do", &["option"]),
             ("what does the flag --verbose do", &["flag"]),
+            ("the type user-defined", &["type"]),
             ("a user-defined type", &[]),
+            ("the class HttpClient", &["class"]),
             ("HTTP header", &[]),
             ("JavaScript function", &[]),
             ("what type is ttlSeconds", &[]),

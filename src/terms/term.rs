@@ -39,6 +39,33 @@ impl TextField {
     }
 }
 
+/// How much a word looks like a name in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Not at all, or it is an abbreviation, such as `HTTP`.
+    Word,
+    /// It is a name, but may be that of a product: `HttpClient`, `JavaScript`.
+    Capitalized,
+    /// It is a name: `maxRetries`, `max_retries`.
+    Identifier,
+}
+
+impl Look {
+    fn of(word: &str) -> Self {
+        let pairs = || word.chars().zip(word.chars().skip(1));
+        let first = word.chars().find(|scalar| scalar.is_alphabetic());
+        if pairs().any(|(one, next)| one == '_' && next.is_alphanumeric()) {
+            Self::Identifier
+        } else if !pairs().any(|(one, next)| one.is_lowercase() && next.is_uppercase()) {
+            Self::Word
+        } else if first.is_some_and(char::is_lowercase) {
+            Self::Identifier
+        } else {
+            Self::Capitalized
+        }
+    }
+}
+
 /// A word, a phrase or a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
@@ -53,8 +80,8 @@ pub struct QueryTerm {
     pub stems: Option<StemClass>,
     /// Whether it is a word with inner capitals, which is not stemmed as long as it is found as it is written.
     pub(crate) is_name: bool,
-    /// Whether it is written like a name in a program: `maxRetries` or `max_retries`.
-    pub(crate) is_identifier: bool,
+    /// How much it looks like a name in a program.
+    pub(crate) look: Look,
     /// The languages in which the term is a stop word, such as `how`. It is dropped from a query in one of them that has
     /// other words.
     pub(crate) stop_word_of: LanguageSet,
@@ -159,21 +186,10 @@ pub(crate) fn term(
         compound,
         stems,
         is_name,
-        is_identifier: !is_quoted && is_identifier(text),
+        look: if is_quoted { Look::Word } else { Look::of(text) },
         stop_word_of,
         is_prefix,
         slop: 0,
         text: folded,
     })
-}
-
-/// Whether a word is written like a name in a program. A word that begins with a capital is often the name of a product,
-/// such as `JavaScript`.
-fn is_identifier(word: &str) -> bool {
-    let pairs = || word.chars().zip(word.chars().skip(1));
-    let begins_small =
-        word.chars().find(|scalar| scalar.is_alphabetic()).is_some_and(char::is_lowercase);
-    let has_capital = pairs().any(|(one, next)| one.is_lowercase() && next.is_uppercase());
-    let has_line = pairs().any(|(one, next)| one == '_' && next.is_alphanumeric());
-    begins_small && has_capital || has_line
 }
