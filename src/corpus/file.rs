@@ -223,7 +223,6 @@ impl<'a> FileHandle<'a> {
         model: Option<&FileHandle<'_>>,
     ) -> Result<()> {
         let old = model.map(FileHandle::file).transpose()?;
-        failpoint!(EDIT_NOTED);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // Without a model, the mode is the one that any program gives a new file.

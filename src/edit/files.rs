@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::plan::Version;
 use crate::corpus::{FileHandle, FileState, Roots, Seen, conflict, temporary_name};
 use crate::error::{Error, ErrorKind, Result, Warning};
+use crate::failpoint::failpoint;
 use crate::limits;
 use crate::markdown::Dialect;
 use crate::prepare::{Preparation, PreparedDocument};
@@ -145,6 +146,7 @@ fn write(
     // then. Folders are created when a recovery knows of them.
     let mut files = Vec::with_capacity(paths.len());
     let written = writer.note_intents(&intents).and_then(|notes| {
+        failpoint!(EDIT_NOTED);
         for (file, path) in opened.into_iter().zip(&paths) {
             files.push(file.map_or_else(|| roots.make(path), Ok)?);
         }

@@ -15,6 +15,8 @@ const LINES_CHARS: usize = 120;
 const HEAD_CHARS: usize = 180;
 /// Length in bytes of the longest term.
 const TERM_BYTES: usize = 160;
+/// The number of keys before a value that are read.
+const MAX_KEYS: usize = 8;
 /// Length in bytes of the longest tag.
 const MAX_TAG_BYTES: usize = 500;
 /// Length in bytes of the longest block that opens an element for the blocks after it.
@@ -265,8 +267,8 @@ fn span_of(lines: &[Line]) -> ByteSpan {
 /// component, or the first value of an object. It often is the name of what the entry describes.
 pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
     let text = span.of(bytes);
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
+    let (mut at, mut keys) = (0, 0);
+    while let Some(byte) = text.get(at).filter(|_| keys < MAX_KEYS) {
         let rest = text.get(at..).unwrap_or_default();
         match byte {
             b'<' => {
@@ -295,7 +297,10 @@ pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
                     |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'?');
                 let key = found.iter().take_while(|byte| is_key(byte)).count();
                 match found.get(key..).and_then(|rest| rest.first()) {
-                    Some(b':' | b'=') if key > 0 => at += key + 1,
+                    Some(b':' | b'=') if key > 0 => {
+                        at += key + 1;
+                        keys += 1;
+                    }
                     _ => return within(span, at, at + found.len()),
                 }
             }
