@@ -108,6 +108,18 @@ impl Line {
             _ => 2,
         }
     }
+
+    /// Whether a row, a term or an object begins with the line.
+    fn begins_row(&self, bytes: &[u8]) -> bool {
+        let content = self.span.of(bytes).trim_ascii();
+        !self.ends_entry && (content == b"{" || is_tag_of(content, &["tr", "dt"]))
+    }
+
+    /// Whether the line begins with an opening tag or bracket.
+    fn begins_entry(&self, bytes: &[u8]) -> bool {
+        let content = self.span.of(bytes).trim_ascii_start();
+        !self.ends_entry && matches!(content.first(), Some(b'<' | b'{'))
+    }
 }
 
 /// Whether a line begins with an opening or closing tag of one of `names`.
@@ -165,7 +177,7 @@ impl EntryCutter<'_> {
                 }
                 continue;
             }
-            let is_silent = term(self.bytes, span).is_none();
+            let is_silent = first_text(self.bytes, span).is_none();
             let last = self.parts.get_mut(from..).and_then(<[HtmlPart]>::last_mut);
             let last = last.filter(|_| self.opening.is_none());
             match last {
@@ -202,7 +214,7 @@ impl EntryCutter<'_> {
             head = longer;
             rest = rest.get(1..).unwrap_or_default();
         }
-        if !exceeds(head.of(self.bytes), HEAD_CHARS) && term(self.bytes, head).is_some() {
+        if !exceeds(head.of(self.bytes), HEAD_CHARS) && first_text(self.bytes, head).is_some() {
             self.add(head, outer, true);
             self.entries(rest, Some(head.start), depth + 1);
         } else {
@@ -243,30 +255,22 @@ impl HtmlPart {
     }
 }
 
-impl Line {
-    /// Whether a row, a term or an object begins with the line.
-    fn begins_row(&self, bytes: &[u8]) -> bool {
-        let content = self.span.of(bytes).trim_ascii();
-        !self.ends_entry && (content == b"{" || is_tag_of(content, &["tr", "dt"]))
-    }
-
-    /// Whether the line begins with an opening tag or bracket.
-    fn begins_entry(&self, bytes: &[u8]) -> bool {
-        let content = self.span.of(bytes).trim_ascii_start();
-        !self.ends_entry && matches!(content.first(), Some(b'<' | b'{'))
-    }
-}
-
 fn span_of(lines: &[Line]) -> ByteSpan {
     let written = || lines.iter().filter(|line| !line.is_blank);
     let start = written().next().map_or(0, |line| line.span.start);
     ByteSpan::new(start, written().next_back().map_or(start, |line| line.span.end))
 }
 
-/// Returns the first text in `span` that a reader sees: the text of an element, the value of an attribute of a
-/// component, or the first value of an object. It often is the name of what the entry describes.
+/// Returns the [`first_text`] in `span` if it is short. It often is the name of what the entry describes.
 pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
+    first_text(bytes, span).filter(|text| text.end - text.start <= TERM_BYTES)
+}
+
+/// Returns the first text in `span` that a reader sees: the text of an element, the value of an attribute of a
+/// component, or the first value of an object. Of a long one, returns the beginning.
+fn first_text(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
     let text = span.of(bytes);
+    let within = |start, end| Some(ByteSpan::new(span.start + start, span.start + end));
     let (mut at, mut keys) = (0, 0);
     while let Some(byte) = text.get(at).filter(|_| keys < MAX_KEYS) {
         let rest = text.get(at..).unwrap_or_default();
@@ -278,13 +282,13 @@ pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
                 let tag = rest.get(..length).unwrap_or_default();
                 let value = is_component.then(|| shown_value(tag)).flatten();
                 if let Some(value) = value {
-                    return within(span, at + value.start, at + value.end);
+                    return within(at + value.start, at + value.end);
                 }
                 at += length;
             }
             b'\'' | b'"' => {
                 let length = rest.iter().skip(1).position(|other| other == byte)?;
-                return within(span, at + 1, at + 1 + length).filter(|_| length > 0);
+                return within(at + 1, at + 1 + length).filter(|_| length > 0);
             }
             b'`' | b'*' | b'{' | b'}' | b'[' | b']' | b',' => at += 1,
             _ if byte.is_ascii_whitespace() => at += 1,
@@ -301,16 +305,12 @@ pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
                         at += key + 1;
                         keys += 1;
                     }
-                    _ => return within(span, at, at + found.len()),
+                    _ => return within(at, at + found.len()),
                 }
             }
         }
     }
     None
-}
-
-fn within(span: ByteSpan, start: usize, end: usize) -> Option<ByteSpan> {
-    (end - start <= TERM_BYTES).then(|| ByteSpan::new(span.start + start, span.start + end))
 }
 
 /// Returns the length in bytes of the tag with which a text begins; `None` if it does not end within [`MAX_TAG_BYTES`].
@@ -363,7 +363,7 @@ pub(super) fn opened(bytes: &[u8], block: ByteSpan) -> Option<&[u8]> {
     if text.len() > MAX_OPENING_BYTES {
         return None;
     }
-    term(bytes, block)?;
+    first_text(bytes, block)?;
     let mut open: Vec<&[u8]> = Vec::new();
     let mut at = 0;
     while let Some(start) = text.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
@@ -468,6 +468,14 @@ mod tests {
         let terms = "<dl>\n<dt>a</dt>\n<dd>one</dd>\n<dt>b</dt>\n<dd>two</dd>\n</dl>\n";
         let second = terms.find("<dt>b").unwrap();
         assert_eq!(cut(terms), [&terms[..second], &terms[second..]]);
+    }
+
+    #[test]
+    fn long_lines_are_parts_of_their_own() {
+        let item = |letter: &str| format!("  <li>{}</li>\n", letter.repeat(300));
+        let block = format!("<ul>\n{}{}</ul>\n", item("a"), item("b"));
+        let parts = cut(&block);
+        assert!(parts.len() == 2 && parts[0].ends_with(&item("a")), "{parts:?}");
     }
 
     #[test]
