@@ -16,6 +16,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 use crate::visible::quoted;
 
+/// The operations that are named in the names of tools which write.
+const CHANGES: [&str; 5] = ["replace", "insert", "delete", "rename", "move"];
+
 /// Names that models give to tools, and what does the same here, in which `this` stands for the name.
 const OTHER_NAMES: [(&[&str], &str); 7] = [
     (&["toc", "outline", "list", "ls", "index", "status", "prime", "tree", "glob"], "overview"),
@@ -23,7 +26,7 @@ const OTHER_NAMES: [(&[&str], &str); 7] = [
     (&["select", "get", "cat", "open", "view"], "read"),
     (&["links", "backlinks"], "neighbors"),
     (&["tables", "tasks", "code", "meta"], "query with this as its kind"),
-    (&["replace", "insert", "delete", "rename", "move"], "edit with this as its operation"),
+    (&CHANGES, "edit with this as its operation"),
     (&["task"], "edit with done or open as its operation"),
 ];
 
@@ -37,9 +40,8 @@ fn own_name(name: &str) -> Option<String> {
         let (_, own) = OTHER_NAMES.iter().find(|(others, _)| others.contains(&word))?;
         Some(own.replace("this", word))
     };
-    // What writes is meant, as in `find_and_replace`. A task is also read.
-    let mut changes = words().filter(|word| *word != "task").filter_map(other);
-    let change = changes.find(|own| own.ends_with(" its operation"));
+    // What writes is meant, as in `find_and_replace`.
+    let change = words().find(|word| CHANGES.contains(word)).and_then(other);
     let near = || tools.into_iter().find(|own| is_near(&name, own)).map(str::to_owned);
     // The last word says more, as in `get_links`.
     change.or(own.map(str::to_owned)).or_else(|| words().rev().find_map(other)).or_else(near)

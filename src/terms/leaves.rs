@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use tantivy_query_grammar::Occur;
 
 use super::clause::Clause;
-use super::score;
+use super::score::{self, Rarity};
 use super::term::{QueryTerm, TextField};
 
 /// The number of texts of a section whose words have positions: title, body and code.
@@ -28,6 +28,14 @@ pub(crate) struct QueryLeaf<'a> {
     pub(crate) times: Option<f32>,
     /// Whether the term counts for the coverage of the query.
     pub(crate) counts: bool,
+}
+
+impl QueryLeaf<'_> {
+    /// Returns how much the term counts for the coverage of the query.
+    pub(crate) fn counted(&self, rarity: Rarity) -> f32 {
+        let times = self.times.filter(|_| self.counts);
+        times.map_or(0.0, |times| score::counted(rarity, times))
+    }
 }
 
 /// How a term matches a section.

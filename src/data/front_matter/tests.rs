@@ -648,10 +648,9 @@ fn changes_of_real_front_matter_change_one_value() {
         match splice(&text, Format::Yaml, &change) {
             Ok(None) => {}
             Ok(Some(_)) => made += usize::from(check(&text, &change)),
-            Err(reason) => {
-                *refused
-                    .entry(reason.reason.split(':').next_back().unwrap().to_owned())
-                    .or_default() += 1;
+            Err(fault) => {
+                let reason = fault.reason.split(':').next_back().unwrap().to_owned();
+                *refused.entry(reason).or_default() += 1;
             }
         }
     }

@@ -171,24 +171,27 @@ impl EntryCutter<'_> {
                     || entry.iter().skip(1).filter(|line| line.begins_row(self.bytes)).count() > 1;
                 let is_short = !exceeds(span.of(self.bytes), ENTRY_CHARS);
                 if is_short && !has_entries() || depth == MAX_DEPTH {
-                    self.add(span, head, first.begins_entry(self.bytes));
+                    let begins = first.begins_entry(self.bytes);
+                    let text = begins.then(|| first_text(self.bytes, span)).flatten();
+                    self.add(span, head, text);
                 } else {
                     self.long_entry(entry, is_closed, head, depth);
                 }
                 continue;
             }
-            let is_silent = first_text(self.bytes, span).is_none();
+            let text = first_text(self.bytes, span);
+            let begins_entry = first.begins_entry(self.bytes);
             let last = self.parts.get_mut(from..).and_then(<[HtmlPart]>::last_mut);
             let last = last.filter(|_| self.opening.is_none());
             match last {
-                Some(last) if is_silent && first.ends_entry => last.span.end = span.end,
-                _ if is_silent && first.begins_entry(self.bytes) => self.open(span),
+                Some(last) if text.is_none() && first.ends_entry => last.span.end = span.end,
+                _ if text.is_none() && begins_entry => self.open(span),
                 Some(last) if was_open && last.is_short_with(self.bytes, span) => {
                     last.span.end = span.end;
                     is_open = true;
                 }
                 _ => {
-                    self.add(span, head, first.begins_entry(self.bytes));
+                    self.add(span, head, text.filter(|_| begins_entry));
                     is_open = true;
                 }
             }
@@ -214,8 +217,10 @@ impl EntryCutter<'_> {
             head = longer;
             rest = rest.get(1..).unwrap_or_default();
         }
-        if !exceeds(head.of(self.bytes), HEAD_CHARS) && first_text(self.bytes, head).is_some() {
-            self.add(head, outer, true);
+        let is_short = !exceeds(head.of(self.bytes), HEAD_CHARS);
+        let text = is_short.then(|| first_text(self.bytes, head)).flatten();
+        if text.is_some() {
+            self.add(head, outer, text);
             self.entries(rest, Some(head.start), depth + 1);
         } else {
             self.open(first.span);
@@ -233,8 +238,9 @@ impl EntryCutter<'_> {
         self.opening = Some(ByteSpan::new(start, span.end));
     }
 
-    fn add(&mut self, span: ByteSpan, head: Option<usize>, begins_entry: bool) {
-        let term = begins_entry.then(|| term(self.bytes, span)).flatten();
+    /// Adds a part. `text` is the first text of the entry that begins with it.
+    fn add(&mut self, span: ByteSpan, head: Option<usize>, text: Option<ByteSpan>) {
+        let term = text.filter(is_term);
         let start = self.opening.take().map_or(span.start, |opening| opening.start);
         self.parts.push(HtmlPart { span: ByteSpan::new(start, span.end), head, term });
     }
@@ -242,7 +248,7 @@ impl EntryCutter<'_> {
     /// Returns the parts, with the lines that open something after which nothing follows.
     fn finish(mut self) -> Vec<HtmlPart> {
         if let Some(rest) = self.opening.take() {
-            self.add(rest, None, false);
+            self.add(rest, None, None);
         }
         self.parts
     }
@@ -263,7 +269,11 @@ fn span_of(lines: &[Line]) -> ByteSpan {
 
 /// Returns the [`first_text`] in `span` if it is short. It often is the name of what the entry describes.
 pub(super) fn term(bytes: &[u8], span: ByteSpan) -> Option<ByteSpan> {
-    first_text(bytes, span).filter(|text| text.end - text.start <= TERM_BYTES)
+    first_text(bytes, span).filter(is_term)
+}
+
+fn is_term(text: &ByteSpan) -> bool {
+    text.end - text.start <= TERM_BYTES
 }
 
 /// Returns the first text in `span` that a reader sees: the text of an element, the value of an attribute of a
@@ -327,6 +337,35 @@ fn tag_length(text: &[u8]) -> Option<usize> {
     None
 }
 
+/// A tag that ends.
+struct Tag<'a> {
+    name: &'a [u8],
+    /// By how many elements the text after the tag is deeper: 1, or 0 if it closes itself, or -1 if it closes another.
+    change: isize,
+}
+
+/// Returns the tags of a text, in order.
+fn tags(text: &[u8]) -> impl Iterator<Item = Tag<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            at += memchr::memchr(b'<', text.get(at..)?)?;
+            let rest = text.get(at..)?;
+            let (Some(name), Some(length)) = (tag_name(rest), tag_length(rest)) else {
+                at += 1;
+                continue;
+            };
+            at += length;
+            let change = match rest.get(..length)? {
+                tag if tag.starts_with(b"</") => -1,
+                tag if tag.ends_with(b"/>") => 0,
+                _ => 1,
+            };
+            return Some(Tag { name, change });
+        }
+    })
+}
+
 /// Returns the span in a tag of the first value of an attribute that may be shown.
 fn shown_value(tag: &[u8]) -> Option<ByteSpan> {
     let mut at = 0;
@@ -365,22 +404,16 @@ pub(super) fn opened(bytes: &[u8], block: ByteSpan) -> Option<&[u8]> {
     }
     first_text(bytes, block)?;
     let mut open: Vec<&[u8]> = Vec::new();
-    let mut at = 0;
-    while let Some(start) = text.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
-        let rest = text.get(at + start..).unwrap_or_default();
-        let (Some(name), Some(length)) = (tag_name(rest), tag_length(rest)) else {
-            at += start + 1;
-            continue;
-        };
-        let tag = rest.get(..length).unwrap_or_default();
-        if tag.starts_with(b"</") {
-            if let Some(last) = open.iter().rposition(|open| *open == name) {
-                open.truncate(last);
+    for tag in tags(text) {
+        match tag.change {
+            1 => open.push(tag.name),
+            -1 => {
+                if let Some(last) = open.iter().rposition(|open| *open == tag.name) {
+                    open.truncate(last);
+                }
             }
-        } else if !tag.ends_with(b"/>") {
-            open.push(name);
+            _ => {}
         }
-        at += start + length;
     }
     let is_void = |name: &[u8]| {
         ["br", "hr", "img", "input", "p", "a"].iter().any(|void| void.as_bytes() == name)
@@ -390,19 +423,7 @@ pub(super) fn opened(bytes: &[u8], block: ByteSpan) -> Option<&[u8]> {
 
 /// Returns by how many elements with this name `text` is deeper at its end: less than 0 if it closes more than it opens.
 pub(super) fn depth_change(text: &[u8], name: &[u8]) -> isize {
-    let mut change = 0;
-    for start in memchr::memchr_iter(b'<', text) {
-        let rest = text.get(start..).unwrap_or_default();
-        if tag_name(rest) == Some(name) {
-            let tag = rest.get(..tag_length(rest).unwrap_or_default()).unwrap_or_default();
-            change += match tag {
-                _ if tag.starts_with(b"</") => -1,
-                _ if tag.ends_with(b"/>") => 0,
-                _ => 1,
-            };
-        }
-    }
-    change
+    tags(text).filter(|tag| tag.name == name).map(|tag| tag.change).sum()
 }
 
 #[cfg(test)]

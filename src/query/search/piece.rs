@@ -210,6 +210,10 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
     }
     let piece_at =
         |at: usize| pieces.partition_point(|piece| piece.span.start <= at).checked_sub(1);
+    let is_short = |index: usize| {
+        let piece = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
+        !exceeds(piece.of(bytes), ITEM_CHARS)
+    };
     add_heads(pieces, &mut needs);
     let begin = nodes.partition_point(|node| node.bytes.start < first.span.start);
     let nodes_here = nodes.get(begin..).unwrap_or_default();
@@ -226,34 +230,26 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                     needs.parent = parent.filter(|parent| *parent < index);
                     needs.is_item = true;
                 }
-                let inside = pieces.iter().zip(&mut needs).skip(index);
-                inside
-                    .take_while(|(piece, _)| piece.span.start < node.bytes.end)
-                    .for_each(|(_, needs)| needs.item = Some(index));
-                let begins = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
-                if chars(begins.of(bytes)) <= ITEM_CHARS {
-                    let inside = pieces.iter().zip(&mut needs).skip(index + 1);
-                    inside
-                        .take_while(|(piece, _)| piece.span.start < node.bytes.end)
-                        .for_each(|(_, needs)| needs.parent = Some(index));
+                for needs in until(node.bytes.end, pieces, &mut needs).skip(index) {
+                    needs.item = Some(index);
+                }
+                if is_short(index) {
+                    for needs in until(node.bytes.end, pieces, &mut needs).skip(index + 1) {
+                        needs.parent = Some(index);
+                    }
                 }
             }
             NodeKind::Block(BlockType::Html) => {
-                let end = element_end(bytes, nodes, begin + offset);
-                let begins = pieces.get(index).map(|piece| piece.span).unwrap_or_default();
-                if let Some(end) = end.filter(|_| chars(begins.of(bytes)) <= ITEM_CHARS) {
-                    if let Some(needs) = needs.get_mut(index) {
-                        needs.is_item = true;
-                        needs.leads_in = true;
-                        needs.item = Some(index);
-                    }
-                    let inside = pieces.iter().zip(&mut needs).skip(index + 1);
-                    inside.take_while(|(piece, _)| piece.span.start < end).for_each(
-                        |(_, needs)| {
-                            needs.item = Some(index);
-                            needs.parent = Some(index);
-                        },
-                    );
+                let end = || element_end(bytes, nodes, begin + offset);
+                let Some(end) = is_short(index).then(end).flatten() else { continue };
+                if let Some(needs) = needs.get_mut(index) {
+                    needs.is_item = true;
+                    needs.leads_in = true;
+                    needs.item = Some(index);
+                }
+                for needs in until(end, pieces, &mut needs).skip(index + 1) {
+                    needs.item = Some(index);
+                    needs.parent = Some(index);
                 }
             }
             NodeKind::Block(
@@ -263,13 +259,10 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
                 | BlockType::Blockquote),
             ) => {
                 if kind == BlockType::Code {
-                    let inside = pieces.iter().zip(&mut needs).skip(index);
-                    inside.take_while(|(piece, _)| piece.span.start < node.bytes.end).for_each(
-                        |(_, needs)| {
-                            needs.is_within_sentence = false;
-                            needs.code = Some(index);
-                        },
-                    );
+                    for needs in until(node.bytes.end, pieces, &mut needs).skip(index) {
+                        needs.is_within_sentence = false;
+                        needs.code = Some(index);
+                    }
                 }
                 // The header row of a table is no piece.
                 let index = pieces.partition_point(|piece| piece.span.end <= node.bytes.start);
@@ -285,6 +278,16 @@ pub(super) fn needs(bytes: &[u8], nodes: &[Node], pieces: &[Piece]) -> Vec<Needs
         }
     }
     needs
+}
+
+/// Returns the needs of the pieces that begin before `end`.
+fn until<'a>(
+    end: usize,
+    pieces: &[Piece],
+    needs: &'a mut [Needs],
+) -> std::slice::IterMut<'a, Needs> {
+    let count = pieces.partition_point(|piece| piece.span.start < end);
+    needs.get_mut(..count).unwrap_or_default().iter_mut()
 }
 
 /// Adds to `needs` what the pieces of entries of HTML or JSX need.

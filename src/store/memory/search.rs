@@ -86,14 +86,6 @@ struct ScoredTerm<'a> {
     rarity: Rarity,
 }
 
-impl ScoredTerm<'_> {
-    /// Returns how much the term counts for the coverage of the query.
-    fn counted(&self) -> f32 {
-        let times = self.leaf.times.filter(|_| self.leaf.counts);
-        times.map_or(0.0, |times| score::counted(self.rarity, times))
-    }
-}
-
 /// Whether `found` is `word`, or has the stem of the term. The first is whether it is `word`.
 fn is_like(term: &QueryTerm, word: &str, found: &str) -> (bool, bool) {
     let is_exact = found == word;
@@ -157,7 +149,7 @@ impl<'a> AllSections<'a> {
         let leaf = |leaf: QueryLeaf<'q>| ScoredTerm { leaf, rarity: self.rarity(leaf.term) };
         let leaves: Vec<ScoredTerm<'q>> = clause.leaves().into_iter().map(leaf).collect();
         let counting = || leaves.iter().filter(|leaf| leaf.leaf.counts);
-        let weights: Vec<f32> = counting().map(ScoredTerm::counted).collect();
+        let weights: Vec<f32> = counting().map(|leaf| leaf.leaf.counted(leaf.rarity)).collect();
         let all: f32 = weights.iter().sum();
         let mut ranked = Vec::new();
         for section in &self.sections {
@@ -176,7 +168,7 @@ impl<'a> AllSections<'a> {
             for (leaf, found) in leaves.iter().zip(&matches).filter(|(_, found)| found.is_covered) {
                 let times = leaf.leaf.times.unwrap_or(0.0);
                 sum += times * (score::of_term(leaf.rarity, found.exact, found.all) + found.score);
-                covered += leaf.counted();
+                covered += leaf.leaf.counted(leaf.rarity);
             }
             let score = score::of_section(sum, covered, all);
             let (place, fingerprint) = (section.place, section.fingerprint);

@@ -40,12 +40,6 @@ impl<'a> Leaf<'a> {
         let rarity = lists.rarity(leaf.term);
         Self { term: leaf, rarity, found: lists.matches(leaf.term) }
     }
-
-    /// Returns how much the term counts for the coverage of the query.
-    fn counted(&self) -> f32 {
-        let times = self.term.times.filter(|_| self.term.counts);
-        times.map_or(0.0, |times| score::counted(self.rarity, times))
-    }
 }
 
 impl State {
@@ -184,7 +178,7 @@ impl State {
                 && admitted.as_ref().is_none_or(|admitted| admitted.contains(&place.document))
         };
         let counting = || leaves.iter().filter(|leaf| leaf.term.counts);
-        let weights: Vec<f32> = counting().map(Leaf::counted).collect();
+        let weights: Vec<f32> = counting().map(|leaf| leaf.term.counted(leaf.rarity)).collect();
         let mut best = scored(clause, &leaves, weights.iter().sum(), takes);
         let is_complete = best.len() < count;
         let by_score = |one: &(f32, SectionId), other: &(f32, SectionId)| -> Ordering {
@@ -305,7 +299,7 @@ fn scored(
         for (leaf, found) in leaves.iter().zip(&matches).filter(|(_, found)| found.is_covered) {
             let times = leaf.term.times.unwrap_or(0.0);
             sum += times * (score::of_term(leaf.rarity, found.exact, found.all) + found.score);
-            covered += leaf.counted();
+            covered += leaf.term.counted(leaf.rarity);
         }
         result.push((score::of_section(sum, covered, all), place));
     }
