@@ -33,7 +33,7 @@ pub(crate) use text::{
     DocumentNames, DocumentText, FRONT_MATTER, IndexedField, TextExtractor, type_mark,
 };
 pub(crate) use token_text::WrittenTokens;
-pub(crate) use tokens::{TokenKind, Tokens, camel_parts, folded};
+pub(crate) use tokens::{TokenBuffers, TokenKind, Tokens, camel_parts, folded};
 pub(crate) use trigram_set::{Members, TrigramSet};
 pub(crate) use trigrams::{ByPrefix, title_trigrams};
 pub use trigrams::{Trigram, TrigramQuery, trigram};

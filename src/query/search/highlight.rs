@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::decoding::same_length_text;
 use crate::position::{ByteSpan, LineIndex};
-use crate::terms::{QueryTerm, StemClass, TokenKind, Tokens};
+use crate::terms::{QueryTerm, StemClass, TokenBuffers, TokenKind, Tokens};
 
 /// For a term of joined words, such as `15.9`: the share of its weight for the joined form. The single
 /// words get the remainder.
@@ -26,6 +26,7 @@ pub(crate) struct Occurrence {
 /// The words of a query, in the forms in which they are recognized in a text.
 pub(crate) struct Highlighter {
     words: Vec<Word>,
+    beginnings: Beginnings,
 }
 
 /// A word of a term, and how it matches.
@@ -43,6 +44,12 @@ struct Word {
 }
 
 impl Word {
+    /// Returns the texts with one of which every token that matches begins, or a part of it in camel case.
+    fn beginnings(&self) -> impl Iterator<Item = &str> {
+        let of_class = self.stems.as_ref().map(StemClass::prefix);
+        of_class.into_iter().chain([self.text.as_str()])
+    }
+
     /// Returns whether the token is the word, has the same stem, or is an identifier with the word as a
     /// part.
     fn is_at(&self, text: &str, tokens: &Tokens<'_>) -> bool {
@@ -97,7 +104,8 @@ impl Highlighter {
                 ..word(text)
             }));
         }
-        Self { words }
+        let beginnings = Beginnings::of(words.iter().flat_map(Word::beginnings));
+        Self { words, beginnings }
     }
 
     /// Returns the weight of each word; `terms` are the weights of the terms.
@@ -110,16 +118,22 @@ impl Highlighter {
     /// terms. `bytes` is the file.
     pub(crate) fn occurrences(&self, bytes: &[u8], within: ByteSpan) -> Vec<Occurrence> {
         let text = same_length_text(within.of(bytes), ' ');
-        let mut tokens = Tokens::new(&text);
         let mut occurrences = Vec::new();
-        while tokens.advance() {
-            for (index, word) in self.words.iter().enumerate() {
-                if word.is_at(&text, &tokens) {
-                    let ByteSpan { start, end } = tokens.span;
-                    let span = ByteSpan::new(within.start + start, within.start + end);
-                    occurrences.push(Occurrence { span, word: index });
+        let mut buffers = TokenBuffers::default();
+        for part in self.beginnings.parts(&text) {
+            let start = within.start + part.start;
+            let part = text.get(part.start..part.end).unwrap_or_default();
+            let mut tokens = Tokens::with(part, buffers);
+            while tokens.advance() {
+                for (index, word) in self.words.iter().enumerate() {
+                    if word.is_at(part, &tokens) {
+                        let span =
+                            ByteSpan::new(start + tokens.span.start, start + tokens.span.end);
+                        occurrences.push(Occurrence { span, word: index });
+                    }
                 }
             }
+            buffers = tokens.take_buffers();
         }
         occurrences
     }
@@ -171,6 +185,90 @@ impl Highlighter {
             }
         }
         best.map(|(_, span)| span)
+    }
+}
+
+/// How the words of a query begin, to pass over most of a text without splitting it into words.
+struct Beginnings {
+    /// Those in ASCII, in lower case. No text of ASCII matches the others.
+    list: Vec<Box<[u8]>>,
+    /// What each byte may mean.
+    meanings: Box<[Meaning; 256]>,
+}
+
+/// What a byte in a text may mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Nothing,
+    /// It ends a part of the text. No token contains it.
+    Blank,
+    /// It begins a word of the query.
+    First,
+    /// Folding may remove or change it, so that the word is written otherwise than in the query.
+    Folded,
+}
+
+impl Beginnings {
+    fn of<'a>(beginnings: impl Iterator<Item = &'a str>) -> Self {
+        let mut meanings = Box::new([Meaning::Nothing; 256]);
+        let mut list: Vec<Box<[u8]>> = Vec::new();
+        for text in beginnings.filter(|text| text.is_ascii()).map(str::as_bytes) {
+            if !list.iter().any(|known| text.starts_with(known)) {
+                list.push(text.into());
+            }
+        }
+        for (byte, meaning) in (0..=u8::MAX).zip(meanings.iter_mut()) {
+            let is_first =
+                |text: &[u8]| text.first().is_some_and(|it| byte.eq_ignore_ascii_case(it));
+            *meaning = match byte {
+                _ if byte.is_ascii_whitespace() => Meaning::Blank,
+                b'\\' | b'[' | b'*' | 0x80.. => Meaning::Folded,
+                _ if list.iter().any(|text| is_first(text)) => Meaning::First,
+                _ => Meaning::Nothing,
+            };
+        }
+        Self { list, meanings }
+    }
+
+    /// Returns the parts of `text` between blanks that may have a word of the query. Each token is in one part.
+    fn parts<'a>(&'a self, text: &'a str) -> impl Iterator<Item = ByteSpan> + 'a {
+        let bytes = text.as_bytes();
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let rest = bytes.get(from..)?;
+                let mut start = from;
+                let mut is_found = false;
+                let mut end = bytes.len();
+                for (at, byte) in (from..).zip(rest) {
+                    match self.meanings.get(usize::from(*byte)) {
+                        Some(Meaning::Blank) if is_found => {
+                            end = at;
+                            break;
+                        }
+                        Some(Meaning::Blank) => start = at + 1,
+                        Some(Meaning::First) => is_found = is_found || self.is_at(bytes, at),
+                        Some(Meaning::Folded) => is_found = true,
+                        Some(Meaning::Nothing) | None => {}
+                    }
+                }
+                from = end;
+                if is_found {
+                    return Some(ByteSpan::new(start, end));
+                }
+                if end == bytes.len() {
+                    return None;
+                }
+            }
+        })
+    }
+
+    /// Returns whether a word of the query may begin at `at`.
+    fn is_at(&self, bytes: &[u8], at: usize) -> bool {
+        let begins = |text: &[u8]| {
+            bytes.get(at..at + text.len()).is_some_and(|here| here.eq_ignore_ascii_case(text))
+        };
+        self.list.iter().any(|text| begins(text))
     }
 }
 
