@@ -120,6 +120,19 @@ impl StemClass {
         &self.prefix
     }
 
+    /// Returns whether the folded word in `bytes`, which has the prefix, may be in the class: most words that are not are
+    /// told apart without their stem.
+    pub(crate) fn may_have(&self, bytes: &[u8]) -> bool {
+        let ending = bytes.get(self.prefix.len()..).unwrap_or_default();
+        match &self.members {
+            Members::English(_) => {
+                ending.len() <= MOST_ENDING && ending.iter().all(u8::is_ascii_lowercase)
+            }
+            Members::Versions | Members::Other(_) => true,
+            Members::Either(classes) => classes.iter().any(|class| class.may_have(bytes)),
+        }
+    }
+
     /// Returns whether `word`, which must be folded, is in the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         let Some(ending) = word.strip_prefix(&self.prefix) else { return false };

@@ -111,7 +111,7 @@ impl FieldTable {
 }
 
 /// The posting list of a word that matches a term.
-struct MatchedWord {
+pub(super) struct MatchedWord {
     /// Index of the field in [`FieldTable::weighed`].
     field: usize,
     /// Whether this is the word in the query, and not another word with the same stem.
@@ -129,6 +129,38 @@ pub(super) struct QueryTermState {
     queries: Vec<(Box<dyn Weight>, Score)>,
     /// Its inverse document frequencies.
     pub(super) rarity: Rarity,
+}
+
+/// Returns the posting lists of each of `terms` in `segments`, by segment; none of a term that is no single word. The
+/// words that are read for the first term are those of the others, too, as [`is_passed_by`] says.
+pub(super) fn look_up(
+    segments: &[SegmentReader],
+    table: &FieldTable,
+    terms: &[&QueryTerm],
+) -> Usable<Vec<Vec<Vec<MatchedWord>>>> {
+    let mut words: Vec<WordLookup<'_>> =
+        terms.iter().filter_map(|term| WordLookup::of(term)).collect();
+    let (Some(first), false) = (terms.first(), words.is_empty()) else {
+        return Ok(terms.iter().map(|_| Vec::new()).collect());
+    };
+    for segment in segments {
+        for word in &mut words {
+            word.found.push(Vec::new());
+        }
+        for (index, weighed) in table.weighed.iter().enumerate() {
+            let is_context = weighed.field == table.fields.path && first.field.is_none();
+            let mut wanting: Vec<_> =
+                words.iter_mut().filter(|word| word.is_wanted_in(weighed, table)).collect();
+            if !wanting.is_empty() {
+                each_word(segment, weighed.field, first, |key, info| {
+                    for word in &mut wanting {
+                        word.take(key, index, is_context, info);
+                    }
+                })?;
+            }
+        }
+    }
+    Ok(words.into_iter().map(|word| word.found).collect())
 }
 
 /// A word that is being looked up.
@@ -170,7 +202,9 @@ impl<'a> WordLookup<'a> {
     }
 
     fn has_in_class(&mut self, key: &[u8]) -> bool {
-        let Some(class) = &self.term.stems else { return false };
+        let Some(class) = self.term.stems.as_ref().filter(|class| class.may_have(key)) else {
+            return false;
+        };
         if let Some(known) = self.is_in_class.get(key) {
             return *known;
         }
@@ -187,49 +221,22 @@ impl<'a> WordLookup<'a> {
 }
 
 impl QueryTermState {
-    /// Looks up a term in all segments, together with `others` that [`is_passed_by`] says are among the words that are
-    /// read for it anyway.
-    pub(super) fn look_up(
+    /// Returns the state of a term whose posting lists are `found`, by segment; empty if it is no single word.
+    pub(super) fn of(
         searcher: &Searcher,
         table: &FieldTable,
         term: &QueryTerm,
-        others: &[&QueryTerm],
-    ) -> Usable<Vec<Self>> {
-        let Some(word) = WordLookup::of(term) else {
-            return Ok(vec![Self::of_query(searcher, table, term)?]);
-        };
-        let mut words = vec![word];
-        words.extend(others.iter().filter_map(|other| WordLookup::of(other)));
-        for segment in searcher.segment_readers() {
-            for word in &mut words {
-                word.found.push(Vec::new());
-            }
-            for (index, weighed) in table.weighed.iter().enumerate() {
-                let is_context = weighed.field == table.fields.path && term.field.is_none();
-                let mut wanting: Vec<_> =
-                    words.iter_mut().filter(|word| word.is_wanted_in(weighed, table)).collect();
-                if !wanting.is_empty() {
-                    each_word(segment, weighed.field, term, |key, info| {
-                        for word in &mut wanting {
-                            word.take(key, index, is_context, info);
-                        }
-                    })?;
-                }
-            }
+        found: Vec<Vec<MatchedWord>>,
+    ) -> Usable<Self> {
+        if term.single_word().is_none() {
+            return Self::of_query(searcher, table, term);
         }
-        let state = |word: WordLookup<'_>| {
-            let rarity = table.rarity_of_word(searcher, &word.found)?;
-            // The words of a compound are also searched next to each other, where it is not written as one.
-            let sections = table.population.sections;
-            let part = || score::having_part(sections, rarity.exact, word.term.words.len());
-            let having = (!word.term.is_prefix).then(part);
-            Ok(Self {
-                queries: table.weights(searcher, word.term, having)?,
-                rarity,
-                found: word.found,
-            })
-        };
-        words.into_iter().map(state).collect()
+        let rarity = table.rarity_of_word(searcher, &found)?;
+        // The words of a compound are also searched next to each other, where it is not written as one.
+        let sections = table.population.sections;
+        let part = || score::having_part(sections, rarity.exact, term.words.len());
+        let having = (!term.is_prefix).then(part);
+        Ok(Self { queries: table.weights(searcher, term, having)?, rarity, found })
     }
 
     /// Returns the state of a term that tantivy matches.

@@ -14,7 +14,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, Score, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::best::{Best, ScoredDocument};
-use super::leaf::{FieldTable, QueryTermState, SegmentLeaf, is_passed_by};
+use super::leaf::{FieldTable, MatchedWord, QueryTermState, SegmentLeaf, is_passed_by, look_up};
 use super::marks::{
     Marks, SectionSet, WINDOW, WINDOW_LENGTH, combined, each_marked, is_marked, mark,
 };
@@ -115,26 +115,38 @@ impl RankingPlan {
     fn of(searcher: &Searcher, table: &FieldTable, clause: &Clause) -> Usable<Self> {
         let mut terms = Vec::new();
         let root = node(clause, Effect::Counts(1.0), &mut terms);
-        let mut states: Vec<Option<QueryTermState>> = terms.iter().map(|_| None).collect();
+        // The indices of terms that are looked up together: joined words begin like their first word.
+        let mut groups: Vec<Vec<usize>> = Vec::new();
         for (index, (term, _)) in terms.iter().enumerate() {
-            if states.get(index).is_none_or(Option::is_some) {
+            let is_new = |index: &usize| !groups.iter().flatten().any(|known| known == index);
+            if !is_new(&index) {
                 continue;
             }
-            // Joined words begin like their first word.
             let others = terms.iter().enumerate().skip(index + 1);
-            let (places, others): (Vec<_>, Vec<_>) = others
-                .filter(|(_, (other, _))| is_passed_by(other, term))
-                .map(|(place, (other, _))| (place, *other))
-                .unzip();
-            let found = QueryTermState::look_up(searcher, table, term, &others)?;
-            for (place, state) in std::iter::once(index).chain(places).zip(found) {
-                if let Some(slot) = states.get_mut(place) {
-                    *slot = Some(state);
+            let others = others.filter(|(_, (other, _))| is_passed_by(other, term));
+            let others = others.map(|(other, _)| other).filter(is_new);
+            let group = std::iter::once(index).chain(others).collect();
+            groups.push(group);
+        }
+        let look_up = |segments: &[SegmentReader], _| {
+            let of_group = |group: &Vec<usize>| {
+                let terms = group.iter().filter_map(|index| terms.get(*index));
+                look_up(segments, table, &terms.map(|(term, _)| *term).collect::<Vec<_>>())
+            };
+            groups.iter().map(of_group).collect::<Usable<Vec<_>>>()
+        };
+        let mut found: Vec<Vec<Vec<MatchedWord>>> = terms.iter().map(|_| Vec::new()).collect();
+        for part in in_parts(searcher.segment_readers(), look_up)? {
+            for (index, lists) in groups.iter().flatten().zip(part.into_iter().flatten()) {
+                if let Some(found) = found.get_mut(*index) {
+                    found.extend(lists);
                 }
             }
         }
-        let effects = terms.iter().map(|(_, effect)| *effect);
-        let leaves: Vec<_> = states.into_iter().flatten().zip(effects).collect();
+        let mut leaves = Vec::with_capacity(terms.len());
+        for ((term, effect), found) in terms.iter().zip(found) {
+            leaves.push((QueryTermState::of(searcher, table, term, found)?, *effect));
+        }
         let rarity = leaves.iter().filter_map(|(leaf, effect)| effect.counted(leaf)).sum();
         Ok(Self { leaves, root, rarity })
     }
@@ -207,16 +219,9 @@ pub(super) fn ranked(
         Ok(best)
     };
     let segments = searcher.segment_readers();
-    let (one, other) = segments.split_at(middle(segments));
-    let best = if sections(other) < MANY_SECTIONS {
-        scan(segments, 0)?
-    } else {
-        let (best, other) = parallel::join(|| scan(one, 0), || guarded(|| scan(other, one.len())));
-        let mut best = best?;
-        let other = other.map_err(|error| Unusable::Damaged(error.to_string()))?;
-        best.join(other?);
-        best
-    };
+    let mut parts = in_parts(segments, scan)?.into_iter();
+    let mut best = parts.next().unwrap_or_else(|| Best::new(count));
+    parts.for_each(|part| best.join(part));
     let mut places = vec![None; segments.len()];
     let mut ranked = Vec::new();
     for found in best.finish() {
@@ -239,6 +244,21 @@ pub(super) fn ranked(
     ranked.truncate(count);
     let weights = plan.leaves.iter().filter_map(|(leaf, effect)| effect.counted(leaf));
     Ok((ranked, weights.collect()))
+}
+
+/// Returns the results of `work` for the segments, in order: of all, or of two parts at the same time. `work` gets the
+/// segments and the number of those before them.
+fn in_parts<T: Send>(
+    segments: &[SegmentReader],
+    work: impl Fn(&[SegmentReader], usize) -> Usable<T> + Sync,
+) -> Usable<Vec<T>> {
+    let (one, other) = segments.split_at(middle(segments));
+    if sections(other) < MANY_SECTIONS {
+        return Ok(vec![work(segments, 0)?]);
+    }
+    let (one, other) = parallel::join(|| work(one, 0), || guarded(|| work(other, one.len())));
+    let other = other.map_err(|error| Unusable::Damaged(error.to_string()))?;
+    Ok(vec![one?, other?])
 }
 
 /// Fewer sections are searched by one thread.
