@@ -189,6 +189,10 @@ fn stem(word: &str) -> String {
 /// Returns a word in American spelling, and the number of its first letters that British spelling
 /// shares.
 fn american(word: &str) -> (Cow<'_, str>, usize) {
+    let may_differ = |pair: &[u8]| matches!(pair, [b'i' | b'y', b's' | b'z'] | [b'o' | b'u', b'r']);
+    if !word.as_bytes().windows(2).any(may_differ) {
+        return (word.into(), word.len());
+    }
     let spelled = |spellings: &[&str], endings: &[&str]| {
         spellings.iter().find_map(|spelling| {
             let at = word.rfind(spelling).filter(|at| *at >= BEFORE_SPELLINGS)?;

@@ -104,6 +104,22 @@ impl FieldTable {
         })
     }
 
+    /// Remembers how many sections contain a word whose posting lists are `found`, by segment: phrases ask for it again.
+    pub(super) fn remember(&mut self, word: &str, found: &[Vec<MatchedWord>]) {
+        // In folders it would have to be counted.
+        if self.population.within.is_some() {
+            return;
+        }
+        for (index, weighed) in self.weighed.iter().enumerate() {
+            if weighed.by_length.is_some() {
+                let lists = found.iter().flatten();
+                let lists = lists.filter(|word| word.is_exact && word.field == index);
+                let count = lists.map(|word| u64::from(word.info.doc_freq)).sum();
+                self.population.remember(Term::from_field_text(weighed.field, word), count);
+            }
+        }
+    }
+
     /// Estimates the number of sections that contain a term from the numbers for title, body and code: the largest.
     fn most(counts: &[u64; 3]) -> u64 {
         counts.iter().copied().max().unwrap_or(0)
@@ -152,7 +168,7 @@ pub(super) fn look_up(
             let mut wanting: Vec<_> =
                 words.iter_mut().filter(|word| word.is_wanted_in(weighed, table)).collect();
             if !wanting.is_empty() {
-                each_word(segment, weighed.field, first, |key, info| {
+                each_word(segment, weighed.field, first, terms.len() > 1, |key, info| {
                     for word in &mut wanting {
                         word.take(key, index, is_context, info);
                     }
@@ -301,34 +317,43 @@ pub(super) struct WordPostings<'a> {
     pub(super) is_context: bool,
 }
 
-/// Whether [`each_word`] also calls its function with the words of `other` when it is called for `term`.
-pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
-    let (Some(class), Some(_), Some(word)) = (&term.stems, term.single_word(), other.single_word())
-    else {
-        return false;
-    };
-    let first = other.stems.as_ref().map_or(word, StemClass::prefix);
-    term.field == other.field && first.starts_with(class.prefix())
+/// The length in bytes of a word without other forms from which on all words that begin with it are few enough to be read.
+const FEW_BEGIN_BYTES: usize = 6;
+
+/// Returns how all words begin that are read for `term`, a single word.
+fn beginning<'a>(term: &'a QueryTerm, word: &'a str) -> &'a str {
+    term.stems.as_ref().map_or(word, StemClass::prefix)
 }
 
-/// Calls `visit` with the word of `term` in a field of `segment`, or if it has a stem, with all words that begin like
-/// those with that stem.
+/// Whether [`each_word`] also calls its function with the words of `other` when it is called for `term` with others.
+pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
+    let (Some(word), Some(other_word)) = (term.single_word(), other.single_word()) else {
+        return false;
+    };
+    let first = beginning(term, word);
+    let is_selective = term.stems.is_some() || first.len() >= FEW_BEGIN_BYTES;
+    term.field == other.field && is_selective && beginning(other, other_word).starts_with(first)
+}
+
+/// Calls `visit` with the word of `term` in a field of `segment`, or if it has a stem or is looked up with others, with all
+/// words that begin like it.
 fn each_word(
     segment: &SegmentReader,
     field: Field,
     term: &QueryTerm,
+    has_others: bool,
     mut visit: impl FnMut(&[u8], &TermInfo),
 ) -> Usable<()> {
     let index = segment.inverted_index(field)?;
-    let Some(class) = &term.stems else {
-        let Some(word) = term.single_word() else { return Ok(()) };
+    let Some(word) = term.single_word() else { return Ok(()) };
+    if term.stems.is_none() && !has_others {
         if let Some(info) = index.terms().get(word)? {
             visit(word.as_bytes(), &info);
         }
         return Ok(());
-    };
-    let (from, to) = (class.prefix(), format!("{}{}", class.prefix(), char::MAX));
-    let stream = index.terms().range().ge(from).lt(to).into_stream();
+    }
+    let from = beginning(term, word);
+    let stream = index.terms().range().ge(from).lt(format!("{from}{}", char::MAX)).into_stream();
     let mut stream = stream?;
     while stream.advance() {
         visit(stream.key(), stream.value());

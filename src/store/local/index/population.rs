@@ -4,6 +4,7 @@
 //! distinguishes nothing. Invariant: if the filter of a query names folders, each document frequency is that of the
 //! sections in them, whatever else the index contains.
 
+use rustc_hash::FxHashMap;
 use tantivy::postings::TermInfo;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -18,6 +19,8 @@ pub(super) struct Population {
     pub(super) sections: u64,
     /// The sections in the folders, by segment; `None` for all sections.
     pub(super) within: Option<Vec<SectionSet>>,
+    /// The number of sections that contain each term that was looked up.
+    known: FxHashMap<Term, u64>,
 }
 
 impl Population {
@@ -28,7 +31,8 @@ impl Population {
         folders: &[String],
     ) -> tantivy::Result<Self> {
         if folders.is_empty() {
-            return Ok(Self { sections: searcher.num_docs(), within: None });
+            let sections = searcher.num_docs();
+            return Ok(Self { sections, within: None, known: FxHashMap::default() });
         }
         let mut within = Vec::new();
         for segment in searcher.segment_readers() {
@@ -50,7 +54,7 @@ impl Population {
             within.push(sections);
         }
         let sections = within.iter().map(|sections| sections.count).sum();
-        Ok(Self { sections, within: Some(within) })
+        Ok(Self { sections, within: Some(within), known: FxHashMap::default() })
     }
 
     /// Returns the number of sections that contain a term of a segment in `field`.
@@ -79,8 +83,16 @@ impl Population {
         Ok(count)
     }
 
+    /// Remembers the number of sections that contain `term`, which is not counted again.
+    pub(super) fn remember(&mut self, term: Term, count: u64) {
+        self.known.insert(term, count);
+    }
+
     /// Returns the number of sections that contain `term`.
     pub(super) fn having_term(&self, searcher: &Searcher, term: &Term) -> tantivy::Result<u64> {
+        if let Some(known) = self.known.get(term) {
+            return Ok(*known);
+        }
         let mut count = 0;
         for (ordinal, segment) in searcher.segment_readers().iter().enumerate() {
             let field = term.field();

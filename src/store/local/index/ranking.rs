@@ -112,7 +112,7 @@ struct RankingPlan {
 }
 
 impl RankingPlan {
-    fn of(searcher: &Searcher, table: &FieldTable, clause: &Clause) -> Usable<Self> {
+    fn of(searcher: &Searcher, table: &mut FieldTable, clause: &Clause) -> Usable<Self> {
         let mut terms = Vec::new();
         let root = node(clause, Effect::Counts(1.0), &mut terms);
         // The indices of terms that are looked up together: joined words begin like their first word.
@@ -131,7 +131,7 @@ impl RankingPlan {
         let look_up = |segments: &[SegmentReader], _| {
             let of_group = |group: &Vec<usize>| {
                 let terms = group.iter().filter_map(|index| terms.get(*index));
-                look_up(segments, table, &terms.map(|(term, _)| *term).collect::<Vec<_>>())
+                look_up(segments, &*table, &terms.map(|(term, _)| *term).collect::<Vec<_>>())
             };
             groups.iter().map(of_group).collect::<Usable<Vec<_>>>()
         };
@@ -143,6 +143,13 @@ impl RankingPlan {
                 }
             }
         }
+        let looked_up = terms.iter().zip(&found).filter(|((term, _), _)| term.field.is_none());
+        for ((term, _), found) in looked_up {
+            if let Some(word) = term.single_word() {
+                table.remember(word, found);
+            }
+        }
+        let table = &*table;
         let mut leaves = Vec::with_capacity(terms.len());
         for ((term, effect), found) in terms.iter().zip(found) {
             leaves.push((QueryTermState::of(searcher, table, term, found)?, *effect));
@@ -193,8 +200,8 @@ pub(super) fn ranked(
     filter: &IndexFilter,
     count: usize,
 ) -> Usable<(Vec<Ranked>, Vec<f32>)> {
-    let table = FieldTable::of(searcher, fields, &filter.folders)?;
-    let plan = RankingPlan::of(searcher, &table, clause)?;
+    let mut table = FieldTable::of(searcher, fields, &filter.folders)?;
+    let plan = RankingPlan::of(searcher, &mut table, clause)?;
     let scan = |segments: &[SegmentReader], from: usize| {
         let mut best = Best::new(count);
         for (ordinal, segment) in (from..).zip(segments) {
