@@ -205,7 +205,8 @@ impl Search<'_> {
                         Some(section) => {
                             let bytes = texts.of(&section.document)?;
                             let occurrences = highlighter.occurrences(&bytes, section.own);
-                            self.best(&section, &bytes, &highlighter, &occurrences).is_some()
+                            let is_taken = |span| self.filter.takes(&section.document, span);
+                            highlighter.best(&bytes, section.own, &occurrences, is_taken).is_some()
                         }
                         None => false,
                     };

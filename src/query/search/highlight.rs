@@ -3,8 +3,8 @@
 //! Invariant: a section that the index returns for its own text has an occurrence of a term. The best
 //! line is the first of those with the most different words.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 
 use crate::decoding::same_length_text;
 use crate::position::{ByteSpan, LineIndex};
@@ -38,7 +38,7 @@ struct Word {
     text: String,
     stems: Option<StemClass>,
     /// Whether a token is in the class, for tokens that begin like it. Most of them occur often.
-    known: RefCell<HashMap<String, bool>>,
+    known: Mutex<HashMap<String, bool>>,
     is_prefix: bool,
     is_compound: bool,
 }
@@ -66,11 +66,12 @@ impl Word {
         else {
             return false;
         };
-        if let Some(known) = self.known.borrow().get(token) {
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(token) {
             return *known;
         }
         let has = class.has(token);
-        self.known.borrow_mut().insert(token.to_owned(), has);
+        lock().insert(token.to_owned(), has);
         has
     }
 }
@@ -87,7 +88,7 @@ impl Highlighter {
                 share: if is_joined { 1.0 - COMPOUND } else { 1.0 } / term.words.len() as f32,
                 text: text.to_owned(),
                 stems: term.stems.clone(),
-                known: RefCell::default(),
+                known: Mutex::default(),
                 is_prefix: false,
                 is_compound: false,
             };

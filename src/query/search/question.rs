@@ -25,7 +25,7 @@ const LONGEST_HEADER: usize = 600;
 const SHORT_CHARS: usize = 60;
 
 /// A filter for what a passage may show; `None` admits everything.
-type IsWanted<'a> = Option<&'a dyn Fn(ByteSpan) -> bool>;
+pub(super) type IsWanted<'a> = Option<&'a dyn Fn(ByteSpan) -> bool>;
 
 /// The words of a query and their weights.
 pub(super) struct WeightedTerms<'a> {

@@ -11,10 +11,9 @@ use std::rc::Rc;
 
 use super::candidates::RankedCandidate;
 use super::edition::{are_editions, are_versions, is_preferred};
-use super::highlight::{Highlighter, Occurrence};
 use super::hit::ScoreParts;
 use super::link_list::is_link_list;
-use super::question::{BELOW_BYTES, Pieces, SectionText, WeightedTerms};
+use super::question::{BELOW_BYTES, IsWanted, Pieces, SectionText, WeightedTerms};
 use super::{Query, Search};
 use crate::address::FRONT_MATTER_PLACE;
 use crate::decoding;
@@ -22,6 +21,7 @@ use crate::error::Result;
 use crate::links::file_name;
 use crate::markdown::front_matter;
 use crate::markdown::outline::{BlockType, Node, NodeKind, Outline};
+use crate::parallel;
 use crate::position::{ByteSpan, LineIndex};
 use crate::query::open_document::OpenDocument;
 use crate::store::{FrontMatterData, StoredDocument};
@@ -35,6 +35,8 @@ const COVERAGE: f32 = 3.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.8;
+/// Fewer bytes than this are searched by one thread.
+const MANY_BYTES: usize = if cfg!(test) { 1 } else { 8 << 10 };
 /// Maximum size in bytes of the cached documents.
 const CACHE_BYTES: usize = 16 << 20;
 
@@ -66,6 +68,97 @@ pub(super) struct ScoredSection<'a> {
     pub(super) duplicates: Vec<String>,
     /// The fingerprint of its own text, or of its subsections if it has no own text.
     fingerprint: u64,
+}
+
+/// A candidate whose text was read, before it is scored.
+struct ReadSection<'a> {
+    candidate: &'a RankedCandidate,
+    section: ScoredText,
+    text: Rc<DocumentText>,
+    /// The titles and the path that are printed above its passage, and the title in front matter.
+    titles: String,
+}
+
+/// What is found in the text of a section.
+struct Findings {
+    /// The first word of the query on its best line.
+    span: ByteSpan,
+    pieces: Pieces,
+    /// The fingerprint of its own text, or of its subsections if it has no own text.
+    fingerprint: u64,
+}
+
+/// What a section is searched by. Another thread may do that.
+struct SectionView<'a> {
+    /// The file.
+    bytes: &'a [u8],
+    outline: &'a Outline,
+    own: ByteSpan,
+    body: usize,
+    end: usize,
+    titles: &'a str,
+    is_front_matter: bool,
+    /// The fingerprint of its own text in the index; 0 if it has none.
+    fingerprint: u64,
+}
+
+impl<'a> ReadSection<'a> {
+    fn view(&self) -> SectionView<'_> {
+        let ScoredText { own, body, end, is_front_matter, .. } = self.section;
+        SectionView {
+            bytes: &self.text,
+            outline: self.section.document.tree.outline(),
+            own,
+            body,
+            end,
+            titles: &self.titles,
+            is_front_matter,
+            fingerprint: self.candidate.found.fingerprint,
+        }
+    }
+
+    fn with(self, found: Findings) -> ScoredSection<'a> {
+        let Self { candidate, section, .. } = self;
+        let Findings { span, pieces, fingerprint } = found;
+        let (parts, duplicates) = (ScoreParts::default(), Vec::new());
+        ScoredSection { candidate, section, span, pieces, parts, duplicates, fingerprint }
+    }
+}
+
+impl SectionView<'_> {
+    /// Searches the section. Only lines that `is_wanted` accepts are in its pieces. Returns `None` if `is_taken` accepts
+    /// no word of the question. Without it, a section whose words are only in its titles or path begins with its start.
+    fn findings(
+        &self,
+        question: &WeightedTerms<'_>,
+        is_taken: IsWanted<'_>,
+        is_wanted: IsWanted<'_>,
+    ) -> Option<Findings> {
+        let Self { bytes, outline, own, body, end, titles, .. } = *self;
+        let occurrences = question.highlighter.occurrences(bytes, own);
+        let takes = |span| is_taken.is_none_or(|is_taken| is_taken(span));
+        let best = question.highlighter.best(bytes, own, &occurrences, takes);
+        let start = || is_taken.is_none().then_some(ByteSpan::new(own.start, own.start));
+        let span = best.or_else(start)?;
+        let pieces = if self.is_front_matter {
+            question.front_matter(bytes, own, first_paragraph(outline), titles, is_wanted)
+        } else {
+            let own = ByteSpan::new(body, own.end.max(body));
+            let occurrences = &*occurrences;
+            let text = SectionText { bytes, outline, own, end, titles, occurrences };
+            question.pieces(&text, is_wanted)
+        };
+        let fingerprint = match self.fingerprint {
+            0 => {
+                let end = end.min(body + BELOW_BYTES);
+                let mut below = Fingerprint::new();
+                below.add(&decoding::text(bytes.get(body..end).unwrap_or_default()));
+                below.finish()
+            }
+            own => own,
+        };
+        Some(Findings { span, pieces, fingerprint })
+    }
 }
 
 impl Search<'_> {
@@ -112,16 +205,27 @@ impl Search<'_> {
         self.session.open_together(members)?;
         let heads = groups.iter().filter_map(|group| group.first());
         texts.read_together(heads.map(|candidate| &*candidate.document))?;
+        let mut read = Vec::with_capacity(groups.len());
+        let mut twins_of = Vec::with_capacity(groups.len());
+        for group in groups {
+            let Some((candidate, twins)) = group.split_first() else { continue };
+            if let Some(section) = self.read_section(candidate, texts)? {
+                read.push(section);
+                twins_of.push(twins);
+            }
+        }
+        let found = self.findings_of(&read, question)?;
         let mut all = Vec::with_capacity(groups.len());
         // The best coverage of the sections of each document.
         let mut covered: HashMap<i64, f64> = HashMap::new();
-        for group in groups {
-            let Some((candidate, twins)) = group.split_first() else { continue };
-            let Some(mut scored) = self.scored(candidate, question, texts)? else { continue };
+        for ((read, found), twins) in read.into_iter().zip(found).zip(twins_of) {
+            let Some(found) = found else { continue };
+            let mut scored = read.with(found);
             for twin in twins {
                 let section = self.section(twin)?;
                 scored.duplicates.extend(section.map(|section| section.address()));
             }
+            let candidate = scored.candidate;
             let factor = self.factor(&scored.section, texts)?;
             let coverage = scored.pieces.coverage(question);
             scored.parts.ranking = rounded(factor * candidate.score / best);
@@ -226,24 +330,70 @@ impl Search<'_> {
         question: &WeightedTerms<'_>,
         texts: &mut DocumentTexts<'_>,
     ) -> Result<Option<ScoredSection<'a>>> {
+        let Some(read) = self.read_section(candidate, texts)? else { return Ok(None) };
+        let found = self.findings(&read, question);
+        Ok(found.map(|found| read.with(found)))
+    }
+
+    /// Reads the text of a candidate. Returns `None` if the section does not exist, or the filter accepts no block in it.
+    fn read_section<'a>(
+        &self,
+        candidate: &'a RankedCandidate,
+        texts: &mut DocumentTexts<'_>,
+    ) -> Result<Option<ReadSection<'a>>> {
         let Some(section) = self.section(candidate)? else { return Ok(None) };
-        let bytes = texts.of(&section.document)?;
-        let occurrences = question.highlighter.occurrences(&bytes, section.own);
-        let best = self.best(&section, &bytes, question.highlighter, &occurrences);
-        let Some(span) = best else { return Ok(None) };
-        let pieces = texts.pieces(&section, question, &occurrences)?;
-        let (parts, duplicates) = (ScoreParts::default(), Vec::new());
-        let fingerprint = match candidate.found.fingerprint {
-            0 => {
-                let end = section.end.min(section.body + BELOW_BYTES);
-                let mut below = Fingerprint::new();
-                let text = bytes.get(section.body..end).unwrap_or_default();
-                below.add(&decoding::text(text));
-                below.finish()
-            }
-            own => own,
+        let text = texts.of(&section.document)?;
+        let mut titles = section.titles.clone();
+        if !section.is_front_matter
+            && let Some(title) = texts.title(&section.document)?
+        {
+            titles.push('\n');
+            titles.push_str(&title);
+        }
+        Ok(Some(ReadSection { candidate, section, text, titles }))
+    }
+
+    /// Returns what is found in each of `all`; `None` where the filter accepts nothing. Long texts are searched in two
+    /// parts at the same time.
+    fn findings_of(
+        &self,
+        all: &[ReadSection<'_>],
+        question: &WeightedTerms<'_>,
+    ) -> Result<Vec<Option<Findings>>> {
+        if self.filter.looks_inside() || self.excluded.is_some() {
+            return Ok(all.iter().map(|read| self.findings(read, question)).collect());
+        }
+        let texts: Vec<SectionView<'_>> = all.iter().map(ReadSection::view).collect();
+        let find = |texts: &[SectionView<'_>]| -> Vec<_> {
+            texts.iter().map(|text| text.findings(question, None, None)).collect()
         };
-        Ok(Some(ScoredSection { candidate, section, span, pieces, parts, duplicates, fingerprint }))
+        let bytes = |texts: &[SectionView<'_>]| -> usize {
+            texts.iter().map(|text| text.own.end - text.own.start).sum()
+        };
+        let half = bytes(&texts).div_ceil(2);
+        let is_half = |count: &usize| texts.get(..*count).is_none_or(|some| bytes(some) >= half);
+        let (one, other) = texts.split_at((0..texts.len()).find(is_half).unwrap_or_default());
+        if bytes(other) < MANY_BYTES {
+            return Ok(find(&texts));
+        }
+        let (mut found, others) = parallel::join(|| find(one), || find(other));
+        found.extend(others?);
+        Ok(found)
+    }
+
+    /// Returns what is found in a section; `None` if the filter accepts nothing in it.
+    fn findings(&self, read: &ReadSection<'_>, question: &WeightedTerms<'_>) -> Option<Findings> {
+        let is_taken = |span| self.filter.takes(&read.section.document, span);
+        let excluded = self.excluded_below(&read.section, &read.text);
+        let is_wanted =
+            |span| is_taken(span) && !excluded.iter().any(|outer: &ByteSpan| outer.contains(span));
+        let looks_inside = self.filter.looks_inside();
+        let chooses = looks_inside || !excluded.is_empty();
+        read.view().findings(
+            question,
+            looks_inside.then_some(&is_taken),
+            chooses.then_some(&is_wanted),
+        )
     }
 
     /// Returns the factor on the score of a section: less than 1 if the text is in another language than
@@ -339,23 +489,6 @@ impl Search<'_> {
             }
         }
         excluded
-    }
-
-    /// Returns the first matching word on the best line of `section`. Returns the start of the section
-    /// if the words are only in its titles or path, and `None` if the filter accepts nothing in it.
-    /// `occurrences` are those of its own text.
-    pub(super) fn best(
-        &self,
-        section: &ScoredText,
-        bytes: &[u8],
-        highlighter: &Highlighter,
-        occurrences: &[Occurrence],
-    ) -> Option<ByteSpan> {
-        let ScoredText { document, own, .. } = section;
-        let is_wanted = |span: ByteSpan| self.filter.takes(document, span);
-        let best = highlighter.best(bytes, *own, occurrences, is_wanted);
-        let start = ByteSpan::new(own.start, own.start);
-        best.or_else(|| (!self.filter.looks_inside()).then_some(start))
     }
 }
 
@@ -508,37 +641,6 @@ impl<'a> DocumentTexts<'a> {
             self.titles.insert(id, title_of(values));
         }
         Ok(self.titles.get(&id).cloned().flatten())
-    }
-
-    /// Returns the pieces of a section; `occurrences` are those of its own text.
-    fn pieces(
-        &mut self,
-        section: &ScoredText,
-        question: &WeightedTerms<'_>,
-        occurrences: &[Occurrence],
-    ) -> Result<Pieces> {
-        let ScoredText { document, own, body, end, titles, is_front_matter } = section;
-        let bytes = self.of(document)?;
-        let outline = document.tree.outline();
-        let filter = self.search.filter;
-        let excluded = self.search.excluded_below(section, &bytes);
-        let is_wanted = |span| {
-            filter.takes(document, span) && !excluded.iter().any(|outer| outer.contains(span))
-        };
-        let chooses = filter.looks_inside() || !excluded.is_empty();
-        let is_wanted = chooses.then_some(&is_wanted as &dyn Fn(ByteSpan) -> bool);
-        if *is_front_matter {
-            let paragraph = first_paragraph(outline);
-            return Ok(question.front_matter(&bytes, *own, paragraph, titles, is_wanted));
-        }
-        let own = ByteSpan::new(*body, own.end.max(*body));
-        let titles = match self.title(document)? {
-            Some(title) => format!("{titles}\n{title}"),
-            None => titles.clone(),
-        };
-        let (bytes, titles) = (&*bytes, &*titles);
-        let text = SectionText { bytes, outline, own, end: *end, titles, occurrences };
-        Ok(question.pieces(&text, is_wanted))
     }
 }
 
