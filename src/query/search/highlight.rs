@@ -286,8 +286,70 @@ fn has_camel_part(text: &str, tokens: &Tokens<'_>, word: &Word) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
     use crate::terms::WordQuery;
+
+    proptest! {
+        #[test]
+        fn a_text_that_is_passed_over_has_no_word_of_the_query(
+            parts in prop::collection::vec((select(WORDS), select(JOINTS)), 1..20),
+            queried in prop::collection::vec(select(WORDS), 1..4),
+        ) {
+            let text: String = parts.iter().flat_map(|(word, joint)| [*word, *joint]).collect();
+            let query = WordQuery::parse(&queried.join(" "));
+            let highlighter = Highlighter::new(&query.terms());
+            let mut expected = Vec::new();
+            let mut tokens = Tokens::new(&text);
+            while tokens.advance() {
+                for (word, known) in highlighter.words.iter().enumerate() {
+                    if known.is_at(&text, &tokens) {
+                        expected.push(Occurrence { span: tokens.span, word });
+                    }
+                }
+            }
+            let all = ByteSpan::new(0, text.len());
+            prop_assert_eq!(highlighter.occurrences(text.as_bytes(), all), expected, "{}", text);
+        }
+    }
+
+    /// Words that folding changes in each way, and words that begin like others.
+    const WORDS: &[&str] = &[
+        "thread",
+        "Threads",
+        "threadlocal",
+        "get_slice",
+        "getSlice",
+        "HTTPServer",
+        "server",
+        "C++",
+        "c#",
+        "v1.2",
+        "1.2.3",
+        "1.2",
+        "tract",
+        "E[x]tract",
+        "**v**erbose",
+        "verbose",
+        "Über",
+        "ubers",
+        "全文搜索",
+        "索",
+        "ﬁle",
+        "files",
+        "K",
+        "kelvin",
+        "straße",
+        "strasse",
+        "a",
+        "x",
+    ];
+    const JOINTS: &[&str] = &[
+        " ", "\n", "\t", ".", "::", "-", "", "_", "\\_", "*", "**", "\u{a0}", "。", "[", "]",
+        "\x0b",
+    ];
 
     fn best(query: &str, text: &str) -> Option<String> {
         let query = WordQuery::parse(query);

@@ -205,28 +205,31 @@ impl Search<'_> {
         self.session.open_together(members)?;
         let heads = groups.iter().filter_map(|group| group.first());
         texts.read_together(heads.map(|candidate| &*candidate.document))?;
-        let mut read = Vec::with_capacity(groups.len());
+        let mut scored = Vec::with_capacity(groups.len());
         let mut twins_of = Vec::with_capacity(groups.len());
+        let (mut read, mut size) = (Vec::new(), 0);
         for group in groups {
             let Some((candidate, twins)) = group.split_first() else { continue };
-            if let Some(section) = self.read_section(candidate, texts)? {
-                read.push(section);
-                twins_of.push(twins);
+            let Some(section) = self.read_section(candidate, texts)? else { continue };
+            size += section.text.len();
+            read.push(section);
+            twins_of.push(twins);
+            if size > CACHE_BYTES {
+                scored.extend(self.scored_together(std::mem::take(&mut read), question)?);
+                size = 0;
             }
         }
-        let found = self.findings_of(&read, question)?;
+        scored.extend(self.scored_together(read, question)?);
         let mut all = Vec::with_capacity(groups.len());
         // The best coverage of the sections of each document.
         let mut covered: HashMap<i64, f64> = HashMap::new();
-        for ((read, found), twins) in read.into_iter().zip(found).zip(twins_of) {
-            let Some(found) = found else { continue };
-            let mut scored = read.with(found);
+        for (scored, twins) in scored.into_iter().zip(twins_of) {
+            let Some((mut scored, factor)) = scored else { continue };
             for twin in twins {
                 let section = self.section(twin)?;
                 scored.duplicates.extend(section.map(|section| section.address()));
             }
             let candidate = scored.candidate;
-            let factor = self.factor(&scored.section, texts)?;
             let coverage = scored.pieces.coverage(question);
             scored.parts.ranking = rounded(factor * candidate.score / best);
             scored.parts.coverage = rounded(factor * COVERAGE * coverage);
@@ -353,32 +356,41 @@ impl Search<'_> {
         Ok(Some(ReadSection { candidate, section, text, titles }))
     }
 
-    /// Returns what is found in each of `all`; `None` where the filter accepts nothing. Long texts are searched in two
-    /// parts at the same time.
-    fn findings_of(
+    /// Returns each of `all` with what is found in it and the factor on its score; `None` where the filter accepts nothing.
+    /// Long texts are searched in two parts at the same time.
+    fn scored_together<'a>(
         &self,
-        all: &[ReadSection<'_>],
+        all: Vec<ReadSection<'a>>,
         question: &WeightedTerms<'_>,
-    ) -> Result<Vec<Option<Findings>>> {
-        if self.filter.looks_inside() || self.excluded.is_some() {
-            return Ok(all.iter().map(|read| self.findings(read, question)).collect());
-        }
-        let texts: Vec<SectionView<'_>> = all.iter().map(ReadSection::view).collect();
-        let find = |texts: &[SectionView<'_>]| -> Vec<_> {
-            texts.iter().map(|text| text.findings(question, None, None)).collect()
+    ) -> Result<Vec<Option<(ScoredSection<'a>, f32)>>> {
+        let found = if self.filter.looks_inside() || self.excluded.is_some() {
+            all.iter().map(|read| self.findings(read, question)).collect()
+        } else {
+            let views: Vec<SectionView<'_>> = all.iter().map(ReadSection::view).collect();
+            let bytes = |views: &[SectionView<'_>]| -> usize {
+                views.iter().map(|view| view.own.end - view.own.start).sum()
+            };
+            let half = bytes(&views).div_ceil(2);
+            let has_half =
+                |count: &usize| views.get(..*count).is_some_and(|some| bytes(some) >= half);
+            let (one, other) =
+                views.split_at((0..views.len()).find(has_half).unwrap_or(views.len()));
+            let find = |views: &[SectionView<'_>]| -> Vec<Option<Findings>> {
+                views.iter().map(|view| view.findings(question, None, None)).collect()
+            };
+            if bytes(other) < MANY_BYTES {
+                find(&views)
+            } else {
+                let (mut found, others) = parallel::join(|| find(one), || find(other));
+                found.extend(others?);
+                found
+            }
         };
-        let bytes = |texts: &[SectionView<'_>]| -> usize {
-            texts.iter().map(|text| text.own.end - text.own.start).sum()
-        };
-        let half = bytes(&texts).div_ceil(2);
-        let is_half = |count: &usize| texts.get(..*count).is_none_or(|some| bytes(some) >= half);
-        let (one, other) = texts.split_at((0..texts.len()).find(is_half).unwrap_or_default());
-        if bytes(other) < MANY_BYTES {
-            return Ok(find(&texts));
-        }
-        let (mut found, others) = parallel::join(|| find(one), || find(other));
-        found.extend(others?);
-        Ok(found)
+        let scored = all.into_iter().zip(found).map(|(read, found)| {
+            let factor = self.factor(&read.section, &read.text);
+            Some((read.with(found?), factor))
+        });
+        Ok(scored.collect())
     }
 
     /// Returns what is found in a section; `None` if the filter accepts nothing in it.
@@ -398,13 +410,12 @@ impl Search<'_> {
 
     /// Returns the factor on the score of a section: less than 1 if the text is in another language than
     /// the question, or is a list of links.
-    fn factor(&self, section: &ScoredText, texts: &mut DocumentTexts<'_>) -> Result<f32> {
-        let bytes = texts.of(&section.document)?;
+    fn factor(&self, section: &ScoredText, bytes: &[u8]) -> f32 {
         let text = bytes.get(section.body..section.own.end).unwrap_or_default();
         let is_foreign = self.language.as_ref().is_some_and(|language| language.is_foreign(text));
         let of_language = if is_foreign { FOREIGN } else { 1.0 };
         let of_links = if !section.is_front_matter && is_link_list(text) { LINKS } else { 1.0 };
-        Ok(of_language * of_links)
+        of_language * of_links
     }
 
     /// Returns the section of a candidate. Returns `None` if the document does not contain it, or the filter
