@@ -224,6 +224,20 @@ pub(crate) fn batches<I>(
     })
 }
 
+/// Divides `items`, in order, into two parts whose costs are as equal as possible. A single item is in the first part.
+pub(crate) fn halves<I>(items: &[I], cost: impl Fn(&I) -> usize) -> (&[I], &[I]) {
+    let total: usize = items.iter().map(&cost).sum();
+    let mut before = 0;
+    let (mut difference, mut count) = (total, 0);
+    for (index, item) in items.iter().enumerate() {
+        before += cost(item);
+        if total.abs_diff(2 * before) <= difference {
+            (difference, count) = (total.abs_diff(2 * before), index + 1);
+        }
+    }
+    items.split_at(count)
+}
+
 /// Returns the results of both, which run at the same time, or one after the other if no thread can be made. The
 /// second one is an error if its thread panicked.
 pub(crate) fn join<A, B: Send>(
@@ -302,6 +316,22 @@ mod tests {
         assert_eq!(cut(&[1; 100], 60), [60, 40]);
         assert_eq!(cut(&[25; 10], 9), [4, 4, 2]);
         assert_eq!(cut(&[100, 1, 1, 101, 100], 9), [1, 2, 1, 1], "a large one alone");
+    }
+
+    #[test]
+    fn halves_cost_as_much_as_each_other_if_possible() {
+        for (costs, first) in [
+            (&[][..], 0),
+            (&[0, 0], 2),
+            (&[5], 1),
+            (&[4, 6], 1),
+            (&[9, 1, 1], 1),
+            (&[1, 1, 9], 2),
+            (&[1, 1, 1, 1], 2),
+        ] {
+            let (one, other) = super::halves(costs, |cost| *cost);
+            assert_eq!((one.len(), other.len()), (first, costs.len() - first), "{costs:?}");
+        }
     }
 
     #[test]

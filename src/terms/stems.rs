@@ -120,8 +120,8 @@ impl StemClass {
         &self.prefix
     }
 
-    /// Returns whether the folded word in `bytes`, which has the prefix, may be in the class: most words that are not are
-    /// told apart without their stem.
+    /// Returns whether the folded word in `bytes` may be in the class. Tells most words apart without computing their stem,
+    /// and does not look at the prefix.
     pub(crate) fn may_have(&self, bytes: &[u8]) -> bool {
         let ending = bytes.get(self.prefix.len()..).unwrap_or_default();
         match &self.members {
@@ -189,6 +189,7 @@ fn stem(word: &str) -> String {
 /// Returns a word in American spelling, and the number of its first letters that British spelling
 /// shares.
 fn american(word: &str) -> (Cow<'_, str>, usize) {
+    // Each spelling that is looked for below has one of these pairs, and most words have none.
     let may_differ = |pair: &[u8]| matches!(pair, [b'i' | b'y', b's' | b'z'] | [b'o' | b'u', b'r']);
     if !word.as_bytes().windows(2).any(may_differ) {
         return (word.into(), word.len());

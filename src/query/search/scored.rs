@@ -35,9 +35,9 @@ const COVERAGE: f32 = 3.0;
 const FOREIGN: f32 = 0.8;
 /// Factor on the score of a section that is a list of links: the answer is in the linked documents.
 const LINKS: f32 = 0.8;
-/// Fewer bytes than this are searched by one thread.
+/// A second thread searches at least this many bytes.
 const MANY_BYTES: usize = if cfg!(test) { 1 } else { 8 << 10 };
-/// Maximum size in bytes of the cached documents.
+/// Maximum size in bytes of the cached documents. Documents with about as many more bytes are searched together.
 const CACHE_BYTES: usize = 16 << 20;
 
 /// Candidates with nearly the same text, the one that is shown first.
@@ -75,8 +75,8 @@ struct ReadSection<'a> {
     candidate: &'a RankedCandidate,
     section: ScoredText,
     text: Rc<DocumentText>,
-    /// The titles and the path that are printed above its passage, and the title in front matter.
-    titles: String,
+    /// The titles of the section, and the title in front matter.
+    all_titles: String,
 }
 
 /// What is found in the text of a section.
@@ -88,7 +88,7 @@ struct Findings {
     fingerprint: u64,
 }
 
-/// What a section is searched by. Another thread may do that.
+/// What is needed to search a section. It can be sent to another thread.
 struct SectionView<'a> {
     /// The file.
     bytes: &'a [u8],
@@ -111,7 +111,7 @@ impl<'a> ReadSection<'a> {
             own,
             body,
             end,
-            titles: &self.titles,
+            titles: &self.all_titles,
             is_front_matter,
             fingerprint: self.candidate.found.fingerprint,
         }
@@ -126,8 +126,8 @@ impl<'a> ReadSection<'a> {
 }
 
 impl SectionView<'_> {
-    /// Searches the section. Only lines that `is_wanted` accepts are in its pieces. Returns `None` if `is_taken` accepts
-    /// no word of the question. Without it, a section whose words are only in its titles or path begins with its start.
+    /// Searches the section. Only lines that `is_wanted` accepts are in its pieces. Returns `None` if `is_taken` accepts no
+    /// word of the question. If `is_taken` is not set, the words may also be in the titles or the path alone.
     fn findings(
         &self,
         question: &WeightedTerms<'_>,
@@ -155,7 +155,7 @@ impl SectionView<'_> {
                 below.add(&decoding::text(bytes.get(body..end).unwrap_or_default()));
                 below.finish()
             }
-            own => own,
+            of_own_text => of_own_text,
         };
         Some(Findings { span, pieces, fingerprint })
     }
@@ -346,14 +346,14 @@ impl Search<'_> {
     ) -> Result<Option<ReadSection<'a>>> {
         let Some(section) = self.section(candidate)? else { return Ok(None) };
         let text = texts.of(&section.document)?;
-        let mut titles = section.titles.clone();
+        let mut all_titles = section.titles.clone();
         if !section.is_front_matter
             && let Some(title) = texts.title(&section.document)?
         {
-            titles.push('\n');
-            titles.push_str(&title);
+            all_titles.push('\n');
+            all_titles.push_str(&title);
         }
-        Ok(Some(ReadSection { candidate, section, text, titles }))
+        Ok(Some(ReadSection { candidate, section, text, all_titles }))
     }
 
     /// Returns each of `all` with what is found in it and the factor on its score; `None` where the filter accepts nothing.
@@ -363,22 +363,16 @@ impl Search<'_> {
         all: Vec<ReadSection<'a>>,
         question: &WeightedTerms<'_>,
     ) -> Result<Vec<Option<(ScoredSection<'a>, f32)>>> {
+        self.session.cancellation().check()?;
         let found = if self.filter.looks_inside() || self.excluded.is_some() {
             all.iter().map(|read| self.findings(read, question)).collect()
         } else {
             let views: Vec<SectionView<'_>> = all.iter().map(ReadSection::view).collect();
-            let bytes = |views: &[SectionView<'_>]| -> usize {
-                views.iter().map(|view| view.own.end - view.own.start).sum()
-            };
-            let half = bytes(&views).div_ceil(2);
-            let has_half =
-                |count: &usize| views.get(..*count).is_some_and(|some| bytes(some) >= half);
-            let (one, other) =
-                views.split_at((0..views.len()).find(has_half).unwrap_or(views.len()));
+            let (one, other) = parallel::halves(&views, |view| view.own.len());
             let find = |views: &[SectionView<'_>]| -> Vec<Option<Findings>> {
                 views.iter().map(|view| view.findings(question, None, None)).collect()
             };
-            if bytes(other) < MANY_BYTES {
+            if other.iter().map(|view| view.own.len()).sum::<usize>() < MANY_BYTES {
                 find(&views)
             } else {
                 let (mut found, others) = parallel::join(|| find(one), || find(other));
@@ -387,8 +381,9 @@ impl Search<'_> {
             }
         };
         let scored = all.into_iter().zip(found).map(|(read, found)| {
+            let found = found?;
             let factor = self.factor(&read.section, &read.text);
-            Some((read.with(found?), factor))
+            Some((read.with(found), factor))
         });
         Ok(scored.collect())
     }

@@ -147,8 +147,8 @@ pub(super) struct QueryTermState {
     pub(super) rarity: Rarity,
 }
 
-/// Returns the posting lists of each of `terms` in `segments`, by segment; none of a term that is no single word. The
-/// words that are read for the first term are those of the others, too, as [`is_passed_by`] says.
+/// Returns the posting lists of each of `terms` in `segments`, by segment; none of a term that is no single word.
+/// If there are several terms, all are passed by the first, as [`is_passed_by`] says, so they are single words of one field.
 pub(super) fn look_up(
     segments: &[SegmentReader],
     table: &FieldTable,
@@ -317,7 +317,8 @@ pub(super) struct WordPostings<'a> {
     pub(super) is_context: bool,
 }
 
-/// The length in bytes of a word without other forms from which on all words that begin with it are few enough to be read.
+/// A word without other forms is looked up with others that begin with it if it has at least this many bytes. Fewer words
+/// begin with a long word, and all of them are read.
 const FEW_BEGIN_BYTES: usize = 6;
 
 /// Returns how all words begin that are read for `term`, a single word.
@@ -325,7 +326,7 @@ fn beginning<'a>(term: &'a QueryTerm, word: &'a str) -> &'a str {
     term.stems.as_ref().map_or(word, StemClass::prefix)
 }
 
-/// Whether [`each_word`] also calls its function with the words of `other` when it is called for `term` with others.
+/// Returns whether the words of `other` are in the range that [`each_word`] reads for `term` if it is looked up with others.
 pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
     let (Some(word), Some(other_word)) = (term.single_word(), other.single_word()) else {
         return false;
@@ -335,8 +336,8 @@ pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
     term.field == other.field && is_selective && beginning(other, other_word).starts_with(first)
 }
 
-/// Calls `visit` with the word of `term` in a field of `segment`, or if it has a stem or is looked up with others, with all
-/// words that begin like it.
+/// Calls `visit` with the word of `term` in a field of `segment`. If the term has a stem or is looked up with others, calls
+/// it with all words that begin like the term.
 fn each_word(
     segment: &SegmentReader,
     field: Field,

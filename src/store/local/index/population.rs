@@ -19,7 +19,7 @@ pub(super) struct Population {
     pub(super) sections: u64,
     /// The sections in the folders, by segment; `None` for all sections.
     pub(super) within: Option<Vec<SectionSet>>,
-    /// The number of sections that contain each term that was looked up.
+    /// The number of sections that contain a term, for terms that were looked up.
     known: FxHashMap<Term, u64>,
 }
 
@@ -83,7 +83,7 @@ impl Population {
         Ok(count)
     }
 
-    /// Remembers the number of sections that contain `term`, which is not counted again.
+    /// Remembers the number of sections that contain `term`, so that it need not be looked up again.
     pub(super) fn remember(&mut self, term: Term, count: u64) {
         self.known.insert(term, count);
     }

@@ -128,7 +128,7 @@ impl RankingPlan {
             let group = std::iter::once(index).chain(others).collect();
             groups.push(group);
         }
-        let look_up = |segments: &[SegmentReader], _| {
+        let look_up_groups = |segments: &[SegmentReader], _| {
             let of_group = |group: &Vec<usize>| {
                 let terms = group.iter().filter_map(|index| terms.get(*index));
                 look_up(segments, &*table, &terms.map(|(term, _)| *term).collect::<Vec<_>>())
@@ -136,7 +136,7 @@ impl RankingPlan {
             groups.iter().map(of_group).collect::<Usable<Vec<_>>>()
         };
         let mut found: Vec<Vec<Vec<MatchedWord>>> = terms.iter().map(|_| Vec::new()).collect();
-        for part in in_parts(searcher.segment_readers(), look_up)? {
+        for part in in_parts(searcher.segment_readers(), look_up_groups)? {
             for (index, lists) in groups.iter().flatten().zip(part.into_iter().flatten()) {
                 if let Some(found) = found.get_mut(*index) {
                     found.extend(lists);
@@ -259,7 +259,7 @@ fn in_parts<T: Send>(
     segments: &[SegmentReader],
     work: impl Fn(&[SegmentReader], usize) -> Usable<T> + Sync,
 ) -> Usable<Vec<T>> {
-    let (one, other) = segments.split_at(middle(segments));
+    let (one, other) = parallel::halves(segments, |segment| segment.max_doc() as usize);
     if sections(other) < MANY_SECTIONS {
         return Ok(vec![work(segments, 0)?]);
     }
@@ -274,14 +274,6 @@ const MANY_SECTIONS: usize = if cfg!(test) { 1 } else { 50_000 };
 /// Returns the number of sections in `segments`.
 fn sections(segments: &[SegmentReader]) -> usize {
     segments.iter().map(|segment| segment.max_doc() as usize).sum()
-}
-
-/// Returns the number of segments, from the first one on, that have at least half of the sections.
-fn middle(segments: &[SegmentReader]) -> usize {
-    let half = sections(segments).div_ceil(2);
-    let holds_half =
-        |count: &usize| segments.get(..*count).is_some_and(|one| sections(one) >= half);
-    (0..segments.len()).find(holds_half).unwrap_or(segments.len())
 }
 
 fn column(segment: &SegmentReader, name: &str) -> Usable<Column> {
