@@ -121,7 +121,7 @@ fn queries_over_huge_documents_are_answered_in_bounded_time() {
         .collect();
     place.write("links.md", links);
     place.run(&["ingest"]).success();
-    let run = |arguments: &[&str]| place.run_limited("-t 10", arguments);
+    let run = |arguments: &[&str]| place.run_limited("-t 30", arguments);
     run(&["index", "items.md", "--blocks", "--limit", "1"]).success();
     run(&["neighbors", "items.md::block:list[0]"]).success();
     run(&["links", "list", "links.md", "--limit", "1"]).success();
@@ -158,7 +158,7 @@ fn edits_of_many_documents_take_time_in_proportion_to_their_number() {
     }
     place.write("batch.jsonl", batch.repeat(4));
     place.run(&["ingest"]).success();
-    place.run_limited("-t 20", &["edit", "--batch", "batch.jsonl", "--dry-run"]).success();
+    place.run_limited("-t 60", &["edit", "--batch", "batch.jsonl", "--dry-run"]).success();
 }
 
 #[test]
