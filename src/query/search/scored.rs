@@ -208,7 +208,10 @@ impl Search<'_> {
         let mut scored = Vec::with_capacity(groups.len());
         let mut twins_of = Vec::with_capacity(groups.len());
         let (mut read, mut size) = (Vec::new(), 0);
-        for group in groups {
+        // The sections of a large document are read one after the other, because the cache holds few such documents.
+        let mut by_document: Vec<&Group<'a>> = groups.iter().collect();
+        by_document.sort_by_key(|group| group.first().map(|candidate| candidate.document.id));
+        for group in by_document {
             let Some((candidate, twins)) = group.split_first() else { continue };
             let Some(section) = self.read_section(candidate, texts)? else { continue };
             size += section.text.len();
