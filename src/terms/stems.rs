@@ -120,8 +120,8 @@ impl StemClass {
         &self.prefix
     }
 
-    /// Returns whether the folded word in `bytes` may be in the class. It does not look at the prefix, and needs no stem, so
-    /// that most words that are not in the class need none.
+    /// Returns whether the folded word in `bytes` may be in the class, judged by its ending alone. Only those that may need
+    /// a stem.
     pub(crate) fn may_have(&self, bytes: &[u8]) -> bool {
         let ending = bytes.get(self.prefix.len()..).unwrap_or_default();
         match &self.members {

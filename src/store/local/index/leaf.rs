@@ -104,7 +104,8 @@ impl FieldTable {
         })
     }
 
-    /// Remembers how many sections contain a word whose posting lists are `found`, by segment: phrases ask for it again.
+    /// Remembers how many sections contain a word, for the phrases that contain it. `found` are its posting lists, by
+    /// segment.
     pub(super) fn remember(&mut self, word: &str, found: &[Vec<MatchedWord>]) {
         // In folders it would have to be counted.
         if self.population.within.is_some() {
@@ -321,8 +322,8 @@ pub(super) struct WordPostings<'a> {
 /// begin with a long word, and all of them are read.
 const FEW_BEGIN_BYTES: usize = 6;
 
-/// Returns how all words begin that are read for `term`, a single word.
-fn beginning<'a>(term: &'a QueryTerm, word: &'a str) -> &'a str {
+/// Returns the prefix of all words that are read for `term`, a single word.
+fn prefix<'a>(term: &'a QueryTerm, word: &'a str) -> &'a str {
     term.stems.as_ref().map_or(word, StemClass::prefix)
 }
 
@@ -331,9 +332,9 @@ pub(super) fn is_passed_by(other: &QueryTerm, term: &QueryTerm) -> bool {
     let (Some(word), Some(other_word)) = (term.single_word(), other.single_word()) else {
         return false;
     };
-    let first = beginning(term, word);
+    let first = prefix(term, word);
     let is_selective = term.stems.is_some() || first.len() >= FEW_BEGIN_BYTES;
-    term.field == other.field && is_selective && beginning(other, other_word).starts_with(first)
+    term.field == other.field && is_selective && prefix(other, other_word).starts_with(first)
 }
 
 /// Calls `visit` with the word of `term` in a field of `segment`. If the term has a stem or is looked up with others, calls
@@ -353,7 +354,7 @@ fn each_word(
         }
         return Ok(());
     }
-    let from = beginning(term, word);
+    let from = prefix(term, word);
     let stream = index.terms().range().ge(from).lt(format!("{from}{}", char::MAX)).into_stream();
     let mut stream = stream?;
     while stream.advance() {
