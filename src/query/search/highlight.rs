@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Words that folding changes in each way, and words that begin like others.
+    /// Words that folding changes in each way or to nothing, and words that begin like others.
     const WORDS: &[&str] = &[
         "thread",
         "Threads",
@@ -352,6 +352,8 @@ mod tests {
         "strasse",
         "a",
         "x",
+        "\u{640}",
+        "\u{5b9}",
     ];
     const JOINTS: &[&str] = &[
         " ", "\n", "\t", ".", "::", "-", "", "_", "\\_", "*", "**", "\u{a0}", "。", "[", "]",
