@@ -69,6 +69,15 @@ impl LineSpan {
     }
 }
 
+/// The beginning of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineStart {
+    /// The number of the line, 1-based.
+    pub(crate) number: usize,
+    /// Offset of its first byte, 0-based.
+    pub(crate) offset: usize,
+}
+
 /// The offsets at which the lines of a text begin.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
@@ -112,6 +121,12 @@ impl LineIndex {
         self.starts.partition_point(|&start| start <= offset)
     }
 
+    /// The beginning of the line that contains the byte at `offset`.
+    pub(crate) fn line_at(&self, offset: usize) -> LineStart {
+        let number = self.line_of(offset);
+        LineStart { number, offset: self.start_of(number) }
+    }
+
     /// Offset of the first byte of `line` (1-based); past the end, the length of the text.
     pub fn start_of(&self, line: usize) -> usize {
         line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.length)
@@ -130,6 +145,52 @@ impl LineIndex {
         }
         LineSpan { start, end: self.line_of(span.end - 1) }
     }
+}
+
+/// Finds the lines of a few ascending offsets. It counts the lines in between, which takes a fifth of the time of an
+/// index of them.
+#[derive(Clone, Debug)]
+pub(crate) struct LineFinder<'a> {
+    bytes: &'a [u8],
+    has_cr: bool,
+    /// The line that was found last.
+    last: LineStart,
+}
+
+impl<'a> LineFinder<'a> {
+    /// Creates a finder for the lines of `bytes`.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let last = LineStart { number: 1, offset: 0 };
+        Self { bytes, has_cr: memchr::memchr(b'\r', bytes).is_some(), last }
+    }
+
+    /// The beginning of the line that contains the byte at `offset`, which must be in the text. An offset before the
+    /// last one is looked for from the beginning of the text.
+    pub(crate) fn line_at(&mut self, offset: usize) -> LineStart {
+        if offset < self.last.offset {
+            self.last = LineStart { number: 1, offset: 0 };
+        }
+        let from = self.last.offset;
+        let between = self.bytes.get(from..offset).unwrap_or_default();
+        if self.has_cr {
+            for at in memchr::memchr2_iter(b'\n', b'\r', between).map(|at| from + at) {
+                if !self.bytes.get(at..).is_some_and(|rest| rest.starts_with(b"\r\n")) {
+                    self.last = LineStart { number: self.last.number + 1, offset: at + 1 };
+                }
+            }
+        } else if let Some(at) = memchr::memrchr(b'\n', between) {
+            let number = self.last.number + memchr::memchr_iter(b'\n', between).count();
+            self.last = LineStart { number, offset: from + at + 1 };
+        }
+        self.last
+    }
+}
+
+/// Offset of the first byte of the line before the one that begins at `start`; 0 if there is none.
+pub(crate) fn previous_line_start(bytes: &[u8], start: usize) -> usize {
+    let before = bytes.get(..start).unwrap_or_default();
+    let line = trim_line_end(before);
+    memchr::memrchr2(b'\n', b'\r', line).map_or(0, |at| at + 1)
 }
 
 /// Offset after the LF, CRLF or CR that ends the line that contains `position`; the length of `bytes` if
@@ -179,7 +240,26 @@ pub(crate) fn dominant_line_end(text: &[u8]) -> Option<&'static [u8]> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn lines_are_found_as_they_are_indexed(
+            text in "[a\n\r]{1,40}", offsets in proptest::collection::vec(any::<prop::sample::Index>(), 1..9)
+        ) {
+            let bytes = text.as_bytes();
+            let (index, mut finder) = (LineIndex::new(bytes), LineFinder::new(bytes));
+            for offset in offsets {
+                let offset = offset.index(bytes.len());
+                let line = finder.line_at(offset);
+                prop_assert_eq!(line, index.line_at(offset));
+                let before = index.start_of(line.number.saturating_sub(1).max(1));
+                prop_assert_eq!(previous_line_start(bytes, line.offset), before);
+            }
+        }
+    }
 
     #[test]
     fn only_lf_crlf_and_lone_cr_end_a_line() {

@@ -328,14 +328,15 @@ impl Search<'_> {
         let path = &candidate.document.path;
         let document = Some(&*section.document);
         let detail = self.request.detail;
-        let mut maker = HitMaker::new(path, document, text, text.lines(), surroundings, detail);
+        let mut maker = HitMaker::new(path, document, text, surroundings, detail);
         let passage = match most {
             0 => Vec::new(),
             most => pieces.windows(question, text, text.lines(), most, shown),
         };
         let freshness = self.session.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
-        let mut hit = Hit { score, passage, freshness, ..maker.hit(*span) };
+        let found = maker.hit(*span, |offset| text.lines().line_at(offset));
+        let mut hit = Hit { score, passage, freshness, ..found };
         hit.lossy = candidate.document.is_lossy_in(hit.texts());
         hit
     }

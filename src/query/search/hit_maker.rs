@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::hit::{ContextLines, Hit, HitDetail};
@@ -14,7 +13,7 @@ use crate::decoding;
 use crate::limits;
 use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
-use crate::position::{ByteSpan, LineIndex, LineSpan, trim_line_end};
+use crate::position::{ByteSpan, LineStart, next_line_start, previous_line_start, trim_line_end};
 use crate::query::containers::{Container, container, is_in_front_matter};
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
@@ -34,27 +33,24 @@ pub(super) struct HitMaker<'a> {
     document: Option<&'a OpenDocument>,
     detail: HitDetail,
     bytes: &'a [u8],
-    lines: &'a LineIndex,
     surroundings: ContextLines,
     file: Arc<str>,
     /// The section of the last hit.
     section: Option<HitSection>,
     /// The last hit: the start of its line, its offset, and its column.
     last_column: (usize, usize, usize),
-    /// The last line with a hit, 1-based, and its text, if the hit has all of it.
+    /// Where the last line with a hit begins, and its text, if the hit has all of it.
     last_line: Option<(usize, Arc<str>)>,
     /// The pages of nodes, by address without page; empty for a node with one page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
 
 impl<'a> HitMaker<'a> {
-    /// Returns a builder for hits in the document at `file` with the content `bytes`. `lines` must have the lines of
-    /// every hit and of its context.
+    /// Returns a builder for hits in the document at `file` with the content `bytes`.
     pub(super) fn new(
         file: &str,
         document: Option<&'a OpenDocument>,
         bytes: &'a [u8],
-        lines: &'a LineIndex,
         surroundings: ContextLines,
         detail: HitDetail,
     ) -> Self {
@@ -62,7 +58,6 @@ impl<'a> HitMaker<'a> {
             document,
             detail,
             bytes,
-            lines,
             surroundings,
             file: Arc::from(file),
             section: None,
@@ -72,29 +67,26 @@ impl<'a> HitMaker<'a> {
         }
     }
 
-    /// Returns the hit at `span`.
-    pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
-        let lines = self.lines_of(span);
-        let column = self.column(self.start_of(lines.start), span.start);
+    /// Returns the hit at `span`. `line_at` finds the line of the byte at an offset; it is called with ascending offsets.
+    pub(super) fn hit(
+        &mut self,
+        span: ByteSpan,
+        mut line_at: impl FnMut(usize) -> LineStart,
+    ) -> Hit {
+        let last = self.bytes.len().saturating_sub(1);
+        let first_line = line_at(span.start.min(last));
+        let last_line = if span.is_empty() { first_line } else { line_at(span.end - 1) };
+        let end = next_line_start(self.bytes, last_line.offset.max(span.end.saturating_sub(1)));
+        let start = self.start_of(first_line.offset);
+        let lines = ByteSpan::new(start, end);
+        let column = self.column(start, span.start);
         let HitSection { address: section, titles: heading_path, .. } =
             self.document.map(|document| self.section(document, span)).unwrap_or_default();
         let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
-        let (text, cut) = self.text(span, lines);
+        let (text, cut) = self.text(span, lines, first_line == last_line);
         let (selector, word) =
             addressed.map_or((String::new(), "Section"), |document| self.selector(document, span));
-        let ContextLines { before: above, after: below, .. } = self.surroundings;
-        let first = lines.start.saturating_sub(above).max(1);
-        let last = (lines.end + below).min(self.lines.count());
-        let mut context_cut = Vec::new();
-        let mut context = |lines: Range<usize>| {
-            let text = |line| {
-                let (text, is_cut) = self.line(line);
-                context_cut.extend(is_cut.then_some(line));
-                text
-            };
-            lines.map(text).collect()
-        };
-        let (before, after) = (context(first..lines.start), context(lines.end + 1..last + 1));
+        let (before, after, context_cut) = self.context(first_line, last_line.number, end);
         let mut hit = Hit {
             selector,
             word,
@@ -105,9 +97,9 @@ impl<'a> HitMaker<'a> {
             }),
             heading_path,
             file: Arc::clone(&self.file),
-            line: lines.start,
+            line: first_line.number,
             column,
-            line_end: (lines.end > lines.start).then_some(lines.end),
+            line_end: (last_line != first_line).then_some(last_line.number),
             byte_start: span.start,
             byte_end: span.end,
             text,
@@ -151,43 +143,62 @@ impl<'a> HitMaker<'a> {
         column
     }
 
-    /// Returns the lines that `span` overlaps, or the line of its position if it is empty.
-    fn lines_of(&self, span: ByteSpan) -> LineSpan {
-        let last = self.bytes.len().saturating_sub(1);
-        let start = self.lines.line_of(span.start.min(last));
-        let end = if span.is_empty() { start } else { self.lines.line_of(span.end - 1) };
-        LineSpan { start, end }
+    /// Returns the texts of the lines before `first` and of those after `last`, a line that ends at `end`, as many as
+    /// were asked for, and the numbers of those lines that are cut.
+    fn context(
+        &self,
+        first: LineStart,
+        last: usize,
+        end: usize,
+    ) -> (Vec<String>, Vec<String>, Vec<usize>) {
+        let ContextLines { before: above, after: below, .. } = self.surroundings;
+        let mut cut = Vec::new();
+        let mut text = |number, start, end| {
+            let bytes = self.bytes.get(self.start_of(start)..end).unwrap_or_default();
+            let (text, is_cut) = excerpt(trim_line_end(bytes), 0, 0);
+            cut.extend(is_cut.after.then_some(number));
+            text.into_owned()
+        };
+        let mut starts = vec![first.offset];
+        while starts.len() <= above
+            && let Some(&start) = starts.last().filter(|start| **start > 0)
+        {
+            starts.push(previous_line_start(self.bytes, start));
+        }
+        let numbers = first.number - (starts.len() - 1)..;
+        starts.reverse();
+        let lines = starts.iter().zip(starts.iter().skip(1));
+        let before = numbers.zip(lines).map(|(number, (&start, &end))| text(number, start, end));
+        let before = before.collect();
+        let mut after = Vec::new();
+        let mut start = end;
+        while after.len() < below && start < self.bytes.len() {
+            let end = next_line_start(self.bytes, start);
+            after.push(text(last + 1 + after.len(), start, end));
+            start = end;
+        }
+        (before, after, cut)
     }
 
-    /// Returns the offset of the first byte of `line`, 1-based. A byte order mark belongs to no line.
-    fn start_of(&self, line: usize) -> usize {
-        self.lines.start_of(line).max(text_start(self.bytes))
+    /// Returns the offset of the first byte of a line that begins at `start`. A byte order mark belongs to no line.
+    fn start_of(&self, start: usize) -> usize {
+        start.max(text_start(self.bytes))
     }
 
-    /// Returns the text of `line`, and whether it is only the beginning of it.
-    fn line(&self, line: usize) -> (String, bool) {
-        let bytes = self.bytes.get(self.start_of(line)..self.lines.end_of(line));
-        let (text, cut) = excerpt(trim_line_end(bytes.unwrap_or_default()), 0, 0);
-        (text.into_owned(), cut.after)
-    }
-
-    /// Returns the text of a hit, and what it leaves out of its lines. The hits on a line share it.
-    fn text(&mut self, span: ByteSpan, lines: LineSpan) -> (Arc<str>, Cut) {
+    /// Returns the text of a hit, and what it leaves out of its `lines`. The hits on a line share it.
+    fn text(&mut self, span: ByteSpan, lines: ByteSpan, is_one_line: bool) -> (Arc<str>, Cut) {
         if self.surroundings.is_match_only {
             let bytes = span.of(self.bytes);
             let (text, cut) = excerpt(bytes, 0, bytes.len());
             return (text.into(), cut);
         }
-        let is_one_line = lines.start == lines.end;
         if let Some((_, text)) =
-            self.last_line.as_ref().filter(|(line, _)| is_one_line && *line == lines.start)
+            self.last_line.as_ref().filter(|(start, _)| is_one_line && *start == lines.start)
         {
             return (Arc::clone(text), Cut::default());
         }
-        let start = self.start_of(lines.start);
-        let end = self.lines.end_of(lines.end);
-        let bytes = trim_line_end(self.bytes.get(start..end).unwrap_or_default());
-        let (text, cut) = excerpt(bytes, span.start - start, span.end - start);
+        let bytes = trim_line_end(lines.of(self.bytes));
+        let (text, cut) = excerpt(bytes, span.start - lines.start, span.end - lines.start);
         let text = Arc::from(text);
         let is_whole = cut == Cut::default();
         self.last_line = (is_one_line && is_whole).then(|| (lines.start, Arc::clone(&text)));
