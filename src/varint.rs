@@ -3,6 +3,7 @@
 //! Invariant: reading any bytes neither panics nor reads beyond them. Pure.
 
 /// Appends `value` to `bytes`.
+#[inline]
 pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push((value & 0x7f) as u8 | 0x80);
@@ -12,7 +13,18 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Removes an integer from the front of `bytes`; `None` if there is none.
+#[inline]
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+    // Most integers have one byte.
+    if let [byte @ ..0x80, rest @ ..] = bytes {
+        *bytes = rest;
+        return Some(u64::from(*byte));
+    }
+    take_long(bytes)
+}
+
+/// Removes an integer of any length from the front of `bytes`; `None` if there is none.
+fn take_long(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = bytes.split_first()?;
