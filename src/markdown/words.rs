@@ -63,7 +63,8 @@ fn is_single_word(scalar: char) -> bool {
     if scalar < '\u{2E80}' {
         return false;
     }
-    matches!(scalar, '\u{AC00}'..='\u{D7A3}')
+    // Most scalars of the four scripts are found without their tables.
+    matches!(scalar, '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
         || matches!(scalar.script(), Script::Han | Script::Hiragana | Script::Katakana)
 }
 
@@ -87,6 +88,25 @@ fn scan(bytes: &[u8], mut visit: impl FnMut(usize, usize, Class) -> bool) {
     }
 }
 
+/// Returns whether an ASCII character is of a run.
+fn is_of_run(byte: u8) -> bool {
+    byte != b' ' && !(b'\t'..=b'\r').contains(&byte)
+}
+
+/// Returns the number of words that begin in `ascii`. `in_run` is whether the scalar before it is of a run.
+fn word_starts(ascii: &[u8], in_run: bool) -> usize {
+    let Some((first, following)) = ascii.split_first() else { return 0 };
+    let begins = |(before, byte): (&u8, &u8)| u8::from(is_of_run(*byte) & !is_of_run(*before));
+    // Sums of one byte are added for many bytes at a time.
+    let parts = ascii.chunks(MOST_IN_SUM).zip(following.chunks(MOST_IN_SUM));
+    let starts =
+        parts.map(|(before, bytes)| usize::from(before.iter().zip(bytes).map(begins).sum::<u8>()));
+    usize::from(is_of_run(*first) && !in_run) + starts.sum::<usize>()
+}
+
+/// The number of bytes whose number of words fits into a byte.
+const MOST_IN_SUM: usize = u8::MAX as usize;
+
 /// Counts the words and characters of `bytes`.
 pub fn measure(bytes: &[u8]) -> Measure {
     let mut result = Measure::default();
@@ -99,14 +119,12 @@ pub fn measure(bytes: &[u8]) -> Measure {
         let mut text = chunk.valid();
         // ASCII, which is most of any corpus, needs no decoding.
         while !text.is_empty() {
-            let ascii = text.bytes().position(|byte| !byte.is_ascii()).unwrap_or(text.len());
-            let (head, tail) = text.split_at(ascii);
+            let ascii =
+                if text.is_ascii() { None } else { text.bytes().position(|byte| !byte.is_ascii()) };
+            let (head, tail) = text.split_at(ascii.unwrap_or(text.len()));
             result.chars += head.len();
-            for byte in head.bytes() {
-                let is_of_run = byte != b' ' && !(b'\t'..=b'\r').contains(&byte);
-                result.words += usize::from(is_of_run && !in_run);
-                in_run = is_of_run;
-            }
+            result.words += word_starts(head.as_bytes(), in_run);
+            in_run = head.bytes().next_back().map_or(in_run, is_of_run);
             let mut rest = tail.chars();
             if let Some(scalar) = rest.next() {
                 count(&mut result, &mut in_run, class_of(scalar));
@@ -207,6 +225,21 @@ mod tests {
         for byte in 0..=0x7f_u8 {
             let expected = usize::from(!char::from(byte).is_whitespace());
             assert_eq!(measure(&[byte]).words, expected, "{byte}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn many_bytes_are_measured_as_one_scalar_after_the_other(
+            text in "[ab \t\n]{0,600}[é中]{0,2}[ab ]{0,600}"
+        ) {
+            let (mut expected, mut in_run) = (Measure::default(), false);
+            scan(text.as_bytes(), |_, _, class| {
+                expected.chars += 1;
+                expected.words += usize::from(class.begins_word(&mut in_run));
+                true
+            });
+            prop_assert_eq!(measure(text.as_bytes()), expected);
         }
     }
 

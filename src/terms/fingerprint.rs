@@ -40,8 +40,9 @@ impl Fingerprint {
     pub(crate) fn add(&mut self, text: &str) {
         let (mut word, mut has_digit) = (0_u64, false);
         for byte in text.bytes().chain([b' ']) {
-            if byte.is_ascii_alphanumeric() || !byte.is_ascii() {
-                word = (word ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME);
+            let letter = LETTERS.get(usize::from(byte)).copied().unwrap_or_default();
+            if letter != 0 {
+                word = (word ^ u64::from(letter)).wrapping_mul(PRIME);
                 has_digit |= byte.is_ascii_digit();
             } else if word != 0 {
                 self.add_word(word);
@@ -78,6 +79,21 @@ impl Fingerprint {
         })
     }
 }
+
+/// The lower case of each byte that is a letter or a digit; 0 for every other byte.
+const LETTERS: [u8; 256] = {
+    let mut letters = [0; 256];
+    let mut byte = 0;
+    while byte < letters.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "there are 256 bytes")]
+        let letter = byte as u8;
+        if letter.is_ascii_alphanumeric() || !letter.is_ascii() {
+            letters[byte] = letter.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    letters
+};
 
 /// An odd number with evenly distributed bits.
 const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;

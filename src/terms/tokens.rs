@@ -74,8 +74,7 @@ enum Class {
 
 fn class_of(scalar: char) -> Class {
     match scalar {
-        // Frequent scalars are classified without a table lookup: ASCII, and the letters of Latin
-        // and Cyrillic.
+        // Frequent scalars are classified without a table lookup: ASCII, the letters of Latin and Cyrillic, and Han.
         'a'..='z'
         | 'A'..='Z'
         | '0'..='9'
@@ -83,6 +82,7 @@ fn class_of(scalar: char) -> Class {
         | '\u{D8}'..='\u{F6}'
         | '\u{F8}'..='\u{24F}'
         | '\u{400}'..='\u{481}' => Class::Word,
+        '\u{4E00}'..='\u{9FFF}' => Class::Run,
         // General punctuation, CJK punctuation and full-width punctuation.
         '\0'..='\x7f'
         | '\u{2000}'..='\u{206F}'
@@ -128,6 +128,12 @@ fn is_written_without_blanks(scalar: char) -> bool {
         | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
         | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}'
     )
+}
+
+/// Returns whether NFKC leaves `scalar` as it is if every scalar beside it is such a one, too: a Han letter, or one of
+/// Hiragana or Katakana without its mark.
+fn is_normal(scalar: char) -> bool {
+    matches!(scalar, '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}')
 }
 
 impl<'a> Tokens<'a> {
@@ -205,7 +211,9 @@ impl<'a> Tokens<'a> {
             match class_of(scalar) {
                 Class::Other => self.offset += scalar.len_utf8(),
                 Class::Word => {
-                    self.take_compound();
+                    if !self.take_lone_word() {
+                        self.take_compound();
+                    }
                     return true;
                 }
                 Class::Run => {
@@ -232,6 +240,35 @@ impl<'a> Tokens<'a> {
     fn step(&mut self) {
         self.position = self.next_position;
         self.next_position += 1;
+    }
+
+    /// Reads the ASCII word at the offset and sets it as the token, as [`Self::take_compound`] does in more time. Returns
+    /// false if something may join it with another word, stress a part of it, or belong to it.
+    fn take_lone_word(&mut self) -> bool {
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        let length = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric());
+        let length = length.unwrap_or(bytes.len());
+        let is_alone = match bytes.get(length..).unwrap_or_default() {
+            [] => true,
+            [b'.' | b':', next, ..] => {
+                next.is_ascii() && !next.is_ascii_alphanumeric() && *next != b':'
+            }
+            [next, ..] => {
+                next.is_ascii() && !matches!(next, b'_' | b'\\' | b'+' | b'#' | b'[' | b'*')
+            }
+        };
+        if !is_alone || !(1..=limits::MAX_WORD_BYTES).contains(&length) {
+            return false;
+        }
+        self.span = ByteSpan::new(self.offset, self.offset + length);
+        self.offset += length;
+        self.token.clear();
+        self.token.push_str(rest.get(..length).unwrap_or_default());
+        self.token.make_ascii_lowercase();
+        self.kind = TokenKind::Word;
+        self.step();
+        true
     }
 
     /// Reads the joined words at the offset and sets the compound as the token, or the word if
@@ -304,9 +341,15 @@ impl<'a> Tokens<'a> {
         self.run_span = ByteSpan::new(start, self.offset);
         let run = rest.get(..length).unwrap_or_default();
         self.run.clear();
-        self.run.extend(run.nfkc());
+        let is_normal = run.chars().all(is_normal);
+        if is_normal {
+            self.run.extend(run.chars());
+        } else {
+            self.run.extend(run.nfkc());
+        }
         self.run_emitted = 0;
-        self.run_offset = self.run.iter().copied().eq(run.chars()).then_some(start);
+        let is_unchanged = is_normal || self.run.iter().copied().eq(run.chars());
+        self.run_offset = is_unchanged.then_some(start);
     }
 
     fn emit_pair(&mut self) {
@@ -478,7 +521,34 @@ pub(crate) fn camel_parts(text: &str, mut visit: impl FnMut(&str)) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_lone_word_is_the_only_word_of_its_compound(text in r"[aB1é中_.:+#\[\]*\\ -]{1,12}") {
+            for (offset, _) in text.char_indices() {
+                let [mut lone, mut compound] = [(); 2].map(|()| Tokens { offset, ..Tokens::new(&text) });
+                if lone.take_lone_word() {
+                    compound.take_compound();
+                    prop_assert_eq!(&lone.token, &compound.token);
+                    prop_assert_eq!((lone.span, lone.kind), (compound.span, compound.kind));
+                    prop_assert_eq!((lone.offset, lone.position), (compound.offset, compound.position));
+                    prop_assert_eq!(compound.emitted, compound.words.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_of_normal_scalars_is_as_it_is_in_nfkc() {
+        let run: String = ('\u{2E80}'..='\u{FFFF}').filter(|scalar| is_normal(*scalar)).collect();
+        assert!(run.contains('が') && run.contains('ヲ') && run.contains('文'));
+        assert!(run.nfkc().eq(run.chars()));
+        let reversed: String = run.chars().rev().collect();
+        assert!(reversed.nfkc().eq(reversed.chars()));
+    }
 
     fn tokens(text: &str) -> Vec<String> {
         let mut tokens = Tokens::new(text);
