@@ -29,7 +29,12 @@ fn take_long(bytes: &mut &[u8]) -> Option<u64> {
     for shift in (0..64).step_by(7) {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
+        let bits = u64::from(byte & 0x7f);
+        // The tenth byte has room for one bit.
+        if bits << shift >> shift != bits {
+            return None;
+        }
+        value |= bits << shift;
         if byte & 0x80 == 0 {
             return Some(value);
         }
@@ -50,5 +55,6 @@ mod tests {
         }
         assert_eq!(take(&mut &[0x80][..]), None);
         assert_eq!(take(&mut &[0xFF; 20][..]), None);
+        assert_eq!(take(&mut &[&[0xFF; 9][..], &[2]].concat()[..]), None);
     }
 }

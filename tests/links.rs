@@ -929,6 +929,20 @@ fn the_links_of_many_sections_of_one_document_are_walked_in_linear_time() {
 }
 
 #[test]
+fn changed_files_are_counted_among_many() {
+    let names: Vec<String> = (0..1300).map(|number| format!("n{number:04}.md")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "one\n")).collect();
+    let place = Place::ingested(&files);
+    place.write("n0400.md", "one and two\n");
+    place.write("n0700.md", "one and two\n");
+    std::fs::remove_file(place.join("n1200.md")).unwrap();
+    let found = place.run(&["search", "-F", "one", "-c"]).success().json();
+    let expected = "n0400.md and 2 other files have changed or are gone since the ingest";
+    let message = found["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with(expected), "{message}");
+}
+
+#[test]
 fn many_links_in_one_line_are_checked_in_linear_time() {
     let seconds = [4_000, 16_000].map(|count| {
         let line: String = (0..count).map(|n| format!("[[none {n}]] ")).collect();

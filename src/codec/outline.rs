@@ -277,6 +277,18 @@ mod tests {
         }
     }
 
+    /// Every later version must read what this one wrote.
+    #[test]
+    fn nodes_are_packed_as_postcard_packs_them() {
+        for numbers in [[0, 1, 127, 128, 300], [70_000, 0, usize::MAX, 1 << 32, 16_384]] {
+            let [parent_back, start, length, line, line_count] = numbers;
+            let node = PackedNode { kind: 200, parent_back, start, length, line, line_count };
+            let mut packed = Vec::new();
+            node.put(&mut packed);
+            assert_eq!(packed, postcard::to_stdvec(&(200_u8, numbers)).unwrap());
+        }
+    }
+
     proptest! {
         #[test]
         fn damaged_blobs_never_panic_and_spans_stay_in_the_file(

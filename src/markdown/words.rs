@@ -117,11 +117,12 @@ pub fn measure(bytes: &[u8]) -> Measure {
     };
     for chunk in bytes.utf8_chunks() {
         let mut text = chunk.valid();
+        let is_ascii = text.is_ascii();
         // ASCII, which is most of any corpus, needs no decoding.
         while !text.is_empty() {
-            let ascii =
-                if text.is_ascii() { None } else { text.bytes().position(|byte| !byte.is_ascii()) };
-            let (head, tail) = text.split_at(ascii.unwrap_or(text.len()));
+            let beyond =
+                if is_ascii { None } else { text.bytes().position(|byte| !byte.is_ascii()) };
+            let (head, tail) = text.split_at(beyond.unwrap_or(text.len()));
             result.chars += head.len();
             result.words += word_starts(head.as_bytes(), in_run);
             in_run = head.bytes().next_back().map_or(in_run, is_of_run);

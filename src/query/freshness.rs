@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::corpus::{FolderHandle, Root, Roots};
+use crate::parallel;
 use crate::store::StoredDocument;
 
 /// The result of comparing a document's file with the stored document.
@@ -32,6 +33,9 @@ pub struct Freshness {
     pub(crate) never_had_file: bool,
 }
 
+/// The number of files that a thread compares at a time.
+const AT_ONCE: usize = 512;
+
 /// The files that were compared with the stored documents, each once.
 #[derive(Debug)]
 pub(super) struct ComparedFiles {
@@ -53,6 +57,25 @@ impl ComparedFiles {
     /// Returns whether a folder of documents exists, so that files can differ.
     pub(super) fn has_folder(&self) -> bool {
         !self.handles.is_empty()
+    }
+
+    /// Compares the files of `documents` on all cores if there are many, so that [`Self::freshness`] need not.
+    pub(super) fn compare(&self, roots: &Roots, documents: &[&StoredDocument]) {
+        if documents.len() <= AT_ONCE {
+            return;
+        }
+        let parts: Vec<_> = documents.chunks(AT_ONCE).collect();
+        let compared = parallel::map(&parts, |part| {
+            let files = Self::new(roots);
+            for document in *part {
+                files.freshness(roots, document);
+            }
+            files.freshness.into_inner()
+        });
+        let mut known = self.freshness.borrow_mut();
+        for (id, freshness) in compared.into_iter().flatten() {
+            known.entry(id).or_insert(freshness);
+        }
     }
 
     /// Compares the file of a document below `roots` with the stored document.

@@ -14,15 +14,11 @@ use crate::corpus::{Disk, Roots};
 use crate::error::{Result, Warning};
 use crate::links::{SiteRoot, unordered, without_order};
 use crate::message::{Message, message};
-use crate::parallel;
 use crate::position::ByteSpan;
 use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
 
 /// The maximum number of documents that are kept open.
 pub(super) const MAX_OPEN: usize = 64;
-
-/// The number of files that a thread compares at a time.
-const COMPARED_AT_ONCE: usize = 512;
 
 /// Answers a question from the newest generation of `store`.
 pub fn ask<T>(
@@ -222,41 +218,24 @@ impl<'a> Session<'a> {
         consequence: &'static str,
     ) -> Option<Warning> {
         let documents: Vec<&StoredDocument> = documents.into_iter().collect();
-        let (reader, cancellation) = (self.reader, self.cancellation());
-        let changed = match documents.as_slice() {
-            few if few.len() <= COMPARED_AT_ONCE => self.changed(few),
-            many => {
-                let parts: Vec<_> = many.chunks(COMPARED_AT_ONCE).collect();
-                let changed = parallel::map(&parts, |part| {
-                    Session::of_call(reader, cancellation.clone()).changed(part)
-                });
-                changed.into_iter().flatten().collect()
-            }
-        };
-        let (first, _) = changed.first()?;
-        let what = match changed.len() - 1 {
+        self.files.compare(&self.roots, &documents);
+        let mut is_unreadable = false;
+        let mut changed = documents.into_iter().filter(|document| {
+            let freshness = self.freshness(document);
+            is_unreadable |= freshness.is_unchecked;
+            freshness.is_stale
+                || freshness.is_unchecked
+                || freshness.is_missing && !freshness.never_had_file
+        });
+        let first = changed.next()?;
+        let what = match changed.count() {
             0 => format!("{} has changed or is", first.path),
             1 => format!("{} and another file have changed or are", first.path),
             others => format!("{} and {others} other files have changed or are", first.path),
         };
-        let is_unreadable = changed.iter().any(|(_, freshness)| freshness.is_unchecked);
         let gone = if is_unreadable { "gone or unreadable" } else { "gone" };
         let consequence = Message::from(consequence);
         let message = message!("{} {} since the ingest; {}", what, gone, consequence);
         Some(Warning::new("STALE_DOCUMENTS", message))
-    }
-
-    /// Returns those of `documents` whose files have changed, are gone, or cannot be read.
-    fn changed<'d>(
-        &self,
-        documents: &[&'d StoredDocument],
-    ) -> Vec<(&'d StoredDocument, Freshness)> {
-        let compared = documents.iter().map(|document| (*document, self.freshness(document)));
-        let is_changed = |(_, freshness): &(_, Freshness)| {
-            freshness.is_stale
-                || freshness.is_unchecked
-                || freshness.is_missing && !freshness.never_had_file
-        };
-        compared.filter(is_changed).collect()
     }
 }

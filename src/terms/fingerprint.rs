@@ -80,7 +80,7 @@ impl Fingerprint {
     }
 }
 
-/// The lower case of each byte that is a letter or a digit; 0 for every other byte.
+/// The lower case of each byte that is an ASCII letter or digit, and each byte that is not ASCII; 0 for every other one.
 const LETTERS: [u8; 256] = {
     let mut letters = [0; 256];
     let mut byte = 0;

@@ -542,6 +542,25 @@ mod tests {
     }
 
     #[test]
+    fn a_word_between_blanks_or_before_a_sign_is_a_lone_word() {
+        let longest = "a".repeat(limits::MAX_WORD_BYTES);
+        for (text, is_lone) in [
+            ("ab", true),
+            ("ab c", true),
+            ("ab. C", true),
+            ("ab: c", true),
+            ("ab, c", true),
+            (&longest, true),
+            (&format!("{longest}a"), false),
+            ("ab.c", false),
+            ("abé", false),
+            (" ab", false),
+        ] {
+            assert_eq!(Tokens::new(text).take_lone_word(), is_lone, "{text}");
+        }
+    }
+
+    #[test]
     fn a_run_of_normal_scalars_is_as_it_is_in_nfkc() {
         let run: String = ('\u{2E80}'..='\u{FFFF}').filter(|scalar| is_normal(*scalar)).collect();
         assert!(run.contains('が') && run.contains('ヲ') && run.contains('文'));

@@ -11,7 +11,7 @@ use super::answer::{Collector, Explanation, FoundItems, Method};
 use super::candidates::{MOST_RANKED, RankedCandidate, RankedSections, Wording};
 use super::highlight::Highlighter;
 use super::hit::Hit;
-use super::hit_maker::HitMaker;
+use super::hit_maker::{HitMaker, Lines};
 use super::language::Language;
 use super::pattern::PatternOptions;
 use super::question::WeightedTerms;
@@ -328,15 +328,15 @@ impl Search<'_> {
         let path = &candidate.document.path;
         let document = Some(&*section.document);
         let detail = self.request.detail;
-        let mut maker = HitMaker::new(path, document, text, surroundings, detail);
+        let lines = Lines::Indexed(text.lines());
+        let mut maker = HitMaker::new(path, document, text, lines, surroundings, detail);
         let passage = match most {
             0 => Vec::new(),
             most => pieces.windows(question, text, text.lines(), most, shown),
         };
         let freshness = self.session.freshness(&candidate.document);
         let score = Some(rounded(candidate.score));
-        let found = maker.hit(*span, |offset| text.lines().line_at(offset));
-        let mut hit = Hit { score, passage, freshness, ..found };
+        let mut hit = Hit { score, passage, freshness, ..maker.hit(*span) };
         hit.lossy = candidate.document.is_lossy_in(hit.texts());
         hit
     }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::hit::{ContextLines, Hit, HitDetail};
@@ -13,7 +14,7 @@ use crate::decoding;
 use crate::limits;
 use crate::markdown::text_start;
 use crate::markdown::words::{measure, pages};
-use crate::position::{ByteSpan, LineStart, next_line_start, previous_line_start, trim_line_end};
+use crate::position::{ByteSpan, Line, LineFinder, LineIndex, trim_line_end};
 use crate::query::containers::{Container, container, is_in_front_matter};
 use crate::query::freshness::Freshness;
 use crate::query::open_document::OpenDocument;
@@ -27,12 +28,29 @@ struct HitSection {
     titles: Arc<[String]>,
 }
 
+/// Where the lines of a document are.
+pub(super) enum Lines<'a> {
+    Indexed(&'a LineIndex),
+    /// For ascending hits without context.
+    Found(LineFinder<'a>),
+}
+
+impl Lines<'_> {
+    fn at(&mut self, offset: usize) -> Line {
+        match self {
+            Self::Indexed(index) => index.line_at(offset),
+            Self::Found(finder) => finder.line_at(offset),
+        }
+    }
+}
+
 /// Builds the hits of one document.
 pub(super) struct HitMaker<'a> {
     /// The document, for titles and addresses; `None` if only lines are needed.
     document: Option<&'a OpenDocument>,
     detail: HitDetail,
     bytes: &'a [u8],
+    lines: Lines<'a>,
     surroundings: ContextLines,
     file: Arc<str>,
     /// The section of the last hit.
@@ -40,17 +58,19 @@ pub(super) struct HitMaker<'a> {
     /// The last hit: the start of its line, its offset, and its column.
     last_column: (usize, usize, usize),
     /// Where the last line with a hit begins, and its text, if the hit has all of it.
-    last_line: Option<(usize, Arc<str>)>,
+    shared_text: Option<(usize, Arc<str>)>,
     /// The pages of nodes, by address without page; empty for a node with one page.
     pages: HashMap<String, Vec<ByteSpan>>,
 }
 
 impl<'a> HitMaker<'a> {
-    /// Returns a builder for hits in the document at `file` with the content `bytes`.
+    /// Returns a builder for hits in the document at `file` with the content `bytes`. `lines` must have the lines of
+    /// every hit and of its context.
     pub(super) fn new(
         file: &str,
         document: Option<&'a OpenDocument>,
         bytes: &'a [u8],
+        lines: Lines<'a>,
         surroundings: ContextLines,
         detail: HitDetail,
     ) -> Self {
@@ -58,35 +78,30 @@ impl<'a> HitMaker<'a> {
             document,
             detail,
             bytes,
+            lines,
             surroundings,
             file: Arc::from(file),
             section: None,
             last_column: (usize::MAX, 0, 0),
-            last_line: None,
+            shared_text: None,
             pages: HashMap::new(),
         }
     }
 
-    /// Returns the hit at `span`. `line_at` finds the line of the byte at an offset; it is called with ascending offsets.
-    pub(super) fn hit(
-        &mut self,
-        span: ByteSpan,
-        mut line_at: impl FnMut(usize) -> LineStart,
-    ) -> Hit {
+    /// Returns the hit at `span`.
+    pub(super) fn hit(&mut self, span: ByteSpan) -> Hit {
         let last = self.bytes.len().saturating_sub(1);
-        let first_line = line_at(span.start.min(last));
-        let last_line = if span.is_empty() { first_line } else { line_at(span.end - 1) };
-        let end = next_line_start(self.bytes, last_line.offset.max(span.end.saturating_sub(1)));
-        let start = self.start_of(first_line.offset);
-        let lines = ByteSpan::new(start, end);
-        let column = self.column(start, span.start);
+        let first = self.lines.at(span.start.min(last));
+        let last = if span.is_empty() { first } else { self.lines.at(span.end - 1) };
+        let whole_lines = ByteSpan::new(self.start_of(first), last.end);
+        let column = self.column(whole_lines.start, span.start);
         let HitSection { address: section, titles: heading_path, .. } =
             self.document.map(|document| self.section(document, span)).unwrap_or_default();
         let addressed = self.document.filter(|_| self.detail == HitDetail::Addresses);
-        let (text, cut) = self.text(span, lines, first_line == last_line);
+        let (text, cut) = self.text(span, whole_lines, first == last);
         let (selector, word) =
             addressed.map_or((String::new(), "Section"), |document| self.selector(document, span));
-        let (before, after, context_cut) = self.context(first_line, last_line.number, end);
+        let (before, after, context_cut) = self.context(first.number, last.number);
         let mut hit = Hit {
             selector,
             word,
@@ -97,9 +112,9 @@ impl<'a> HitMaker<'a> {
             }),
             heading_path,
             file: Arc::clone(&self.file),
-            line: first_line.number,
+            line: first.number,
             column,
-            line_end: (last_line != first_line).then_some(last_line.number),
+            line_end: (last != first).then_some(last.number),
             byte_start: span.start,
             byte_end: span.end,
             text,
@@ -143,65 +158,58 @@ impl<'a> HitMaker<'a> {
         column
     }
 
-    /// Returns the texts of the lines before `first` and of those after `last`, a line that ends at `end`, as many as
-    /// were asked for, and the numbers of those lines that are cut.
-    fn context(
-        &self,
-        first: LineStart,
-        last: usize,
-        end: usize,
-    ) -> (Vec<String>, Vec<String>, Vec<usize>) {
+    /// Returns the texts of the lines before line `first` and of those after line `last`, as many as were asked for, and
+    /// the numbers of those lines that are cut.
+    fn context(&self, first: usize, last: usize) -> (Vec<String>, Vec<String>, Vec<usize>) {
+        let Lines::Indexed(index) = self.lines else { return Default::default() };
         let ContextLines { before: above, after: below, .. } = self.surroundings;
-        let mut cut = Vec::new();
-        let mut text = |number, start, end| {
-            let bytes = self.bytes.get(self.start_of(start)..end).unwrap_or_default();
-            let (text, is_cut) = excerpt(trim_line_end(bytes), 0, 0);
-            cut.extend(is_cut.after.then_some(number));
-            text.into_owned()
+        let mut cut_lines = Vec::new();
+        let mut texts = |lines: Range<usize>| {
+            let text = |number| {
+                let line = index.line(number);
+                let bytes = self.bytes.get(self.start_of(line)..line.end).unwrap_or_default();
+                let (text, cut) = excerpt(trim_line_end(bytes), 0, 0);
+                cut_lines.extend(cut.after.then_some(number));
+                text.into_owned()
+            };
+            lines.map(text).collect()
         };
-        let mut starts = vec![first.offset];
-        while starts.len() <= above
-            && let Some(&start) = starts.last().filter(|start| **start > 0)
-        {
-            starts.push(previous_line_start(self.bytes, start));
-        }
-        let numbers = first.number - (starts.len() - 1)..;
-        starts.reverse();
-        let lines = starts.iter().zip(starts.iter().skip(1));
-        let before = numbers.zip(lines).map(|(number, (&start, &end))| text(number, start, end));
-        let before = before.collect();
-        let mut after = Vec::new();
-        let mut start = end;
-        while after.len() < below && start < self.bytes.len() {
-            let end = next_line_start(self.bytes, start);
-            after.push(text(last + 1 + after.len(), start, end));
-            start = end;
-        }
-        (before, after, cut)
+        let before = texts(first.saturating_sub(above).max(1)..first);
+        let after = texts(last + 1..(last + below).min(index.count()) + 1);
+        (before, after, cut_lines)
     }
 
-    /// Returns the offset of the first byte of a line that begins at `start`. A byte order mark belongs to no line.
-    fn start_of(&self, start: usize) -> usize {
-        start.max(text_start(self.bytes))
+    /// Returns the offset of the first byte of `line`. A byte order mark belongs to no line.
+    fn start_of(&self, line: Line) -> usize {
+        line.start.max(text_start(self.bytes))
     }
 
-    /// Returns the text of a hit, and what it leaves out of its `lines`. The hits on a line share it.
-    fn text(&mut self, span: ByteSpan, lines: ByteSpan, is_one_line: bool) -> (Arc<str>, Cut) {
+    /// Returns the text of a hit, and what it leaves out of its `whole_lines`. The hits on a line share it.
+    fn text(
+        &mut self,
+        span: ByteSpan,
+        whole_lines: ByteSpan,
+        is_one_line: bool,
+    ) -> (Arc<str>, Cut) {
         if self.surroundings.is_match_only {
             let bytes = span.of(self.bytes);
             let (text, cut) = excerpt(bytes, 0, bytes.len());
             return (text.into(), cut);
         }
-        if let Some((_, text)) =
-            self.last_line.as_ref().filter(|(start, _)| is_one_line && *start == lines.start)
+        if let Some((_, text)) = self
+            .shared_text
+            .as_ref()
+            .filter(|(start, _)| is_one_line && *start == whole_lines.start)
         {
             return (Arc::clone(text), Cut::default());
         }
-        let bytes = trim_line_end(lines.of(self.bytes));
-        let (text, cut) = excerpt(bytes, span.start - lines.start, span.end - lines.start);
+        let bytes = trim_line_end(whole_lines.of(self.bytes));
+        let (text, cut) =
+            excerpt(bytes, span.start - whole_lines.start, span.end - whole_lines.start);
         let text = Arc::from(text);
         let is_whole = cut == Cut::default();
-        self.last_line = (is_one_line && is_whole).then(|| (lines.start, Arc::clone(&text)));
+        self.shared_text =
+            (is_one_line && is_whole).then(|| (whole_lines.start, Arc::clone(&text)));
         (text, cut)
     }
 

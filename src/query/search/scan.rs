@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::hit::{ContextLines, Hit, HitDetail};
-use super::hit_maker::HitMaker;
+use super::hit_maker::{HitMaker, Lines};
 use super::pattern::Pattern;
 use crate::cancellation::Cancellation;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::limits;
 use crate::markdown::outline::Outline;
 use crate::markdown::text_start;
 use crate::parallel::{self, ordered};
-use crate::position::{ByteSpan, LineFinder};
+use crate::position::{ByteSpan, LineFinder, LineIndex, next_line_start};
 use crate::query::filter::Filter;
 use crate::query::open_document::OpenDocument;
 use crate::store::{Reader, StoredDocument};
@@ -187,9 +187,20 @@ impl PatternScan<'_> {
     ) -> Vec<Hit> {
         let Some((surroundings, detail)) = self.hits else { return Vec::new() };
         let open = open.filter(|_| detail != HitDetail::Lines);
-        let mut lines = LineFinder::new(bytes);
-        let mut maker = HitMaker::new(path, open, bytes, surroundings, detail);
-        spans.into_iter().map(|span| maker.hit(span, |offset| lines.line_at(offset))).collect()
+        let ContextLines { before, after, .. } = surroundings;
+        let index = (before > 0 || after > 0).then(|| {
+            // Lines after the context of the last hit are not needed.
+            let last = spans.last().map_or(0, |span| span.end.saturating_sub(1));
+            let end = next_line_start(bytes, last);
+            let end = (0..=after).fold(end, |end, _| next_line_start(bytes, end));
+            LineIndex::new(bytes.get(..end).unwrap_or(bytes))
+        });
+        let lines = match &index {
+            Some(index) => Lines::Indexed(index),
+            None => Lines::Found(LineFinder::new(bytes)),
+        };
+        let mut maker = HitMaker::new(path, open, bytes, lines, surroundings, detail);
+        spans.into_iter().map(|span| maker.hit(span)).collect()
     }
 
     /// Returns the number of hits in a document, and where they are if the hits are wanted. The document is `open` if
