@@ -154,7 +154,7 @@ impl LineIndex {
 }
 
 /// Finds the lines of a few ascending offsets. The lines in between are counted, which takes less time than an index of
-/// them. No byte is read more than three times, and none after the line of the last offset.
+/// them. Each byte is read a few times at most, and none after the line of the last offset.
 #[derive(Clone, Debug)]
 pub(crate) struct LineFinder<'a> {
     bytes: &'a [u8],
@@ -176,18 +176,14 @@ impl<'a> LineFinder<'a> {
         }
         if offset >= self.last.end && self.last.end < self.bytes.len() {
             let (mut number, mut start) = (self.last.number + 1, self.last.end);
-            let from = start;
-            let between = self.bytes.get(from..offset).unwrap_or_default();
-            if memchr::memchr(b'\r', between).is_some() {
-                for end in memchr::memchr2_iter(b'\n', b'\r', between).map(|at| from + at) {
-                    // The CR of a CRLF does not end a line by itself.
-                    if !self.bytes.get(end..).is_some_and(|rest| rest.starts_with(b"\r\n")) {
-                        (number, start) = (number + 1, end + 1);
-                    }
-                }
-            } else if let Some(end) = memchr::memrchr(b'\n', between) {
-                number += memchr::memchr_iter(b'\n', between).count();
-                start = from + end + 1;
+            let piece = self.bytes.get(start..=offset).unwrap_or_default();
+            if memchr::memchr(b'\r', piece).is_some() {
+                let line = LineIndex::new(piece).line_at(offset - start);
+                (number, start) = (number + line.number - 1, start + line.start);
+            } else {
+                let before = self.bytes.get(start..offset).unwrap_or_default();
+                number += memchr::memchr_iter(b'\n', before).count();
+                start += memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
             }
             self.last = Line { number, start, end: next_line_start(self.bytes, offset) };
         }
