@@ -8,6 +8,7 @@ use mdsel::edit::{self, Edit, Operation};
 use mdsel::error::ErrorKind;
 use mdsel::ingest::{IngestRequest, Paths, run_again};
 use mdsel::output::Format;
+use mdsel::query::documents::named;
 use mdsel::query::folders::entries;
 use mdsel::query::links::check::check as check_links;
 use mdsel::query::resolve::{NodeRange, resolve};
@@ -292,10 +293,12 @@ fn every_address_and_link_leads_to_the_same_place() {
     });
     for name in folders.chain(["o".to_owned(), "%".to_owned()]) {
         same(&engines, &name, |session| {
-            let documents = session.reader.all(&Lookup::FolderSuffix(&name))?;
-            Ok(documents.into_iter().map(|document| document.path).collect::<Vec<_>>())
+            let found = named(session, std::slice::from_ref(&name))?;
+            let paths = found.documents.into_iter().map(|document| document.path);
+            Ok((paths.collect::<Vec<_>>(), format!("{:?}", found.faults)))
         });
     }
+    same(&engines, "folders", |session| session.reader.folders());
     let problems = same(&engines, "links check", |session| {
         let checked = check_links(session, &[], &FilterRequest::default(), None)?;
         Ok(checked.findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>())

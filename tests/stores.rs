@@ -290,6 +290,26 @@ fn totals_that_differ_from_the_documents_are_repaired_and_lost_ones_are_counted(
 }
 
 #[test]
+fn folders_that_differ_from_those_of_the_documents_are_repaired() {
+    let place = Place::ingested(&[("a/b/one.md", "# One\n"), ("two.md", "# Two\n")]);
+    let found = || place.run(&["toc", "b", "-f", "text"]);
+    for damage in [
+        "DELETE FROM folder",
+        "UPDATE folder SET documents = 7",
+        "UPDATE folder SET path = 'x/' WHERE path = 'a/b/'",
+        "INSERT INTO folder VALUES ('y/b/', 1)",
+    ] {
+        assert!(found().success().text().contains("# One"), "{damage}");
+        tampered(&place, damage);
+        let findings = place.run(&["verify"]).ends(1).json()["findings"].clone();
+        assert_eq!(findings[0]["code"], "META_DAMAGED", "{findings}");
+        place.run(&["verify", "--repair"]).success();
+        std::fs::remove_file(place.join(".mdsel.db.damaged")).unwrap();
+    }
+    assert!(found().success().text().contains("# One"));
+}
+
+#[test]
 fn a_truncated_store_is_reported() {
     let place = Place::with_fixtures();
     let bytes = std::fs::read(place.join(".mdsel.db")).unwrap();

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a folder is named by its path from the root without a slash at its end, and the root by the empty path.
 
+use std::collections::BTreeSet;
+
 use super::Session;
 use super::folder_version::{SEPARATORS, name_and_version};
 use super::resolve::too_long;
@@ -11,7 +13,7 @@ use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
 use crate::links::file_name;
-use crate::store::{Lookup, Reader, StoredDocument, folder_beginning};
+use crate::store::{Lookup, Reader, StoredDocument};
 use crate::visible::quoted;
 
 /// Returns the path of the folder called `name`, which may begin with `./`: decoded, else as it is written. The
@@ -86,17 +88,11 @@ pub(super) fn by_suffix(
     if suffix.is_empty() || suffix.starts_with("./") {
         return Ok(Ok(None));
     }
-    let (which, part) = (Lookup::FolderSuffix(suffix), format!("/{suffix}/"));
-    let mut folders: Vec<String> = Vec::new();
-    loop {
-        // The documents of the last folder are skipped.
-        let after = folders.last().map(|last| bounds_below(last).1);
-        let found = session.reader.documents(&which, after.as_deref(), 1)?.pop();
-        let Some((above, _)) = found.as_ref().and_then(|found| found.path.split_once(&part)) else {
-            break;
-        };
-        folders.push(format!("{above}/{suffix}"));
-    }
+    let part = format!("/{suffix}/");
+    let is_meant =
+        |folder: &&String| folder.split_once(&part).is_some_and(|(_, inside)| inside.is_empty());
+    let mut folders: Vec<String> =
+        session.folders()?.iter().filter(is_meant).map(|folder| without_slash(folder)).collect();
     if folders.is_empty() {
         for separator in SEPARATORS {
             folders.extend(beginning(session, &format!("{suffix}{separator}"), usize::MAX)?);
@@ -146,20 +142,41 @@ fn misspelled(session: &Session<'_>, name: &str) -> Result<Vec<String>> {
     Ok(folders)
 }
 
-/// Returns the paths of the first folders whose names begin with `start`, at most `most`.
+/// Returns the paths of the first folders whose names begin with `start`, without regard to the case of ASCII letters, at
+/// most `most`. `start` may have the names of folders above. A folder inside of another one that begins with it does not
+/// count.
 pub(super) fn beginning(session: &Session<'_>, start: &str, most: usize) -> Result<Vec<String>> {
-    let mut folders: Vec<String> = Vec::new();
-    while folders.len() < most {
-        // The documents of the last folder are skipped.
-        let after = folders.last().map(|last| bounds_below(last).1);
-        let which = Lookup::FolderPrefix(start);
-        let found = session.reader.documents(&which, after.as_deref(), 1)?.pop();
-        let Some(folder) = found.as_ref().and_then(|one| folder_beginning(&one.path, start)) else {
-            break;
-        };
-        folders.push(folder.to_owned());
+    let folders = session.folders()?.iter().filter(|folder| is_beginning(folder, start));
+    Ok(folders.take(most).map(|folder| without_slash(folder)).collect())
+}
+
+/// Returns whether the first part of the path of `folder` that begins with `start` is at its end.
+fn is_beginning(folder: &str, start: &str) -> bool {
+    let names = std::iter::once(0).chain(folder.match_indices('/').map(|(slash, _)| slash + 1));
+    let mut rests = names.filter_map(|name| {
+        let (beginning, rest) = folder.as_bytes().get(name..)?.split_at_checked(start.len())?;
+        beginning.eq_ignore_ascii_case(start.as_bytes()).then_some(rest)
+    });
+    let rest = rests.next().unwrap_or_default();
+    rest.iter().position(|byte| *byte == b'/').is_some_and(|slash| slash + 1 == rest.len())
+}
+
+/// Returns the paths of the folders that have documents in them or in a subfolder, in the order of the paths of these.
+/// A path ends with `/` here.
+pub(super) fn all(reader: &dyn Reader) -> Result<Vec<String>> {
+    let mut folders = BTreeSet::new();
+    for (folder, _) in reader.folders()? {
+        let mut path = folder;
+        // Those above a folder that is known are known.
+        while !path.is_empty() && folders.insert(path.clone()) {
+            path.truncate(path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1));
+        }
     }
-    Ok(folders)
+    Ok(folders.into_iter().collect())
+}
+
+fn without_slash(folder: &str) -> String {
+    folder.trim_end_matches('/').to_owned()
 }
 
 /// Returns the paths of the documents and of the subfolders directly in `folder`, or in the root if it is empty. Those of

@@ -1,7 +1,7 @@
 //! `prime`: a short introduction to a store, for an agent that has not used it yet.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -141,7 +141,14 @@ pub fn prime(session: &Session<'_>, after: Option<Cursor>) -> Result<PrimeAnswer
 
 /// Returns the largest folders, and all collections.
 fn folders(session: &Session<'_>) -> Result<Vec<Folder>> {
-    let mut found = session.reader.folders(limits::PRIME_FOLDERS)?;
+    let mut documents: BTreeMap<String, usize> = BTreeMap::new();
+    for (folder, count) in session.reader.folders()? {
+        let top = folder.split('/').next().unwrap_or_default();
+        *documents.entry(top.to_owned()).or_default() += count;
+    }
+    let mut found: Vec<(String, usize)> = documents.into_iter().collect();
+    found.sort_by_key(|(_, count)| Reverse(*count));
+    found.truncate(limits::PRIME_FOLDERS);
     for name in &session.collections {
         if !found.iter().any(|(folder, _)| folder == name) {
             found.push((name.clone(), session.reader.size_of_folder(name)?.0));

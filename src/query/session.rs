@@ -7,6 +7,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::folders;
 use super::freshness::{ComparedFiles, Freshness};
 use super::open_document::OpenDocument;
 use crate::cancellation::Cancellation;
@@ -57,6 +58,7 @@ pub struct Session<'a> {
     disk: OnceCell<Disk>,
     /// What is known from the paths of all documents, which are read once.
     paths: OnceCell<KnownPaths>,
+    folders: OnceCell<Vec<String>>,
     cancellation: Cancellation,
 }
 
@@ -79,6 +81,7 @@ impl<'a> Session<'a> {
             open: RefCell::default(),
             disk: OnceCell::new(),
             paths: OnceCell::new(),
+            folders: OnceCell::new(),
             cancellation,
         }
     }
@@ -108,6 +111,14 @@ impl<'a> Session<'a> {
     /// Returns whether any folder is known to have the files of documents.
     pub(super) fn has_any_files(&self) -> Result<bool> {
         Ok(!self.known_paths()?.with_files.is_empty())
+    }
+
+    /// Returns the paths of the folders; see [`folders::all`].
+    pub(super) fn folders(&self) -> Result<&[String]> {
+        if self.folders.get().is_none() {
+            drop(self.folders.set(folders::all(self.reader)?));
+        }
+        Ok(self.folders.get_or_init(Vec::new))
     }
 
     fn known_paths(&self) -> Result<&KnownPaths> {

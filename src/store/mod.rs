@@ -21,7 +21,6 @@ pub(crate) use local::is_guarded;
 pub use memory::Memory;
 #[cfg(feature = "postgres")]
 pub use postgres::{Address, Postgres};
-pub(crate) use reader::folder_beginning;
 pub use reader::{Facts, FrontMatterData, KeyTypes, Lookup, Purpose, Reader, Totals};
 pub use search::{DocumentFilter, Ranked, RankedSection, Ranking, SectionFilter, SectionId, Under};
 use write::new_identity;

@@ -87,11 +87,6 @@ pub enum Lookup<'a> {
     Paths(&'a [&'a str]),
     /// The documents in this folder and its subfolders.
     Folder(&'a str),
-    /// The documents in a folder whose path ends with `/` and this text, and in its subfolders.
-    FolderSuffix(&'a str),
-    /// The documents in a folder whose name begins with this text, without regard to the case of ASCII letters, and
-    /// in its subfolders. The text may have the names of folders above it.
-    FolderPrefix(&'a str),
     /// The documents whose folded path without extension is one of these names without regard to
     /// case, or ends with `/` and one of them.
     Names(&'a [&'a str]),
@@ -109,25 +104,6 @@ pub enum Lookup<'a> {
     LinkKeys(&'a [i64]),
     /// The documents that have a name with this key, and possibly others.
     NameKey(i64),
-}
-
-/// Returns the path of the outermost folder of `path` that [`Lookup::FolderPrefix`] means.
-pub(crate) fn folder_beginning<'a>(path: &'a str, name: &str) -> Option<&'a str> {
-    let lower = format!("/{}", path.to_ascii_lowercase());
-    let after = lower.find(&format!("/{}", name.to_ascii_lowercase()))? + name.len();
-    let end = after + path.get(after..)?.find('/')?;
-    path.get(..end)
-}
-
-/// Returns the pattern of `LIKE` in SQL for [`Lookup::FolderPrefix`], for paths after a `/`. Its escapes are
-/// backslashes.
-pub(super) fn folder_pattern(name: &str) -> String {
-    let mut pattern = "%/".to_owned();
-    for scalar in name.chars() {
-        pattern.extend(matches!(scalar, '%' | '_' | '\\').then_some('\\'));
-        pattern.push(scalar);
-    }
-    pattern + "%/%"
 }
 
 /// The number of documents by the key of front matter and the name of the type of its value.
@@ -162,9 +138,9 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the totals of the store.
     fn totals(&self) -> Result<Totals>;
 
-    /// Returns the `most` folders at the top of the root that contain the most documents, with the
-    /// number of documents below each. The empty name is the root itself.
-    fn folders(&self, most: usize) -> Result<Vec<(String, usize)>>;
+    /// Returns the folders that have documents directly in them, with the number of these, in the order of their paths.
+    /// A path ends with `/` here, and that of the root is empty.
+    fn folders(&self) -> Result<Vec<(String, usize)>>;
 
     /// Returns the number of documents in `folder` and its subfolders, and the sum of their bytes.
     fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)>;

@@ -368,8 +368,8 @@ impl Reader for LocalReader {
         self.snapshot.totals()
     }
 
-    fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
-        self.snapshot.folders(most)
+    fn folders(&self) -> Result<Vec<(String, usize)>> {
+        self.snapshot.folders()
     }
 
     fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)> {

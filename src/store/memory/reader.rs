@@ -21,7 +21,6 @@ use crate::markdown::outline::Outline;
 use crate::position::ByteSpan;
 use crate::prepare::rows::DerivedRows;
 use crate::prepare::{like_name_bounds, name_key, title_keys};
-use crate::store::reader::folder_beginning;
 use crate::store::{
     DocumentFilter, Facts, FrontMatterData, KeyTypes, Lookup, RankedSection, Ranking, Reader,
     SectionFilter, StoredDocument, Totals,
@@ -73,8 +72,6 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
         Lookup::Folder(folder) => {
             path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
         }
-        Lookup::FolderSuffix(name) => path.contains(&format!("/{name}/")),
-        Lookup::FolderPrefix(name) => folder_beginning(path, name).is_some(),
         Lookup::Names(names) => names.iter().any(|name| key.starts_with(&name_key(name))),
         Lookup::LikeName(name) => {
             let (start, end) = like_name_bounds(name);
@@ -149,17 +146,13 @@ impl Reader for MemoryReader {
         Ok(totals)
     }
 
-    fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
+    fn folders(&self) -> Result<Vec<(String, usize)>> {
         let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
         for path in self.0.documents.keys() {
-            let folder = path.split_once('/').map_or("", |(folder, _)| folder);
-            *folders.entry(folder).or_default() += 1;
+            let folder = path.rfind('/').and_then(|slash| path.get(..=slash));
+            *folders.entry(folder.unwrap_or_default()).or_default() += 1;
         }
-        let mut folders: Vec<_> =
-            folders.into_iter().map(|(folder, count)| (folder.to_owned(), count)).collect();
-        folders.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        folders.truncate(most);
-        Ok(folders)
+        Ok(folders.into_iter().map(|(folder, count)| (folder.to_owned(), count)).collect())
     }
 
     fn size_of_folder(&self, folder: &str) -> Result<(usize, u64)> {

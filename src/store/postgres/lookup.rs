@@ -14,7 +14,6 @@ use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
 use crate::prepare::{integer, like_name_bounds, name_bounds, title_keys};
-use crate::store::reader::folder_pattern;
 use crate::store::{DocumentFilter, Lookup, StoredDocument};
 
 /// The smallest number of documents that are read at once to evaluate a condition on them.
@@ -129,12 +128,6 @@ impl State {
             Lookup::Folder(folder) => {
                 question.text.push_str(" AND ");
                 within(&mut question, folder);
-            }
-            Lookup::FolderSuffix(name) => {
-                question.with(" AND position(", format!("/{name}/"), Type::TEXT, " IN d.path) > 0");
-            }
-            Lookup::FolderPrefix(name) => {
-                question.with(" AND '/' || d.path ILIKE ", folder_pattern(name), Type::TEXT, "");
             }
             Lookup::Names(names) => {
                 any_of(&mut question, names, |question, name| {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::snapshot::Snapshot;
-use super::{content, meta, totals};
+use super::{content, folders, meta, totals};
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::prepare::values::ValueRow;
@@ -91,6 +91,9 @@ impl Snapshot {
         let counted = self.wrap(totals::counted(&connection))?;
         if self.wrap(totals::stored(&connection))? != Some(counted) {
             fault("its totals differ from those of its documents");
+        }
+        if !self.wrap(folders::are_complete(&connection))? {
+            fault("its folders differ from those of its documents");
         }
         let (is_counted, is_numbered): (bool, bool) = self.wrap(connection.query_row(
             "SELECT coalesce(max(generation), 0) <= ?1, coalesce(max(id), 0) <= \

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use super::data::DATA_TABLES;
+use super::folders::FolderChange;
 use super::totals::TotalsChange;
 use super::{content, sql};
 use crate::codec::data::{self, Packable};
@@ -18,7 +19,7 @@ use crate::prepare::rows::DerivedRows;
 use crate::prepare::values::{self, ValueRow};
 
 /// What a transaction writes at its end: the keys of documents and the values of their front matter, each with
-/// the id of its document, and the totals. Ids ascend.
+/// the id of its document, the totals and the folders. Ids ascend.
 ///
 /// Keys are hashes, so writing them in any other order than the one in which they are stored would
 /// read a page from disk for almost every one.
@@ -29,12 +30,14 @@ pub(super) struct PendingRows {
     data: Vec<(i64, i64)>,
     values: Vec<(ValueRow, i64)>,
     totals: TotalsChange,
+    folders: FolderChange,
 }
 
 impl PendingRows {
     /// Adds the document with this id.
     fn add(&mut self, document: &PreparedDocument, id: i64) {
         self.totals.add(document);
+        self.folders.add(&document.rows.path);
         self.links.extend(document.keys.links.iter().map(|key| (*key, id)));
         self.names.extend(document.keys.names.iter().map(|key| (*key, id)));
         self.data.extend(document.keys.data.iter().map(|key| (*key, id)));
@@ -52,6 +55,7 @@ impl PendingRows {
     /// Writes all of them.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.totals.write(connection)?;
+        self.folders.write(connection)?;
         self.write_keys(connection)
     }
 
@@ -191,6 +195,9 @@ pub(super) fn remove(
     pending.totals.remove(connection, id)?;
     content::remove(connection, id)?;
     let stored = StoredParts::of(connection, id)?;
+    if let Some(path) = &stored.path {
+        pending.folders.remove(path);
+    }
     remove_keys(connection, id, &stored)?;
     remove_data_keys(connection, id, &stored)?;
     connection.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id]).map(|_| ())

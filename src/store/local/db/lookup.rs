@@ -13,7 +13,6 @@ use crate::corpus::bounds_below;
 use crate::error::Result;
 use crate::limits;
 use crate::prepare::{like_name_bounds, name_bounds, title_keys};
-use crate::store::reader::folder_pattern;
 use crate::store::{Lookup, StoredDocument};
 
 impl Snapshot {
@@ -30,17 +29,6 @@ impl Snapshot {
         let mut documents = match *which {
             Lookup::All | Lookup::Data(..) => return self.all_documents(after, most),
             Lookup::Folder(folder) => return self.documents_below(folder, after, most),
-            Lookup::FolderSuffix(name) => {
-                let bounds = params![after.unwrap_or_default(), format!("/{name}/"), sql(most)];
-                let condition = "path > ?1 AND instr(path, ?2) > 0 ORDER BY path LIMIT ?3";
-                return self.stored_documents(condition, bounds);
-            }
-            Lookup::FolderPrefix(name) => {
-                let bounds = params![after.unwrap_or_default(), folder_pattern(name), sql(most)];
-                let condition =
-                    "path > ?1 AND '/' || path LIKE ?2 ESCAPE '\\' ORDER BY path LIMIT ?3";
-                return self.stored_documents(condition, bounds);
-            }
             Lookup::Titles(texts) => {
                 let ids = self.ids_with_titles(texts, |titles| &titles.equal, title_candidates)?;
                 self.first_with_ids(&ids, after, most)?

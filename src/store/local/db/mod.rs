@@ -11,6 +11,7 @@ mod content;
 mod data;
 mod document_row;
 mod documents;
+mod folders;
 mod graph;
 mod header;
 mod intents;

@@ -55,6 +55,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../../migrations/0008_compressed_rows.sql"),
         fingerprint: "086e7417cf3d387a03c6757e271b2cf740f5fd898016ff63498bf8e99f38791a",
     },
+    Migration {
+        sql: include_str!("../../../../migrations/0009_folders.sql"),
+        fingerprint: "9ba65170a136bef8e1f71edd50fe3e2a76e724ea503a8e2737f8c6b30d20bde6",
+    },
 ];
 
 /// Creates the schema of a version in an empty database, in one transaction.

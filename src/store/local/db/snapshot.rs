@@ -19,8 +19,8 @@ use super::remembered_titles::RememberedTitles;
 use super::schema::Age;
 use super::statement_timer::StatementTimer;
 use super::{
-    CACHE_PAGES, connect, corrupt, file_name, has_log, has_no_room, in_the_way, lock_path, meta,
-    not_found, schema, store_error, totals, with_suffix,
+    CACHE_PAGES, connect, corrupt, file_name, folders, has_log, has_no_room, in_the_way, lock_path,
+    meta, not_found, schema, store_error, totals, with_suffix,
 };
 use crate::corpus::{IngestOptions, Roots, bounds_below, root_folder};
 use crate::error::{Error, ErrorKind, Result};
@@ -267,13 +267,10 @@ impl Snapshot {
         )
     }
 
-    /// Returns the `most` folders at the top of the root that contain the most documents, with the
-    /// number of documents below each. The empty name is the root itself.
-    pub(in crate::store) fn folders(&self, most: usize) -> Result<Vec<(String, usize)>> {
-        let mut folders = self.wrap(self.all_folders())?;
-        folders.sort_by(|(one, few), (other, many)| many.cmp(few).then_with(|| one.cmp(other)));
-        folders.truncate(most);
-        Ok(folders)
+    /// Returns the folders of the documents; see [`crate::store::Reader::folders`].
+    pub(in crate::store) fn folders(&self) -> Result<Vec<(String, usize)>> {
+        let connection = self.statement();
+        self.wrap(folders::stored(&connection))
     }
 
     /// Returns the number of documents below `folder`, and the sum of their bytes.
@@ -284,38 +281,6 @@ impl Snapshot {
         self.query_row(sums, [start, end], |row| {
             Ok((super::count(row.get(0)?), u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)))
         })
-    }
-
-    /// Returns the folders at the top of the root with their numbers of documents. The paths in a folder are
-    /// counted by the index, so few of them are read.
-    fn all_folders(&self) -> rusqlite::Result<Vec<(String, usize)>> {
-        let connection = self.statement();
-        let mut paths = connection
-            .prepare_cached("SELECT path FROM document WHERE path >= ?1 ORDER BY path")?;
-        let mut counted = connection
-            .prepare_cached("SELECT count(*) FROM document WHERE path >= ?1 AND path < ?2")?;
-        let mut folders = Vec::new();
-        let mut in_root = 0;
-        let mut next = Some(String::new());
-        while let Some(start) = next.take() {
-            let mut rows = paths.query([start])?;
-            while let Some(row) = rows.next()? {
-                let path = row.get_ref(0)?.as_str()?;
-                let Some((folder, _)) = path.split_once('/') else {
-                    in_root += 1;
-                    continue;
-                };
-                let (_, end) = bounds_below(folder);
-                let documents: i64 = counted.query_row([path, &end], |row| row.get(0))?;
-                folders.push((folder.to_owned(), super::count(documents)));
-                next = Some(end);
-                break;
-            }
-        }
-        if in_root > 0 {
-            folders.push((String::new(), in_root));
-        }
-        Ok(folders)
     }
 
     /// Returns the length of a document in bytes. Fails if it exceeds the largest possible length,

@@ -338,7 +338,7 @@ impl RowWriter {
 mod tests {
     use super::*;
     use crate::prepare::Preparation;
-    use crate::store::local::db::totals;
+    use crate::store::local::db::{folders, totals};
 
     fn rows(preparation: &mut Preparation, path: &str, text: &str) -> PreparedDocument {
         let bytes = text.as_bytes().to_vec();
@@ -419,5 +419,42 @@ mod tests {
         writer.commit().unwrap();
         let left = totals(&writer);
         assert_eq!((left.documents, left.sections, left.diagnostics), (1, 2, 0));
+    }
+
+    #[test]
+    fn the_stored_folders_are_those_of_the_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut preparation = Preparation::new().unwrap();
+        let mut writer =
+            RowWriter::open(&folder.path().join("a.db"), IfAbsent::Create, Duration::ZERO).unwrap();
+        writer.set_up("", &IngestOptions::default()).unwrap();
+        let mut put = |writer: &mut RowWriter, path: &str, text: &str| {
+            writer.put(&rows(&mut preparation, path, text)).unwrap().0
+        };
+        let folders = |writer: &RowWriter| {
+            assert!(folders::are_complete(&writer.connection).unwrap());
+            let stored = folders::stored(&writer.connection).unwrap();
+            stored.into_iter().map(|(path, count)| format!("{path} {count}")).collect::<Vec<_>>()
+        };
+        writer.begin().unwrap();
+        let paths = ["root.md", "a/b/one.md", "a/b/two.md", "a//double.md", "/c.md", "ä/x.md"];
+        let ids = paths.map(|path| put(&mut writer, path, "# One\n"));
+        writer.commit().unwrap();
+        let all = [" 1", "/ 1", "a// 1", "a/b/ 2", "ä/ 1"];
+        assert_eq!(folders(&writer), all);
+        writer.begin().unwrap();
+        put(&mut writer, "a/b/one.md", "# Other\n");
+        put(&mut writer, "d/e.md", "# Other\n");
+        writer.roll_back().unwrap();
+        assert_eq!(folders(&writer), all);
+        writer.begin().unwrap();
+        put(&mut writer, "a/b/one.md", "# Other\n");
+        writer.remove(ids[0]).unwrap();
+        writer.remove(ids[2]).unwrap();
+        writer.remove(ids[5]).unwrap();
+        let id = put(&mut writer, "short/lived.md", "# Other\n");
+        writer.remove(id).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(folders(&writer), ["/ 1", "a// 1", "a/b/ 1"]);
     }
 }
