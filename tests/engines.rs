@@ -251,6 +251,11 @@ fn words_of_front_matter_and_names_score_the_same() {
 #[test]
 fn every_address_and_link_leads_to_the_same_place() {
     let place = Place::with_fixtures();
+    place.write(
+        "manual/01-first/2_steps.md",
+        "# Steps\n\n[on](/first/steps) [by name](../first/steps.md)\n",
+    );
+    place.run(&["ingest"]).success();
     let engines = Engines::with(&place);
     let addresses = same(&engines, "index", |session| {
         let request = index::IndexRequest {
@@ -299,6 +304,11 @@ fn every_address_and_link_leads_to_the_same_place() {
         });
     }
     same(&engines, "folders", |session| session.reader.folders());
+    let numbered = same(&engines, "numbered", |session| {
+        let documents = session.reader.all(&Lookup::Numbered)?;
+        Ok(documents.into_iter().map(|document| document.path).collect::<Vec<_>>())
+    });
+    assert!(!numbered.is_empty());
     let problems = same(&engines, "links check", |session| {
         let checked = check_links(session, &[], &FilterRequest::default(), None)?;
         Ok(checked.findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>())

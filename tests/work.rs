@@ -355,6 +355,26 @@ fn the_cost_of_queries_does_not_grow_with_the_store() {
     }
 }
 
+#[test]
+fn broken_links_of_a_document_cost_the_same_in_a_larger_store() {
+    let cost = |count| {
+        let place = store(count);
+        place.write("docs/broken.md", "# Broken\n\n![no](no.png) [no](no.md) [[no]] [[no.png]]\n");
+        place.run(&["ingest"]).success();
+        let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
+        let names = ["docs/broken.md".to_owned()];
+        let session = Session::new(&*reader);
+        let found = links::check::check(&session, &names, &FilterRequest::default(), None).unwrap();
+        assert_eq!(found.findings.len(), 3);
+        Cost::of(&work.take())
+    };
+    let (small, large) = (cost(80), cost(640));
+    let costs = format!("{small:?}, eight times as large: {large:?}");
+    assert!(large.statements <= 60 && large.scanned == 0, "{costs}");
+    assert_eq!(small.statements, large.statements, "{costs}");
+    assert!(large.steps <= small.steps + small.steps / 5 + 50, "{costs}");
+}
+
 /// Every node lacks the page, so that the answer looks at all of them.
 #[test]
 fn a_page_that_no_node_has_is_looked_for_once_in_each() {

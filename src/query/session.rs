@@ -13,13 +13,16 @@ use super::open_document::OpenDocument;
 use crate::cancellation::Cancellation;
 use crate::corpus::{Disk, Roots};
 use crate::error::{Result, Warning};
-use crate::links::{SiteRoot, unordered, without_order};
+use crate::links::{SiteRoot, file_name, unordered, without_order};
 use crate::message::{Message, message};
 use crate::position::ByteSpan;
 use crate::store::{Lookup, Purpose, Reader, Store, StoredDocument};
 
 /// The maximum number of documents that are kept open.
 pub(super) const MAX_OPEN: usize = 64;
+
+/// The largest number of documents that are read together to look for one of a kind.
+const READ_TOGETHER: usize = 4096;
 
 /// Answers a question from the newest generation of `store`.
 pub fn ask<T>(
@@ -29,15 +32,6 @@ pub fn ask<T>(
 ) -> Result<T> {
     let reader = store.reader(purpose)?;
     question(&Session::new(&*reader))
-}
-
-/// What the paths of all documents say.
-#[derive(Debug, Default)]
-struct KnownPaths {
-    /// The documents with ordered names; see [`Session::unordered`].
-    ordered: HashMap<String, Vec<i64>>,
-    /// The names of the folders that have the file of a document; see [`Session::has_files`].
-    with_files: HashSet<String>,
 }
 
 /// One reader, with the documents that are open and the folders of their files.
@@ -56,9 +50,11 @@ pub struct Session<'a> {
     /// The names of the collections.
     pub collections: Vec<String>,
     disk: OnceCell<Disk>,
-    /// What is known from the paths of all documents, which are read once.
-    paths: OnceCell<KnownPaths>,
     folders: OnceCell<Vec<String>>,
+    /// The documents with ordered names; see [`Self::unordered`].
+    ordered: OnceCell<HashMap<String, Vec<i64>>>,
+    /// Whether the folders of these names have the file of a document; see [`Self::has_files`].
+    with_files: RefCell<HashMap<String, bool>>,
     cancellation: Cancellation,
 }
 
@@ -80,8 +76,9 @@ impl<'a> Session<'a> {
             roots,
             open: RefCell::default(),
             disk: OnceCell::new(),
-            paths: OnceCell::new(),
             folders: OnceCell::new(),
+            ordered: OnceCell::new(),
+            with_files: RefCell::default(),
             cancellation,
         }
     }
@@ -99,18 +96,80 @@ impl<'a> Session<'a> {
     /// Returns the ids of the documents whose paths have a number that orders files or folders, and are the folded
     /// `path` without extension and without such numbers.
     pub(super) fn unordered(&self, path: &str) -> Result<Vec<i64>> {
-        Ok(self.known_paths()?.ordered.get(path).cloned().unwrap_or_default())
+        if self.ordered.get().is_none() {
+            drop(self.ordered.set(self.read_ordered()?));
+        }
+        let ordered = self.ordered.get();
+        Ok(ordered.and_then(|ordered| ordered.get(path)).cloned().unwrap_or_default())
+    }
+
+    /// Returns the ids of the documents whose paths have a number that orders files or folders, in the order of their
+    /// paths, by [`unordered`] path.
+    fn read_ordered(&self) -> Result<HashMap<String, Vec<i64>>> {
+        let is_ordered = |name: &str| without_order(name) != name;
+        let mut documents = self.reader.all(&Lookup::Numbered)?;
+        let mut last = None;
+        for folder in self.folders()? {
+            let path = folder.trim_end_matches('/');
+            // The folders inside of one follow it.
+            if is_ordered(file_name(path)) && last.is_none_or(|last| !folder.starts_with(last)) {
+                documents.extend(self.reader.all(&Lookup::Folder(path))?);
+                last = Some(folder.as_str());
+            }
+        }
+        documents.retain(|document| document.path.split('/').any(is_ordered));
+        documents.sort_by(|one, other| one.path.cmp(&other.path));
+        documents.dedup_by_key(|document| document.id);
+        let mut ordered: HashMap<String, Vec<i64>> = HashMap::new();
+        for document in documents {
+            ordered.entry(unordered(&document.path)).or_default().push(document.id);
+        }
+        Ok(ordered)
     }
 
     /// Returns whether the folder of the file at `path` is known to have the files of documents. That of documents that
     /// were loaded from a pack is not: what it lacks may be in the folder that they came from.
     pub(super) fn has_files(&self, path: &str) -> Result<bool> {
-        Ok(self.known_paths()?.with_files.contains(&self.roots.of(path).0.name))
+        let root = &self.roots.of(path).0.name;
+        if let Some(known) = self.with_files.borrow().get(root) {
+            return Ok(*known);
+        }
+        let which = if root.is_empty() { Lookup::All } else { Lookup::Folder(root) };
+        let is_below = |path: &str| self.roots.of(path).0.name == *root;
+        let has_files =
+            self.is_any(&which, |stored| stored.state.is_of_file() && is_below(&stored.path))?;
+        self.with_files.borrow_mut().insert(root.clone(), has_files);
+        Ok(has_files)
     }
 
     /// Returns whether any folder is known to have the files of documents.
     pub(super) fn has_any_files(&self) -> Result<bool> {
-        Ok(!self.known_paths()?.with_files.is_empty())
+        for collection in &self.collections {
+            if self.has_files(&format!("{collection}/"))? {
+                return Ok(true);
+            }
+        }
+        self.has_files("")
+    }
+
+    /// Returns whether one of the documents `which` is one that `is_meant` accepts. Most often the first one is.
+    fn is_any(
+        &self,
+        which: &Lookup<'_>,
+        is_meant: impl Fn(&StoredDocument) -> bool,
+    ) -> Result<bool> {
+        let (mut after, mut size) = (None, 1);
+        loop {
+            let found = self.reader.documents(which, after.as_deref(), size)?;
+            if found.iter().any(&is_meant) {
+                return Ok(true);
+            }
+            after = found.last().map(|last| last.path.clone());
+            if found.len() < size {
+                return Ok(false);
+            }
+            size = (size * 8).min(READ_TOGETHER);
+        }
     }
 
     /// Returns the paths of the folders; see [`folders::all`].
@@ -119,23 +178,6 @@ impl<'a> Session<'a> {
             drop(self.folders.set(folders::all(self.reader)?));
         }
         Ok(self.folders.get_or_init(Vec::new))
-    }
-
-    fn known_paths(&self) -> Result<&KnownPaths> {
-        if self.paths.get().is_none() {
-            let mut paths = KnownPaths::default();
-            for StoredDocument { id, path, state, .. } in self.reader.all(&Lookup::All)? {
-                let root = &self.roots.of(&path).0.name;
-                if state.is_of_file() && !paths.with_files.contains(root) {
-                    paths.with_files.insert(root.clone());
-                }
-                if path.split('/').any(|part| without_order(part) != part) {
-                    paths.ordered.entry(unordered(&path)).or_default().push(id);
-                }
-            }
-            drop(self.paths.set(paths));
-        }
-        Ok(self.paths.get_or_init(KnownPaths::default))
     }
 
     /// Opens a document, or returns it from the cache.

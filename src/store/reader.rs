@@ -93,6 +93,8 @@ pub enum Lookup<'a> {
     /// The documents whose file names begin with the first character of the last component of this
     /// name, or with any digit if that is one, at most [`crate::limits::MAX_NAMESPACES_COMPARED`].
     LikeName(&'a str),
+    /// The documents whose file names begin with a digit.
+    Numbered,
     /// The documents that have a section whose title, path part or anchor is one of these texts.
     Titles(&'a [&'a str]),
     /// The documents that may have a section whose title or path part contains one of these texts.

@@ -248,8 +248,8 @@ impl links::LinkTargets for Targets<'_> {
         {
             return there;
         }
-        let below = self.or_keep_error(self.session.reader.all(&Lookup::Folder(path)));
-        if below.is_empty() { OnDisk::Unknown } else { OnDisk::Folder }
+        let is_folder = self.or_keep_error(self.session.reader.is_folder(path));
+        if is_folder { OnDisk::Folder } else { OnDisk::Unknown }
     }
 
     fn files_ending_in(&self, path: &str) -> Option<Vec<String>> {

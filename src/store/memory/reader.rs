@@ -77,6 +77,7 @@ fn is_meant(which: &Lookup<'_>, entry: &MemoryDocument) -> bool {
             let (start, end) = like_name_bounds(name);
             (&start..&end).contains(&key)
         }
+        Lookup::Numbered => key.starts_with(|first: char| first.is_ascii_digit()),
         Lookup::Titles(texts) => title_keys.as_ref().is_some_and(|keys| {
             texts.iter().any(|text| title_keys::holds(keys, &title_keys::needle(text)))
         }),

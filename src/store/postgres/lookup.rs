@@ -136,7 +136,8 @@ impl State {
                     question.with(" AND d.name_key < ", end, Type::TEXT, "");
                 });
             }
-            Lookup::LikeName(name) => {
+            Lookup::LikeName(_) | Lookup::Numbered => {
+                let name = if let Lookup::LikeName(name) = *which { name } else { "0" };
                 let (start, end) = like_name_bounds(name);
                 question.with(" AND d.name_key >= ", start, Type::TEXT, "");
                 question.with(" AND d.name_key < ", end, Type::TEXT, "");

@@ -56,6 +56,9 @@ impl Snapshot {
                 let condition = "name_key >= ?1 AND name_key < ?2 ORDER BY name_key LIMIT ?3";
                 self.stored_documents(condition, params![start, end, most])?
             }
+            Lookup::Numbered => {
+                self.stored_documents("name_key >= ?1 AND name_key < ?2", like_name_bounds("0"))?
+            }
             Lookup::LdmdSections(ids) => Self::of_each(ids, |id| {
                 let condition =
                     "id IN (SELECT document_id FROM ldmd_section WHERE ldmd_section.id = ?1)";
