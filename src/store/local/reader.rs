@@ -14,6 +14,7 @@ use super::ids::Ids;
 use super::index::IndexFilter;
 use super::matching::{matching, values};
 use super::{FullText, Snapshot, StatementStats, index_generation};
+use crate::corpus::bounds_below;
 use crate::data::{CodeItem, TaskEntry};
 use crate::error::{Result, Warning};
 use crate::glob::Globs;
@@ -345,8 +346,9 @@ impl StoreState {
                 .map(|one| one.id)
                 .collect());
         }
-        let paths = self.snapshot.paths()?.into_iter();
-        Ok(paths.filter(|(_, path)| globs.takes(path)).map(|(id, _)| id).collect())
+        let bounds = globs.folder().map(bounds_below);
+        let takes = |_, path: &str| globs.takes(path);
+        Ok(self.snapshot.first_paths(None, bounds, usize::MAX, takes)?.into_iter().collect())
     }
 }
 

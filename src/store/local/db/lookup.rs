@@ -214,11 +214,4 @@ impl Snapshot {
             |row| row.get(0),
         )
     }
-
-    /// Returns the ids and paths of all documents, in path order. This reads only an index.
-    pub(in crate::store) fn paths(&self) -> Result<Vec<(i64, String)>> {
-        self.query_rows("SELECT id, path FROM document ORDER BY path", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-    }
 }
