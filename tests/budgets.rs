@@ -936,3 +936,21 @@ fn a_budget_cuts_the_list_of_what_was_changed_and_not_the_change() {
     assert_eq!(answer["next"], serde_json::Value::Null);
     assert_eq!(std::fs::read_dir(place.join("o")).unwrap().count(), 60);
 }
+
+/// What is said about names of nothing takes no more room than what was found.
+#[test]
+fn many_messages_leave_room_for_more_than_one_item() {
+    let names = ["a.md", "b.md", "c.md"];
+    let place = Place::ingested(&names.map(|name| (name, "# One\n\n## Two\n")));
+    let absent: Vec<String> = (0..80).map(|number| format!("nowhere{number}.md")).collect();
+    for format in ["json", "text", "records"] {
+        let mut command = vec!["toc", "-f", format, "--max-chars", "1500"];
+        command.extend(absent.iter().map(String::as_str).chain(names));
+        let answer = place.run(&command);
+        let text = answer.text();
+        assert!(text.chars().count() <= 1500, "{text}");
+        assert!(names.iter().all(|name| text.contains(name)), "{format}: {text}");
+        let said = format!("{text}{}", answer.stderr);
+        assert!(said.contains("79 more messages"), "{format}: {said}");
+    }
+}

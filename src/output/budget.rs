@@ -232,6 +232,17 @@ impl<Answer: List> Fitting<'_, Answer> {
         if with_fewer.is_some() {
             return Ok(with_fewer);
         }
+        // The room of many messages is that of many items.
+        let mut answer = self.answer.clone();
+        if let Some(page) = answer.page_mut() {
+            page.shorten();
+        }
+        let Self { most, render, reword, caller, .. } = *self;
+        let shorter = Fitting { answer: &answer, most, render, reword, caller };
+        if let Some((count, items)) = shorter.most_items()? {
+            let parts = Fitting { most: most_of_parts, ..shorter };
+            return Ok(Some(parts.with_cut(count)?.unwrap_or(items)));
+        }
         match parts.try_render(brief)? {
             Some(rendered) => Ok(Some(rendered)),
             None => parts.part_of(brief),
