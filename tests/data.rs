@@ -1455,3 +1455,20 @@ fn a_cell_of_a_row_without_outer_pipes_can_be_emptied() {
         assert_eq!(rows["rows"].as_array().unwrap().len(), 1, "{rows}");
     }
 }
+
+/// TOML 1.0 has no time without seconds.
+#[test]
+fn a_time_without_seconds_is_a_string_in_toml() {
+    for (value, line) in [
+        ("2026-02-01T10:00", "d = \"2026-02-01T10:00\""),
+        ("2026-02-01T10:00Z", "d = \"2026-02-01T10:00Z\""),
+        ("2026-02-01T10:00:00", "d = 2026-02-01T10:00:00"),
+        ("2026-02-01T10:00:00+02:00", "d = 2026-02-01T10:00:00+02:00"),
+        ("2026-02-01", "d = 2026-02-01"),
+    ] {
+        let place = Place::ingested(&[("a.md", "+++\nd = 2026-01-31T10:00:00\n+++\n# A\n")]);
+        place.run(&["meta", "set", "a.md", &format!("d={value}")]).success();
+        let text = std::fs::read_to_string(place.join("a.md")).unwrap();
+        assert_eq!(text, format!("+++\n{line}\n+++\n# A\n"));
+    }
+}

@@ -58,6 +58,7 @@ fn toml_key(key: &str) -> String {
 fn toml_text(text: &str, quote: Option<char>) -> String {
     if quote.is_none()
         && type_name(text) == "date"
+        && has_seconds(text)
         && is_read_as(text, &format!("v = {text}\n"), Format::Toml)
     {
         return text.to_owned();
@@ -66,6 +67,11 @@ fn toml_text(text: &str, quote: Option<char>) -> String {
         return format!("'{text}'");
     }
     double_quoted(text)
+}
+
+/// Returns whether a date without a time, or with one, is complete. TOML 1.0 does not read a time without seconds.
+fn has_seconds(date: &str) -> bool {
+    date.len() <= "2026-01-31".len() || date.as_bytes().get("2026-01-31T10:00".len()) == Some(&b':')
 }
 
 /// Returns whether `lines` have the text under the key `v`.
