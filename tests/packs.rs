@@ -333,7 +333,11 @@ fn what_a_pack_restores_stays() {
         std::fs::write(place.join("a.pack"), &pack).unwrap();
         place.remove("a.md");
         place.remove("b.md");
-        place.run(&["load", "a.pack", "--strategy", strategy]).success();
+        let loaded = place.run(&["load", "a.pack", "--strategy", strategy]).success().json();
+        let skipped: Vec<_> =
+            loaded["skipped"].as_array().unwrap().iter().map(|one| &one["file"]).collect();
+        assert_eq!(skipped, if strategy == "skip" { vec!["a.md"] } else { vec![] }, "{loaded}");
+        assert_eq!(loaded["unchanged"], 1, "{loaded}");
         let report = place.run(&["ingest"]).success().json();
         // What was skipped is not of the pack, and its file is gone.
         let removed = usize::from(strategy == "skip");

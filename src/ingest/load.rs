@@ -224,7 +224,14 @@ impl Load {
         if let Some(known) = known
             && (known.hash == hash || self.strategy == Strategy::Skip)
         {
-            if known.hash == hash && was_of_file && !has_file {
+            if known.hash != hash {
+                let reason =
+                    "the store has another version; `mdsel load --strategy overwrite` replaces it";
+                let skipped = Skipped { file: document.path, reason: reason.to_owned() };
+                self.report.skipped.push(skipped);
+                return Ok(());
+            }
+            if was_of_file && !has_file {
                 writer.set_states(&[(known.id, state)])?;
             }
             self.report.unchanged += 1;
