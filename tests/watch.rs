@@ -171,6 +171,24 @@ fn the_store_follows_a_collection_and_options_that_another_process_gives_it() {
 }
 
 #[test]
+fn a_collection_whose_folder_comes_back_is_followed_again() {
+    let place = Place::with(&[("store/a.md", "# One\n"), ("beside/b.md", "# Two\n")]);
+    place.run_in("store", &["ingest"], "").success();
+    place.run_in("store", &["ingest", "--collection", "beside", "../beside"], "").success();
+    let store = place.join("store/.mdsel.db");
+    let watching = Watching::start(&place, &["--db", store.to_str().unwrap()]);
+    watching.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    std::fs::remove_dir_all(place.join("beside")).unwrap();
+    let answer = watching.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!(answer["skipped"][0]["file"], "beside", "{answer}");
+    place.write("beside/b.md", "# Two\n");
+    place.write("beside/c.md", "# Three\n");
+    watching.until([1, 0, 0]);
+    place.write("beside/d.md", "# Four\n");
+    watching.until([1, 0, 0]);
+}
+
+#[test]
 fn the_store_follows_every_change_of_the_files() {
     let place = Place::with(&[("a.md", "# One\n"), (".gitignore", "skipped.md\n")]);
     std::fs::create_dir(place.join("out")).unwrap();

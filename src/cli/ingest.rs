@@ -271,12 +271,15 @@ fn watch(global: &Global, request: &IngestRequest<'_>) -> Result<()> {
     let mut watch = Watch::new(&roots()?, &own_files)?;
     // Whether the ingest of the last change failed and is tried again.
     let mut is_waiting = false;
+    let mut missing = Vec::new();
     loop {
         // The first ingest comes before the first wait: files may have changed before the watch
         // began.
         let now = match run_again(request) {
             Ok(mut report) => {
-                if report.has_changes() && !global.print_list(&mut report)? {
+                let is_news = report.has_changes() || report.missing != missing;
+                missing.clone_from(&report.missing);
+                if is_news && !global.print_list(&mut report)? {
                     return Ok(());
                 }
                 // Another process may have added a collection, or changed the options.

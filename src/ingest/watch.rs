@@ -19,6 +19,10 @@ const QUIET: Duration = Duration::from_millis(limits::WATCH_QUIET_MILLISECONDS a
 /// The longest time after the first change. Then the wait ends even if changes continue.
 const LONGEST: Duration = Duration::from_millis(limits::WATCH_DELAY_MILLISECONDS as u64);
 
+/// How often the folders are looked at. The system does not report that a missing one is there again, and reports the
+/// changes of a folder that was moved away, and not those of another one in its place.
+const LOOK: Duration = Duration::from_millis(limits::WATCH_RETRY_MILLISECONDS as u64);
+
 /// A watch for changes of the files below a root.
 #[derive(Debug)]
 pub struct Watch {
@@ -27,7 +31,10 @@ pub struct Watch {
     _watcher: RecommendedWatcher,
     /// The files and folders of the store, with the paths that an ingest uses.
     own_files: Vec<PathBuf>,
-    roots: Vec<Root>,
+    /// The roots that were asked for.
+    asked: Vec<Root>,
+    /// Those that are watched, with the inodes of their folders.
+    roots: Vec<(Root, Option<u64>)>,
 }
 
 impl Watch {
@@ -43,18 +50,24 @@ impl Watch {
         };
         let existing = existing(roots);
         let mut begun = Vec::new();
-        for root in &existing {
+        for (root, inode) in &existing {
             for folder in RulesAbove::folders(&root.folder) {
                 // A folder that is in another root is watched with what is below it.
-                if !existing.iter().any(|root| folder.starts_with(&root.folder)) {
+                if !existing.iter().any(|(root, _)| folder.starts_with(&root.folder)) {
                     start(&folder, RecursiveMode::NonRecursive)?;
                 }
             }
             if start(&root.folder, RecursiveMode::Recursive)? {
-                begun.push(root.clone());
+                begun.push((root.clone(), *inode));
             }
         }
-        Ok(Self { events, _watcher: watcher, own_files: own_files.to_owned(), roots: begun })
+        Ok(Self {
+            events,
+            _watcher: watcher,
+            own_files: own_files.to_owned(),
+            asked: roots.to_owned(),
+            roots: begun,
+        })
     }
 
     /// Returns whether this watches the existing ones of `roots`, with their options.
@@ -62,12 +75,19 @@ impl Watch {
         self.roots == existing(roots)
     }
 
-    /// Waits for a change, and then until there is no further change for 200 ms, at most 2 s.
+    /// Waits for a change, and then until there is no further change for 200 ms, at most 2 s. Also ends if a folder is
+    /// missing, is there again, or is another one; [`Self::is_of`] the roots is then false.
     pub fn wait(&self) -> Result<()> {
         loop {
-            let event = self.events.recv().map_err(|_| disconnected())?;
-            if self.concerns(event)? {
-                break;
+            match self.events.recv_timeout(LOOK) {
+                Ok(event) => {
+                    if self.concerns(event)? {
+                        break;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if self.is_of(&self.asked) => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => return Err(disconnected()),
             }
         }
         let began = Instant::now();
@@ -108,7 +128,7 @@ impl Watch {
             path.file_name().is_some_and(|name| IGNORE_FILES.iter().any(|known| name == *known));
         is_ignore_file
             || path.ends_with(".git/info/exclude")
-            || self.roots.iter().any(|root| {
+            || self.roots.iter().any(|(root, _)| {
                 let below = path.strip_prefix(&root.folder).ok();
                 below.is_some_and(|below| root.options.hidden || !is_hidden(below))
                     && (is_gone || root.options.takes(path) || path.is_dir())
@@ -121,9 +141,11 @@ fn is_hidden(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().as_bytes().starts_with(b"."))
 }
 
-/// Returns the roots that exist. A collection whose folder does not exist has no changes.
-fn existing(roots: &[Root]) -> Vec<Root> {
-    roots.iter().filter(|root| root.folder.is_dir()).cloned().collect()
+/// Returns the roots that exist, with the inodes of their folders. A collection whose folder does not exist has no
+/// changes.
+fn existing(roots: &[Root]) -> Vec<(Root, Option<u64>)> {
+    let existing = roots.iter().filter(|root| root.folder.is_dir());
+    existing.map(|root| (root.clone(), root.inode())).collect()
 }
 
 /// Whether a folder went away before its watch began.
