@@ -1491,3 +1491,10 @@ fn an_edit_beyond_the_limit_on_the_size_of_files_says_so() {
     assert_eq!(refused.code(), "IO", "{}", refused.text());
     assert_eq!(std::fs::read_to_string(place.join("doc.md")).unwrap(), DOC);
 }
+
+#[test]
+fn a_phrase_may_be_a_definition_with_what_is_before_it() {
+    let place = Place::ingested(&[("a.md", " \n[l]: /u\r\n")]);
+    place.run(&["replace", "a.md::*", "--old", " \n[l]: /u\r\n", "--content", ""]).success();
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "");
+}

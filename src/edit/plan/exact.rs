@@ -155,7 +155,9 @@ fn retarget(
         node.kind == NodeKind::Block(BlockType::Definition) && node.bytes.contains(named)
     };
     let before = old.outline().nodes.iter().find(is_named)?.bytes;
-    let now = ByteSpan::new(before.start, Shift::of(splice).end(before.end)?);
+    // The phrase may begin before the definition, which is gone then.
+    let end = Shift::of(splice).end(before.end).filter(|end| before.start <= *end)?;
+    let now = ByteSpan::new(before.start, end);
     let only = |version: &Version, span: ByteSpan| {
         <[Definition; 1]>::try_from(definitions(version, span)).ok().map(|[definition]| definition)
     };
