@@ -1066,3 +1066,14 @@ fn a_comment_before_a_paragraph_or_a_table_is_left_out() {
         assert!(shown.contains("zebra") && !shown.contains("lint"), "{shown}");
     }
 }
+
+/// Without its heading, nobody knows which sign a text is about.
+#[test]
+fn a_heading_of_signs_is_shown() {
+    let text = "# Syntax\n\nGlob signs of the shell.\n\n## `*`\n\nAny number of characters.\n\n## `?`\n\nOne character.\n\n## 🎉\n\nA party.\n";
+    let place = Place::ingested(&[("glob.md", text)]);
+    let shown = place.run(&["search", "glob signs shell", "-f", "text"]).success().text();
+    for heading in ["## `*`", "## `?`", "## 🎉"] {
+        assert!(shown.contains(heading), "{shown}");
+    }
+}

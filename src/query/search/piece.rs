@@ -426,7 +426,9 @@ impl<'a> Cutter<'a> {
                 let line = line.trim_ascii();
                 is_definition(line)
                     || is_encoded(line)
-                    || !shows_text(&String::from_utf8_lossy(line)) && !html::shows_value(line)
+                    || !shows_text(&String::from_utf8_lossy(line))
+                        && !html::shows_value(line)
+                        && !is_heading_of_signs(line)
             }),
         };
         self.add_as(span, None, is_aside);
@@ -527,6 +529,18 @@ impl<'a> Cutter<'a> {
             at = end;
         }
     }
+}
+
+/// Whether a line is a heading whose title begins with a visible sign, such as that of an operator. What follows it
+/// cannot be understood without it.
+fn is_heading_of_signs(line: &[u8]) -> bool {
+    let title = line.trim_ascii_start();
+    let marks = title.iter().take_while(|byte| **byte == b'#').count();
+    let title = title.get(marks..).unwrap_or_default();
+    (1..=6).contains(&marks)
+        && title.first().is_some_and(u8::is_ascii_whitespace)
+        && !title.trim_ascii().is_empty()
+        && [&b"<"[..], b"![", b"[", b"{"].iter().all(|start| !title.trim_ascii().starts_with(start))
 }
 
 /// Whether a line is the definition of a link: `[label]: destination "title"`, of which the title may be missing.
