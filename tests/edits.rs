@@ -1498,3 +1498,14 @@ fn a_phrase_may_be_a_definition_with_what_is_before_it() {
     place.run(&["replace", "a.md::*", "--old", " \n[l]: /u\r\n", "--content", ""]).success();
     assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), "");
 }
+
+#[test]
+fn an_edit_of_nodes_past_the_end_is_refused() {
+    let text = "# One\n\n## Kid\n\n- a\n- b\n";
+    let place = Place::ingested(&[("a.md", text)]);
+    for address in ["a.md::block:list[0]/item[1-5]", "a.md::heading:h2[0-3]"] {
+        let refused = place.run(&["delete", address]).ends(1);
+        assert!(refused.text().contains("INDEX_OUT_OF_RANGE"), "{}", refused.text());
+    }
+    assert_eq!(std::fs::read_to_string(place.join("a.md")).unwrap(), text);
+}

@@ -92,10 +92,8 @@ pub(crate) fn locate_text_for_edit(
         if let Some(fault) = located.fault {
             return Err(fault.of(text));
         }
-        // An edit changes no other lines than those that were named.
-        if located.places.iter().any(|place| place.resolved == Some(ResolvedAs::Lines))
-            && let Some(warning) = located.warnings.iter().find(|one| one.code == RANGE_PAST_END)
-        {
+        // An edit changes no other lines or nodes than those that were named.
+        if let Some(warning) = located.warnings.iter().find(|one| one.code == RANGE_PAST_END) {
             return Err(edit_fault(FaultCode::IndexOutOfRange, text, warning.message.clone()));
         }
         if matches!(place.locator, Locator::TitlePart(_)) {
