@@ -375,6 +375,28 @@ fn broken_links_of_a_document_cost_the_same_in_a_larger_store() {
     assert!(large.steps <= small.steps + small.steps / 5 + 50, "{costs}");
 }
 
+/// Links that lead nowhere are looked for among the documents whose folders have a number that orders them.
+#[test]
+fn a_broken_link_beside_ordered_folders_takes_the_same_statements_in_a_larger_store() {
+    let cost = |folders: usize| {
+        let place = Place::new();
+        for number in 0..folders {
+            place.write(&format!("{number:03} part/text.md"), "# Part\n");
+        }
+        place.write("broken.md", "# Broken\n\n[no](no.md)\n");
+        place.run(&["ingest"]).success();
+        let (reader, work) = count_work(&place.join(".mdsel.db")).unwrap();
+        let names = ["broken.md".to_owned()];
+        let session = Session::new(&*reader);
+        let found = links::check::check(&session, &names, &FilterRequest::default(), None).unwrap();
+        assert_eq!(found.findings.len(), 1);
+        Cost::of(&work.take())
+    };
+    let (small, large) = (cost(40), cost(320));
+    assert!(large.statements <= 60, "{large:?}");
+    assert_eq!(small.statements, large.statements, "{small:?}, eight times as large: {large:?}");
+}
+
 /// Every node lacks the page, so that the answer looks at all of them.
 #[test]
 fn a_page_that_no_node_has_is_looked_for_once_in_each() {

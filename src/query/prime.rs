@@ -144,7 +144,8 @@ fn folders(session: &Session<'_>) -> Result<Vec<Folder>> {
     let mut documents: BTreeMap<String, usize> = BTreeMap::new();
     for (folder, count) in session.reader.folders()? {
         let top = folder.split('/').next().unwrap_or_default();
-        *documents.entry(top.to_owned()).or_default() += count;
+        let documents = documents.entry(top.to_owned()).or_default();
+        *documents = documents.saturating_add(count);
     }
     let mut found: Vec<(String, usize)> = documents.into_iter().collect();
     found.sort_by_key(|(_, count)| Reverse(*count));

@@ -24,6 +24,9 @@ pub(super) const MAX_OPEN: usize = 64;
 /// The largest number of documents that are read together to look for one of a kind.
 const READ_TOGETHER: usize = 4096;
 
+/// The most folders whose documents are read with a statement for each. For more of them, all documents are read once.
+const FOLDERS_READ_ALONE: usize = 16;
+
 /// Answers a question from the newest generation of `store`.
 pub fn ask<T>(
     store: &Store,
@@ -107,16 +110,24 @@ impl<'a> Session<'a> {
     /// paths, by [`unordered`] path.
     fn read_ordered(&self) -> Result<HashMap<String, Vec<i64>>> {
         let is_ordered = |name: &str| without_order(name) != name;
-        let mut documents = self.reader.all(&Lookup::Numbered)?;
-        let mut last = None;
+        let mut outermost: Vec<&str> = Vec::new();
         for folder in self.folders()? {
-            let path = folder.trim_end_matches('/');
             // The folders inside of one follow it.
-            if is_ordered(file_name(path)) && last.is_none_or(|last| !folder.starts_with(last)) {
-                documents.extend(self.reader.all(&Lookup::Folder(path))?);
-                last = Some(folder.as_str());
+            if is_ordered(file_name(folder.trim_end_matches('/')))
+                && outermost.last().is_none_or(|last| !folder.starts_with(last))
+            {
+                outermost.push(folder);
             }
         }
+        let mut documents = if outermost.len() > FOLDERS_READ_ALONE {
+            self.reader.all(&Lookup::All)?
+        } else {
+            let mut documents = self.reader.all(&Lookup::Numbered)?;
+            for folder in outermost {
+                documents.extend(self.reader.all(&Lookup::Folder(folder.trim_end_matches('/')))?);
+            }
+            documents
+        };
         documents.retain(|document| document.path.split('/').any(is_ordered));
         documents.sort_by(|one, other| one.path.cmp(&other.path));
         documents.dedup_by_key(|document| document.id);

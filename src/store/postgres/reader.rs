@@ -117,7 +117,7 @@ impl Reader for PostgresReader {
         let folder =
             |row: &Row| Ok((column(row, 0)?, usize::try_from(column::<i64>(row, 1)?).unwrap_or(0)));
         let mut folders: Vec<(String, usize)> = rows.iter().map(folder).collect::<Result<_>>()?;
-        // The server may compare texts by the rules of a language.
+        // The server returns groups in any order.
         folders.sort();
         Ok(folders)
     }

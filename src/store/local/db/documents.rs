@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use super::data::DATA_TABLES;
+use super::document_row::{SELECT_DOCUMENTS, stored_document};
 use super::folders::FolderChange;
 use super::totals::TotalsChange;
 use super::{content, sql};
@@ -195,9 +196,7 @@ pub(super) fn remove(
     pending.totals.remove(connection, id)?;
     content::remove(connection, id)?;
     let stored = StoredParts::of(connection, id)?;
-    if let Some(path) = &stored.path {
-        pending.folders.remove(path);
-    }
+    pending.folders.remove(stored.path.as_deref());
     remove_keys(connection, id, &stored)?;
     remove_data_keys(connection, id, &stored)?;
     connection.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id]).map(|_| ())
@@ -207,7 +206,7 @@ pub(super) fn remove(
 struct StoredParts<'a> {
     connection: &'a Connection,
     id: i64,
-    /// The path; `None` if it is damaged.
+    /// The path; `None` if the row is damaged, whose path may be another one than that under which it was written.
     path: Option<String>,
     checksums: Checksums,
 }
@@ -215,10 +214,11 @@ struct StoredParts<'a> {
 impl<'a> StoredParts<'a> {
     fn of(connection: &'a Connection, id: i64) -> rusqlite::Result<Self> {
         let row = connection
-            .prepare_cached("SELECT path, seal FROM document WHERE id = ?1")?
+            .prepare_cached(&format!("{SELECT_DOCUMENTS} WHERE id = ?1"))?
             .query_row([id], |row| {
-                let seal = row.get_ref(1)?.as_blob_or_null().unwrap_or_default();
-                Ok((row.get(0).ok(), Checksums::stored(seal)))
+                let seal = row.get_ref("seal")?.as_blob_or_null().unwrap_or_default();
+                let path = stored_document(row).ok().map(|stored| stored.path);
+                Ok((path, Checksums::stored(seal)))
             })
             .optional()?;
         let (path, checksums) = row.unwrap_or((None, Checksums::stored(None)));

@@ -16,20 +16,27 @@ pub(super) fn stored(connection: &Connection) -> rusqlite::Result<Vec<(String, u
     connection.prepare_cached(statement)?.query_map([], folder)?.collect()
 }
 
+/// Selects the folders of the documents. What is removed from the end of a path are all characters that are no `/`.
+const COUNTED: &str =
+    "SELECT rtrim(path, replace(path, '/', '')), count(*) FROM document GROUP BY 1";
+
 /// Returns whether the stored folders are those of the documents.
 pub(super) fn are_complete(connection: &Connection) -> rusqlite::Result<bool> {
     let stored = "SELECT path, documents FROM folder";
-    // What is removed from the end are all characters that are no `/`.
-    let counted = "SELECT rtrim(path, replace(path, '/', '')), count(*) FROM document GROUP BY 1";
     let difference = format!(
-        "SELECT NOT EXISTS ({stored} EXCEPT {counted}) AND NOT EXISTS ({counted} EXCEPT {stored})"
+        "SELECT NOT EXISTS ({stored} EXCEPT {COUNTED}) AND NOT EXISTS ({COUNTED} EXCEPT {stored})"
     );
     connection.query_row(&difference, [], |row| row.get(0))
 }
 
-/// The difference that the documents make that a transaction has added and removed: the number of documents by folder.
+/// The difference that the documents make that a transaction has added and removed.
 #[derive(Debug, Default)]
-pub(super) struct FolderChange(BTreeMap<String, i64>);
+pub(super) struct FolderChange {
+    /// The number of documents by folder.
+    documents: BTreeMap<String, i64>,
+    /// Whether a document was removed of which nobody knows the folder that it was counted in.
+    is_unknown: bool,
+}
 
 impl FolderChange {
     /// Adds the document at `path`.
@@ -37,22 +44,33 @@ impl FolderChange {
         self.change(path, 1);
     }
 
-    /// Subtracts the document at `path`, which is deleted.
-    pub(super) fn remove(&mut self, path: &str) {
-        self.change(path, -1);
+    /// Subtracts the document at `path`, which is deleted; `None` if its path is damaged.
+    pub(super) fn remove(&mut self, path: Option<&str>) {
+        match path {
+            Some(path) => self.change(path, -1),
+            None => self.is_unknown = true,
+        }
     }
 
     fn change(&mut self, path: &str, by: i64) {
         let folder = path.get(..path.rfind('/').map_or(0, |slash| slash + 1)).unwrap_or_default();
-        match self.0.get_mut(folder) {
+        match self.documents.get_mut(folder) {
             Some(documents) => *documents += by,
-            None => drop(self.0.insert(folder.to_owned(), by)),
+            None => drop(self.documents.insert(folder.to_owned(), by)),
         }
     }
 
-    /// Adds the difference to the stored folders, once.
+    /// Adds the difference to the stored folders, once. If it is not known as a whole, counts all documents instead,
+    /// which are those that the transaction leaves.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        for (folder, change) in std::mem::take(&mut self.0) {
+        let Self { documents, is_unknown } = std::mem::take(self);
+        if is_unknown {
+            connection.execute("DELETE FROM folder", [])?;
+            return connection
+                .execute(&format!("INSERT INTO folder (path, documents) {COUNTED}"), [])
+                .map(|_| ());
+        }
+        for (folder, change) in documents {
             if change == 0 {
                 continue;
             }

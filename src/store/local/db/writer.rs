@@ -456,5 +456,15 @@ mod tests {
         writer.remove(id).unwrap();
         writer.commit().unwrap();
         assert_eq!(folders(&writer), ["/ 1", "a// 1", "a/b/ 1"]);
+        // Nobody knows in which folder a document with a damaged path was counted.
+        writer
+            .connection
+            .execute("UPDATE document SET path = 'a/moved.md' WHERE path = 'a/b/one.md'", [])
+            .unwrap();
+        writer.begin().unwrap();
+        put(&mut writer, "a/moved.md", "# Moved\n");
+        put(&mut writer, "a/b/one.md", "# Other\n");
+        writer.commit().unwrap();
+        assert_eq!(folders(&writer), ["/ 1", "a/ 1", "a// 1", "a/b/ 1"]);
     }
 }
