@@ -30,6 +30,8 @@ pub(crate) const META_WEIGHT: f32 = 3.0;
 pub(crate) const LENGTH: f32 = 0.75;
 /// The influence of the length of a title.
 pub(crate) const TITLE_LENGTH: f32 = 0.5;
+/// The number of words in the code of a section of usual length, if it has code.
+const CODE_WORDS: f32 = 100.0;
 
 /// Converts a count to the type of scores.
 #[expect(clippy::cast_precision_loss, reason = "a score needs no precision")]
@@ -68,6 +70,18 @@ pub(crate) fn of_compound(all: u64, compound: f32, words: usize) -> f32 {
 /// `average`.
 pub(crate) fn by_length(weight: f32, influence: f32, tokens: f32, average: f32) -> f32 {
     weight / (1.0 - influence + influence * tokens / average)
+}
+
+/// Returns the average with which the length of code is compared for a word. `having` are the numbers of sections that
+/// have it, or another word of its stem, in the title, the body and code. `average` is the mean over all sections.
+///
+/// Few sections have code, so any code is long compared with the mean of all of them. This is right for a word that
+/// texts explain and code only uses. A word that stands almost only in code, such as the name of a function, would count
+/// for nothing where it stands, so it is compared with what sections with code have.
+pub(crate) fn code_average(average: f32, having: [u64; 3]) -> f32 {
+    let [title, body, code] = having;
+    let in_code = number(code) / number((code + title.max(body)).max(1));
+    average + (CODE_WORDS - average).max(0.0) * in_code.powi(4)
 }
 
 /// Returns the length that an index keeps for a text of `tokens` tokens: those above 40 keep four
@@ -121,6 +135,17 @@ pub(crate) fn of_section(sum: f32, covered: f32, all: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_is_long_for_a_word_of_prose_and_of_usual_length_for_a_word_of_code() {
+        for (having, expected) in
+            [([0, 0, 7], CODE_WORDS), ([0, 0, 0], 3.0), ([9, 900, 0], 3.0), ([1, 9, 9], 9.0625)]
+        {
+            let average = code_average(3.0, having);
+            assert!((average - expected).abs() < 0.001, "{having:?}: {average}");
+        }
+        assert!((code_average(250.0, [0, 0, 7]) - 250.0).abs() < 0.001, "code may be longer");
+    }
 
     #[test]
     fn lengths_above_forty_are_rounded_down() {

@@ -84,6 +84,8 @@ impl<'a> SectionWords<'a> {
 struct ScoredTerm<'a> {
     leaf: QueryLeaf<'a>,
     rarity: Rarity,
+    /// With what the lengths of the texts are compared.
+    averages: [f32; TEXTS],
 }
 
 /// Whether `found` is `word`, or has the stem of the term. The first is whether it is `word`.
@@ -146,8 +148,8 @@ impl<'a> AllSections<'a> {
         takes: impl Fn(&MemoryDocument) -> bool,
     ) -> (Vec<(Ranked, Arc<MemoryDocument>)>, Vec<f32>) {
         let Some(clause) = &query.clause else { return (Vec::new(), Vec::new()) };
-        let leaf = |leaf: QueryLeaf<'q>| ScoredTerm { leaf, rarity: self.rarity(leaf.term) };
-        let leaves: Vec<ScoredTerm<'q>> = clause.leaves().into_iter().map(leaf).collect();
+        let leaves = clause.leaves().into_iter().map(|leaf| self.scored(leaf));
+        let leaves: Vec<ScoredTerm<'q>> = leaves.collect();
         let counting = || leaves.iter().filter(|leaf| leaf.leaf.counts);
         let weights: Vec<f32> = counting().map(|leaf| leaf.leaf.counted(leaf.rarity)).collect();
         let all: f32 = weights.iter().sum();
@@ -180,9 +182,9 @@ impl<'a> AllSections<'a> {
         (ranked, weights)
     }
 
-    /// Returns the largest number, over the texts of title, body and code that `takes` accepts, of pairs of a section
-    /// and a word in it that `is_it` accepts.
-    fn most(&self, takes: impl Fn(usize) -> bool, is_it: impl Fn(&str) -> bool) -> u64 {
+    /// Returns the numbers of pairs of a section and a word in it that `is_it` accepts, in title, body and code; 0 for a
+    /// text that `takes` does not accept.
+    fn having(&self, takes: impl Fn(usize) -> bool, is_it: impl Fn(&str) -> bool) -> [u64; TEXTS] {
         let count = |index: usize| {
             let words = |section: &SectionWords<'_>| {
                 let text = section.texts.get(index).into_iter().flatten();
@@ -194,14 +196,18 @@ impl<'a> AllSections<'a> {
             };
             self.counted().map(words).sum::<u64>()
         };
-        (0..TEXTS).filter(|index| takes(*index)).map(count).max().unwrap_or(0)
+        std::array::from_fn(|index| if takes(index) { count(index) } else { 0 })
     }
 
-    fn rarity(&self, term: &QueryTerm) -> Rarity {
+    /// Looks up a term.
+    fn scored<'q>(&self, leaf: QueryLeaf<'q>) -> ScoredTerm<'q> {
+        let term = leaf.term;
         let all = self.counted().count() as u64;
+        let of_most =
+            |having: [u64; TEXTS]| score::rarity(all, having.into_iter().max().unwrap_or(0));
         if let Some(word) = term.single_word() {
-            let count = |is_stemmed: bool| {
-                self.most(
+            let having = |is_stemmed: bool| {
+                self.having(
                     |index| term.takes_text(index),
                     |found| {
                         let (is_exact, is_like) = is_like(term, word, found);
@@ -209,11 +215,11 @@ impl<'a> AllSections<'a> {
                     },
                 )
             };
-            let (exact, stemmed) = (count(false), count(true));
-            return Rarity {
-                exact: score::rarity(all, exact),
-                stemmed: score::rarity(all, stemmed),
-            };
+            let (exact, stemmed) = (having(false), having(true));
+            let rarity = Rarity { exact: of_most(exact), stemmed: of_most(stemmed) };
+            let [title, body, code] = self.averages;
+            let averages = [title, body, score::code_average(code, stemmed)];
+            return ScoredTerm { leaf, rarity, averages };
         }
         let sum = if term.field == Some(TextField::Tags) {
             let tag = term.text.trim_start_matches('#');
@@ -222,15 +228,15 @@ impl<'a> AllSections<'a> {
             let last = term.words.len().saturating_sub(1);
             let words = term.words.iter().enumerate().map(|(index, (_, word))| {
                 let is_prefix = term.is_prefix && index == last;
-                let having = self.most(
+                of_most(self.having(
                     |_| true,
                     |found| found == word || (is_prefix && found.starts_with(word.as_str())),
-                );
-                score::rarity(all, having)
+                ))
             });
             words.sum()
         };
-        Rarity { exact: sum, stemmed: sum }
+        let rarity = Rarity { exact: sum, stemmed: sum };
+        ScoredTerm { leaf, rarity, averages: self.averages }
     }
 
     fn compare(&self, leaf: &ScoredTerm<'_>, section: &SectionWords<'_>) -> TermMatch {
@@ -238,7 +244,7 @@ impl<'a> AllSections<'a> {
         match leaf.leaf.term.single_word() {
             Some(word) => {
                 let term = leaf.leaf.term;
-                self.compare_word(term, word, section, &mut found);
+                Self::compare_word(leaf, word, section, &mut found);
                 // The words of a compound are also searched next to each other, where it is not written as one.
                 if !found.is_match && (term.words.len() > 1 || term.is_prefix) {
                     self.compare_sequence(leaf, section, &mut found);
@@ -251,12 +257,12 @@ impl<'a> AllSections<'a> {
     }
 
     fn compare_word(
-        &self,
-        term: &QueryTerm,
+        leaf: &ScoredTerm<'_>,
         word: &str,
         section: &SectionWords<'_>,
         found: &mut TermMatch,
     ) {
+        let term = leaf.leaf.term;
         let mut add = |text: &str, weight: f32| {
             let (is_exact, is_like) = is_like(term, word, text);
             found.exact += if is_exact { weight } else { 0.0 };
@@ -269,7 +275,7 @@ impl<'a> AllSections<'a> {
                 continue;
             }
             let (weight, influence) = TEXT_WEIGHTS.get(index).copied().unwrap_or_default();
-            let average = self.averages.get(index).copied().unwrap_or(1.0);
+            let average = leaf.averages.get(index).copied().unwrap_or(1.0);
             let tokens = score::number(score::kept_length(text.len()));
             let weight = score::by_length(weight, influence, tokens, average);
             for (word, _) in text {

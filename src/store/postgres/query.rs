@@ -142,13 +142,17 @@ impl Lists {
         self.lists.get(&word_term(word)).into_iter().collect()
     }
 
-    /// Returns the largest number, over the texts that `takes` accepts, of entries in `lists`.
-    fn most(lists: &[&StoredList], takes: impl Fn(usize) -> bool) -> u64 {
-        let count = |index: usize| {
+    /// Returns the numbers of entries in `lists`, by text; 0 for a text that `takes` does not accept.
+    fn having(lists: &[&StoredList], takes: impl Fn(usize) -> bool) -> [u64; TEXTS] {
+        std::array::from_fn(|index| {
             let entries = lists.iter().flat_map(|list| &list.entries);
-            entries.filter(|entry| is_in(entry, index)).count() as u64
-        };
-        (0..TEXTS).filter(|index| takes(*index)).map(count).max().unwrap_or(0)
+            entries.filter(|entry| takes(index) && is_in(entry, index)).count() as u64
+        })
+    }
+
+    /// Returns the inverse document frequency of what is in the largest of these numbers of sections.
+    fn rarity_of_most(&self, having: [u64; TEXTS]) -> f32 {
+        self.totals.rarity(having.into_iter().max().unwrap_or(0))
     }
 
     /// Returns the inverse document frequencies of `term`: those of a word in the texts in which it is looked up, or the
@@ -161,8 +165,8 @@ impl Lists {
             let stemmed: Vec<&StoredList> = meant.iter().map(|(_, list)| *list).collect();
             let takes = |index| term.takes_text(index);
             return Rarity {
-                exact: self.totals.rarity(Self::most(&exact, takes)),
-                stemmed: self.totals.rarity(Self::most(&stemmed, takes)),
+                exact: self.rarity_of_most(Self::having(&exact, takes)),
+                stemmed: self.rarity_of_most(Self::having(&stemmed, takes)),
             };
         }
         let sum = if term.field == Some(TextField::Tags) {
@@ -171,7 +175,7 @@ impl Lists {
         } else {
             let words = (0..term.words.len()).map(|index| {
                 let lists = self.of_word(term, index);
-                self.totals.rarity(Self::most(&lists, |_| true))
+                self.rarity_of_most(Self::having(&lists, |_| true))
             });
             words.sum()
         };
@@ -196,10 +200,14 @@ impl Lists {
     }
 
     fn of_single(&self, term: &QueryTerm, word: &str) -> Vec<(SectionId, TermMatch)> {
-        let averages = [0, 1, 2].map(|index| self.totals.average(index));
+        let meant = self.meant(term, word);
+        let lists: Vec<&StoredList> = meant.iter().map(|(_, list)| *list).collect();
+        let having = Self::having(&lists, |index| term.takes_text(index));
+        let [title, body, code] = [0, 1, 2].map(|index| self.totals.average(index));
+        let averages = [title, body, score::code_average(code, having)];
         let names_path = term.field == Some(TextField::Path);
         let mut found: Vec<(SectionId, TermMatch)> = Vec::new();
-        for (is_exact, list) in self.meant(term, word) {
+        for (is_exact, list) in meant {
             for entry in &list.entries {
                 let mut weight = 0.0;
                 let mut is_match = false;

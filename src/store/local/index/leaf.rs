@@ -22,7 +22,7 @@ use super::population::{Population, Statistics};
 use super::schema::Fields;
 use crate::terms::score::{
     self, CODE_WEIGHT, LENGTH, META_WEIGHT, PARTS_WEIGHT, PATH_WEIGHT, Rarity, TITLE_LENGTH,
-    TITLE_WEIGHT, by_length, number,
+    TITLE_WEIGHT, number,
 };
 use crate::terms::{FRONT_MATTER, QueryTerm, StemClass, TextField};
 
@@ -30,19 +30,33 @@ use crate::terms::{FRONT_MATTER, QueryTerm, StemClass, TextField};
 /// document frequency.
 const MOST_COUNTED: usize = 1000;
 
+/// The weight of a word in a text of each length. The index is the length as tantivy encodes it.
+type WeightsByLength = Box<[Score; 256]>;
+
+/// Returns the weights of a word in texts of each length, if texts have `average` tokens.
+fn weights_by_length(weight: Score, influence: Score, average: Score) -> WeightsByLength {
+    let mut weights = Box::new([0.0; 256]);
+    for (id, value) in (0_u8..=255).zip(weights.iter_mut()) {
+        let tokens = number(u64::from(FieldNormReader::id_to_fieldnorm(id)));
+        *value = score::by_length(weight, influence, tokens, average);
+    }
+    weights
+}
+
 /// A field and the weight of a word in it.
 struct WeighedField {
     field: Field,
     weight: Score,
-    /// The weight of a word in a text of each length. The index is the length as tantivy encodes
-    /// it. `None` if the index does not store lengths of the field.
-    by_length: Option<Box<[Score; 256]>>,
+    /// The weights by length; `None` if the index does not store lengths of the field.
+    by_length: Option<WeightsByLength>,
 }
 
 /// The fields in which words are looked up: title, body, code, parts of identifiers, path.
 pub(super) struct FieldTable {
     fields: Fields,
     weighed: [WeighedField; 5],
+    /// The mean number of tokens in the code of a section.
+    code_average: Score,
     /// The sections among which words are counted.
     pub(super) population: Population,
 }
@@ -51,28 +65,29 @@ impl FieldTable {
     /// Creates the table for what `searcher` sees. Words are counted among the sections in `folders`, if there are any.
     pub(super) fn of(searcher: &Searcher, fields: Fields, folders: &[String]) -> Usable<Self> {
         let sections = searcher.num_docs();
-        let text = |field, weight, length: Score| -> Usable<WeighedField> {
+        let average = |field| -> Usable<Score> {
             let mut tokens = 0;
             for segment in searcher.segment_readers() {
                 tokens += segment.inverted_index(field)?.total_num_tokens();
             }
-            let average = (number(tokens) / number(sections.max(1))).max(1.0);
-            let mut weights = Box::new([0.0; 256]);
-            for (id, value) in (0_u8..=255).zip(weights.iter_mut()) {
-                let tokens = number(u64::from(FieldNormReader::id_to_fieldnorm(id)));
-                *value = by_length(weight, length, tokens, average);
-            }
-            Ok(WeighedField { field, weight, by_length: Some(weights) })
+            Ok((number(tokens) / number(sections.max(1))).max(1.0))
+        };
+        let text = |field, weight, influence, average| WeighedField {
+            field,
+            weight,
+            by_length: Some(weights_by_length(weight, influence, average)),
         };
         let plain = |field, weight| WeighedField { field, weight, by_length: None };
+        let code_average = average(fields.code)?;
         let weighed = [
-            text(fields.title, TITLE_WEIGHT, TITLE_LENGTH)?,
-            text(fields.body, 1.0, LENGTH)?,
-            text(fields.code, CODE_WEIGHT, LENGTH)?,
+            text(fields.title, TITLE_WEIGHT, TITLE_LENGTH, average(fields.title)?),
+            text(fields.body, 1.0, LENGTH, average(fields.body)?),
+            text(fields.code, CODE_WEIGHT, LENGTH, code_average),
             plain(fields.parts, PARTS_WEIGHT),
             plain(fields.path, PATH_WEIGHT),
         ];
-        Ok(Self { fields, weighed, population: Population::of(searcher, fields, folders)? })
+        let population = Population::of(searcher, fields, folders)?;
+        Ok(Self { fields, weighed, code_average, population })
     }
 
     /// Returns the inverse document frequency of a term that is in this many sections.
@@ -80,8 +95,13 @@ impl FieldTable {
         score::rarity(self.population.sections, sections)
     }
 
-    /// Returns the inverse document frequencies of a word whose posting lists are `found`, by segment.
-    fn rarity_of_word(&self, searcher: &Searcher, found: &[Vec<MatchedWord>]) -> Usable<Rarity> {
+    /// Returns the inverse document frequencies of a word whose posting lists are `found`, by segment, and its weights in
+    /// code.
+    fn rarity_of_word(
+        &self,
+        searcher: &Searcher,
+        found: &[Vec<MatchedWord>],
+    ) -> Usable<(Rarity, WeightsByLength)> {
         let (mut exact, mut stemmed) = ([0; 3], [0; 3]);
         for (ordinal, (segment, found)) in searcher.segment_readers().iter().zip(found).enumerate()
         {
@@ -98,10 +118,12 @@ impl FieldTable {
                 *exact += if word.is_exact { having } else { 0 };
             }
         }
-        Ok(Rarity {
+        let rarity = Rarity {
             exact: self.rarity(Self::most(&exact)),
             stemmed: self.rarity(Self::most(&stemmed)),
-        })
+        };
+        let average = score::code_average(self.code_average, stemmed);
+        Ok((rarity, weights_by_length(CODE_WEIGHT, LENGTH, average)))
     }
 
     /// Remembers how many sections contain a word, for the phrases that contain it. `found` are its posting lists, by
@@ -146,6 +168,8 @@ pub(super) struct QueryTermState {
     queries: Vec<(Box<dyn Weight>, Score)>,
     /// Its inverse document frequencies.
     pub(super) rarity: Rarity,
+    /// The weights of a word in code, if it is one.
+    in_code: Option<WeightsByLength>,
 }
 
 /// Returns the posting lists of each of `terms` in `segments`, by segment; none of a term that is no single word.
@@ -248,12 +272,13 @@ impl QueryTermState {
         if term.single_word().is_none() {
             return Self::of_query(searcher, table, term);
         }
-        let rarity = table.rarity_of_word(searcher, &found)?;
+        let (rarity, in_code) = table.rarity_of_word(searcher, &found)?;
         // The words of a compound are also searched next to each other, where it is not written as one.
         let sections = table.population.sections;
         let part = || score::having_part(sections, rarity.exact, term.words.len());
         let having = (!term.is_prefix).then(part);
-        Ok(Self { queries: table.weights(searcher, term, having)?, rarity, found })
+        let queries = table.weights(searcher, term, having)?;
+        Ok(Self { queries, rarity, found, in_code: Some(in_code) })
     }
 
     /// Returns the state of a term that tantivy matches.
@@ -261,12 +286,12 @@ impl QueryTermState {
         let queries = table.weights(searcher, term, None)?;
         let of_query = table.rarity_of_query(searcher, term)?;
         let rarity = Rarity { exact: of_query, stemmed: of_query };
-        Ok(Self { found: Vec::new(), queries, rarity })
+        Ok(Self { found: Vec::new(), queries, rarity, in_code: None })
     }
 
     /// Opens the postings of the term in a segment.
     pub(super) fn in_segment<'a>(
-        &self,
+        &'a self,
         table: &'a FieldTable,
         ordinal: usize,
         segment: &SegmentReader,
@@ -278,8 +303,12 @@ impl QueryTermState {
             let Some(weighed) = table.weighed.get(found.field) else { continue };
             let index = segment.inverted_index(weighed.field)?;
             let option = IndexRecordOption::WithFreqs;
-            let lengths = match &weighed.by_length {
-                Some(table) => Some((segment.get_fieldnorms_reader(weighed.field)?, &**table)),
+            let by_length = match &self.in_code {
+                Some(in_code) if weighed.field == table.fields.code => Some(in_code),
+                _ => weighed.by_length.as_ref(),
+            };
+            let lengths = match by_length {
+                Some(weights) => Some((segment.get_fieldnorms_reader(weighed.field)?, &**weights)),
                 None => None,
             };
             words.push(WordPostings {
