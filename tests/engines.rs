@@ -177,6 +177,10 @@ fn words_of_front_matter_and_names_score_the_same() {
         ("f.md", "# F\n\none two word\n\n# G\n\nword #tag\n"),
         ("short.md", "# S\n\none foo bar\n\none foo bat\n"),
         ("forms.md", "# F\n\nзаметками Notizen\n\n# G\n\nзаметка Notizbuch\n"),
+        (
+            "code.md",
+            "# C\n\nfiller\n\n```\nraise portcullis of one\n```\n\n# D\n\n```\nraise it\n```\n",
+        ),
         ("cjk.md", "# C\n\n\u{6fb3}\u{5927}\u{5229}\u{4e9a}\n\n# D\n\n\u{6fb3}\u{5927}\n"),
     ];
     for (path, text) in files {
@@ -207,6 +211,9 @@ fn words_of_front_matter_and_names_score_the_same() {
         "\"one foo ba\"*",
         "\u{6fb3}\u{5927}\u{5229}*",
         "\u{6fb3}\u{5927}*",
+        "portcullis filler",
+        "raised filler",
+        "gate::raise.portcullis word",
         "заметка",
         "Wie kann ich hier eine Notiz finden?",
     ];

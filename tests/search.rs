@@ -355,6 +355,47 @@ fn joined_words_are_found_separately_and_rank_higher_together() {
 }
 
 #[test]
+fn a_word_that_stands_only_in_code_counts_as_much_as_words_of_text() {
+    let place = Place::new();
+    let code =
+        "let gate = open();\nraise_portcullis(gate);\n".to_owned() + &"step(gate);\n".repeat(20);
+    place.write("gate.md", format!("# Gate\n\nHow it is done.\n\n```\n{code}```\n"));
+    for number in 0..40 {
+        let text = format!("# Part {number}\n\nA compile error of part {number} has a reason.\n");
+        place.write(&format!("{number}.md"), text);
+    }
+    place.write("step.md", "# Step\n\nWhat a step is.\n");
+    place.run(&["ingest"]).success();
+    let first = |query: &str| files(&place.run(&["search", query]).success()).first().cloned();
+    assert_eq!(first("raise_portcullis compile error").as_deref(), Some("gate.md"));
+    assert_eq!(first("step").as_deref(), Some("step.md"), "code only uses this word");
+}
+
+#[test]
+fn the_parts_of_a_name_that_no_section_has_are_searched() {
+    let place = Place::ingested(&[
+        ("vector.md", "# Vector\n\n## push_back\n\nAppends a copy at the end.\n"),
+        ("speed.md", "# Speed\n\nWhat speed is, and how speed is measured.\n"),
+        ("queue.md", "# Queue\n\nThe speed of `queue.push`.\n"),
+    ]);
+    let search = |query: &str| place.run(&["search", query]).success();
+    let answer = search("std::vector::push_back speed");
+    assert_eq!(files(&answer)[0], "vector.md");
+    let message = answer.json()["warnings"][0]["message"].clone();
+    assert_eq!(message, "no section has std::vector::push_back; the parts are searched");
+    let answer = search("queue.push speed");
+    assert_eq!(files(&answer)[0], "queue.md");
+    assert_eq!(warnings(&answer), [""; 0], "a section has the name");
+    assert_eq!(files(&search("speed push_back_now"))[0], "vector.md", "its words");
+    for query in ["\"vector.push\" speed", "speed NOT vector.push", "speed title:vector.push"] {
+        assert!(!files(&search(query)).contains(&"vector.md".to_owned()), "{query}");
+    }
+    place.run(&["search", "speed +vector.push"]).ends(0);
+    let also = place.run(&["search", "speed", "--also", "vector::push_back how"]).success();
+    assert_eq!(warnings(&also), ["LOOSENED"]);
+}
+
+#[test]
 fn front_matter_is_found_by_its_words() {
     let place = Place::new();
     for number in 0..30 {

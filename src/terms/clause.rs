@@ -6,7 +6,7 @@ use tantivy_query_grammar::Occur;
 
 use super::stems::StemClass;
 use super::stop_words::LanguageSet;
-use super::term::QueryTerm;
+use super::term::{QueryTerm, term};
 
 /// A query or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,43 @@ impl Clause {
                 }
             }
         }
+    }
+
+    /// Collects the compounds that need not match and that may be searched by their parts.
+    pub(super) fn divisible<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
+        match self {
+            Self::Term(term) if term.is_divisible() => terms.push(term),
+            Self::Term(_) | Self::Bonus(_) => {}
+            Self::Boost(clause, _) => clause.divisible(terms),
+            Self::Group(clauses) => {
+                let optional = clauses.iter().filter(|(occur, _)| *occur == Occur::Should);
+                optional.for_each(|(_, clause)| clause.divisible(terms));
+            }
+        }
+    }
+
+    /// Returns the same clause with the parts of these [compounds](Self::divisible) instead of them.
+    pub(super) fn divided(&self, compounds: &[QueryTerm]) -> Self {
+        match self {
+            Self::Term(term) if compounds.contains(term) => Self::parts_of(term),
+            Self::Term(_) | Self::Bonus(_) => self.clone(),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.divided(compounds)), *boost),
+            Self::Group(clauses) => {
+                let divided = clauses.iter().map(|(occur, clause)| match occur {
+                    Occur::Should => (*occur, clause.divided(compounds)),
+                    _ => (*occur, clause.clone()),
+                });
+                Self::Group(divided.collect())
+            }
+        }
+    }
+
+    /// Returns the parts of a compound as separate terms: the names in a qualified name, or else the words.
+    fn parts_of(compound: &QueryTerm) -> Self {
+        let written = compound.written.as_deref().unwrap_or_default();
+        let names = written.split(['.', ':']).filter_map(|name| term(None, name, false, false));
+        let names: Vec<_> = names.map(|name| (Occur::Should, Self::Term(name))).collect();
+        if names.len() > 1 { Self::Group(names) } else { Self::Term(compound.clone()).loosened() }
     }
 
     /// Returns the same clause without the other words with the same stems.

@@ -150,6 +150,31 @@ impl WordQuery {
         terms
     }
 
+    /// Returns the compounds that need not match and that may be searched by their parts.
+    pub fn divisible(&self) -> Vec<QueryTerm> {
+        let mut terms = Vec::new();
+        if let Some(clause) = &self.clause {
+            clause.divisible(&mut terms);
+        }
+        terms.into_iter().cloned().collect()
+    }
+
+    /// Returns the query for a term alone.
+    pub fn of_term(term: QueryTerm) -> Self {
+        Self {
+            clause: Some(Clause::Term(term)),
+            notice: None,
+            excluded: Vec::new(),
+            hyphenated: Vec::new(),
+            asks_for_number: false,
+        }
+    }
+
+    /// Searches the parts of these [compounds](Self::divisible) instead of them.
+    pub fn divide(&mut self, compounds: &[QueryTerm]) {
+        self.clause = self.clause.as_ref().map(|clause| clause.divided(compounds));
+    }
+
     /// Returns the same query with the words of each phrase and compound as separate terms, and names in their other
     /// forms; `None` if nothing changes.
     pub fn loosened(&self) -> Option<Self> {
@@ -380,35 +405,35 @@ fn plain_words(text: &str) -> (Option<Clause>, bool) {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> String {
-        fn describe(clause: &Clause) -> String {
-            match clause {
-                Clause::Term(term) => {
-                    let words: Vec<&str> =
-                        term.words.iter().map(|(_, word)| word.as_str()).collect();
-                    format!(
-                        "{}{}{}{}",
-                        term.field.map_or_else(String::new, |field| format!("{field:?}:")),
-                        term.compound.iter().map(|one| format!("<{one}>")).collect::<String>(),
-                        words.join("_"),
-                        if term.is_prefix { "*" } else { "" }
-                    )
-                }
-                Clause::Group(clauses) => {
-                    let clauses = clauses.iter().map(|(occur, clause)| {
-                        let sign = match occur {
-                            Occur::Should => "",
-                            Occur::Must => "+",
-                            Occur::MustNot => "-",
-                        };
-                        format!("{sign}{}", describe(clause))
-                    });
-                    format!("({})", clauses.collect::<Vec<_>>().join(" "))
-                }
-                Clause::Bonus(term) => format!("~{}", describe(&Clause::Term(term.clone()))),
-                Clause::Boost(clause, boost) => format!("{}^{boost}", describe(clause)),
+    fn describe(clause: &Clause) -> String {
+        match clause {
+            Clause::Term(term) => {
+                let words: Vec<&str> = term.words.iter().map(|(_, word)| word.as_str()).collect();
+                format!(
+                    "{}{}{}{}",
+                    term.field.map_or_else(String::new, |field| format!("{field:?}:")),
+                    term.compound.iter().map(|one| format!("<{one}>")).collect::<String>(),
+                    words.join("_"),
+                    if term.is_prefix { "*" } else { "" }
+                )
             }
+            Clause::Group(clauses) => {
+                let clauses = clauses.iter().map(|(occur, clause)| {
+                    let sign = match occur {
+                        Occur::Should => "",
+                        Occur::Must => "+",
+                        Occur::MustNot => "-",
+                    };
+                    format!("{sign}{}", describe(clause))
+                });
+                format!("({})", clauses.collect::<Vec<_>>().join(" "))
+            }
+            Clause::Bonus(term) => format!("~{}", describe(&Clause::Term(term.clone()))),
+            Clause::Boost(clause, boost) => format!("{}^{boost}", describe(clause)),
         }
+    }
+
+    fn parsed(text: &str) -> String {
         let query = WordQuery::parse_as_written(text);
         let clause = query.clause.as_ref().map_or_else(|| "nothing".to_owned(), describe);
         if query.notice.is_some() { format!("{clause} !") } else { clause }
@@ -469,6 +494,27 @@ mod tests {
             ("中", "中*"),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn compounds_that_need_not_match_can_be_divided() {
+        for (text, expected) in [
+            ("std::vector::push_back speed", "(((std vector <push_back>push_back)) speed)"),
+            ("Cache.get^2 slow", "((cache get)^2 slow)"),
+            ("get_slice twice", "((get slice) twice)"),
+            ("one (a.b two)", "(one ((a b) two))"),
+            ("(a.b", "((a b))"),
+            ("2.14 one", "(<2.14>2_14 one)"),
+            ("c++ one", "(<c++>c one)"),
+            ("\"a.b\" one", "(<a.b>a_b one)"),
+            ("+a.b one", "(+<a.b>a_b one)"),
+            ("one NOT a.b", "(one -<a.b>a_b)"),
+            ("title:a.b one", "(Title:<a.b>a_b one)"),
+        ] {
+            let mut query = WordQuery::parse_as_written(text);
+            query.divide(&query.divisible());
+            assert_eq!(describe(query.clause.as_ref().unwrap()), expected, "{text}");
         }
     }
 

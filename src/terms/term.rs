@@ -75,6 +75,8 @@ pub struct QueryTerm {
     pub words: Vec<(usize, String)>,
     /// The compound, if the words are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
+    /// A compound of several words as it is written, which may be searched by its parts: it is no version and not quoted.
+    pub(crate) written: Option<String>,
     /// The other forms of the term if it is a single word: `shared` and `sharing` for `share`. The versions that it
     /// begins, if it is a version: `2.14.0` for `2.14`.
     pub stems: Option<StemClass>,
@@ -94,6 +96,11 @@ pub struct QueryTerm {
 }
 
 impl QueryTerm {
+    /// Returns whether the term is a compound that may be searched by its parts.
+    pub(super) fn is_divisible(&self) -> bool {
+        self.written.is_some() && self.field.is_none()
+    }
+
     /// Returns the word of a term that is one unquoted word, in no field of its own, and that has other forms; else `None`.
     pub(super) fn plain_word(&self) -> Option<&str> {
         let has_forms = self.stems.is_some() || self.is_name;
@@ -180,10 +187,12 @@ pub(crate) fn term(
         LanguageSet::of_stop_word(&written).union(folded)
     });
     let stop_word_of = stop_word_of.unwrap_or_default();
+    let is_divisible = version.is_some() && stems.is_none() && words_count > 1;
     Some(QueryTerm {
         field,
         words,
         compound,
+        written: is_divisible.then(|| text.to_owned()),
         stems,
         is_name,
         look: if is_quoted { Look::Word } else { Look::of(text) },

@@ -28,6 +28,8 @@ use crate::visible::quoted;
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
 /// repeated for more.
 const EXPECTED_CHARS: usize = 300;
+/// The most compounds of a query that are looked for before it is searched. Each of them takes a search.
+const MOST_LOOKED_FOR: usize = 8;
 /// A first hit is far ahead if its score is more than this many times that of the second.
 const LEAD: f64 = 1.3;
 
@@ -78,6 +80,7 @@ impl Search<'_> {
             let excluded = excluded.join(", ");
             self.warn("EXCLUDES", format!("sections with {excluded} are left out"));
         }
+        self.divide_absent(&mut queries)?;
         if let Some(name) = self.filter.only_folder_name() {
             let mut shorter = queries.clone();
             for query in &mut shorter {
@@ -111,6 +114,33 @@ impl Search<'_> {
             self.warn("LOOSENED", message);
         }
         Ok(found)
+    }
+
+    /// Searches the parts of each compound that no section has, such as `std::vector::push`, so that the other words of
+    /// the query do not hide that it was not found.
+    fn divide_absent(&mut self, queries: &mut [WordQuery]) -> Result<()> {
+        let filter = self.filter.sections();
+        let mut compounds: Vec<QueryTerm> = Vec::new();
+        for compound in queries.iter().flat_map(WordQuery::divisible) {
+            if !compounds.contains(&compound) {
+                compounds.push(compound);
+            }
+        }
+        let mut absent = Vec::new();
+        for compound in compounds.into_iter().take(MOST_LOOKED_FOR) {
+            let alone = WordQuery::of_term(compound.clone());
+            if self.session.reader.ranked(&alone, &filter, 1)?.sections.is_empty() {
+                absent.push(compound);
+            }
+        }
+        if absent.is_empty() {
+            return Ok(());
+        }
+        queries.iter_mut().for_each(|query| query.divide(&absent));
+        let names: Vec<&str> = absent.iter().filter_map(|one| one.written.as_deref()).collect();
+        let message = format!("no section has {}; the parts are searched", names.join(", "));
+        self.warn("LOOSENED", message);
+        Ok(())
     }
 
     /// Searches for `text` literally, because it contains no word.
