@@ -480,8 +480,23 @@ fn nothing_is_shown_twice() {
         "g.md",
         "# Gizmo\n\n## Gizmo options\n\nThe gizmo options are many and each gizmo has them.\n",
     )]);
-    let found = reply(&place, &["gizmo"]);
-    assert_eq!(found.matches("options are many").count(), 1, "{found}");
+    for filter in [&[][..], &["--under", "g.md"], &["--type", "paragraph"]] {
+        let found = reply(&place, &[&["gizmo"], filter].concat());
+        assert_eq!(found.matches("options are many").count(), 1, "{filter:?}: {found}");
+    }
+}
+
+#[test]
+fn what_is_not_rendered_is_shown_only_for_a_word_that_no_text_has() {
+    let place = Place::ingested(&[(
+        "g.md",
+        "# Gizmo\n\n[![gizmo build](https://ci.test/gizmo.svg)](https://ci.test/gizmo)\n\n\
+         A gizmo turns, as [the guide] says.\n\n[the guide]: https://docs.test/gizmo/guide.html\n",
+    )]);
+    let found = reply(&place, &["gizmo guide"]);
+    assert!(found.contains("A gizmo turns") && !found.contains("://"), "{found}");
+    let found = reply(&place, &["gizmo html"]);
+    assert!(found.contains("docs.test/gizmo/guide.html"), "{found}");
 }
 
 #[test]

@@ -404,8 +404,8 @@ struct HitTaker<'a> {
 impl<'a> HitTaker<'a> {
     /// Adds a section of a document with this text, unless a hit before shows it.
     fn take(&mut self, scored: &ScoredSection<'a>, text: &DocumentText) {
-        let Search { request, filter, .. } = self.search;
-        let folds = !request.keeps_duplicates && !filter.looks_inside();
+        let request = self.search.request;
+        let folds = !request.keeps_duplicates;
         let PassageChars { leading, other, .. } = self.passage;
         let most = if std::mem::take(&mut self.is_ahead) { leading } else { other };
         let of_document = self.shown.entry(scored.candidate.document.id).or_default();

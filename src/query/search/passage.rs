@@ -3,6 +3,8 @@
 //! A passage consists of windows of one section, of which [`Choice`] chooses the pieces. Invariant: windows are
 //! verbatim, in document order, and do not overlap.
 
+use std::collections::HashSet;
+
 use super::choice::Choice;
 use super::piece::{Piece, chars, whole_lines};
 use super::question::{Pieces, WeightedTerms};
@@ -32,10 +34,15 @@ impl Pieces {
         most: usize,
         shown: &[ByteSpan],
     ) -> Vec<PassageWindow> {
-        // What a reader of the rendered document does not see is shown only for a word of the question.
+        // What a reader of the rendered document does not see is shown only for a word of the question that no text has, or
+        // for a number.
         let has_text = self.list.iter().any(|piece| !piece.is_aside);
+        let of_text = self.list.iter().zip(&self.terms).filter(|(piece, _)| !piece.is_aside);
+        let of_text = of_text.flat_map(|(_, terms)| terms).chain(&self.title_terms);
+        let said: HashSet<usize> = of_text.copied().collect();
+        let adds = |term: &usize| !said.contains(term) || question.number == Some(*term);
         let is_open = self.list.iter().zip(&self.terms).map(|(piece, terms)| {
-            let is_left_out = has_text && piece.is_aside && terms.is_empty();
+            let is_left_out = has_text && piece.is_aside && !terms.iter().any(adds);
             !(is_left_out || is_in(piece.span, shown))
         });
         let is_open: Vec<bool> = is_open.collect();

@@ -257,7 +257,7 @@ impl Search<'_> {
             let of_document = covered.get(&found.place.document);
             let is_covered = of_document.is_some_and(|covered| *covered >= scored.parts.coverage);
             let adds_nothing = found.place.is_front_matter() && is_covered;
-            if adds_nothing && folds && !self.filter.looks_inside() {
+            if adds_nothing && folds && self.filter.types.is_empty() {
                 continue;
             }
             let others = result.iter().filter(|_| folds);
