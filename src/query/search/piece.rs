@@ -434,10 +434,21 @@ impl<'a> Cutter<'a> {
         self.add_as(span, None, is_aside);
     }
 
+    /// Whether lines are only images and links around them, which may end in another line than they begin.
+    fn is_images(&self, lines: ByteSpan) -> bool {
+        let text = lines.of(self.bytes);
+        let start = text.trim_ascii_start();
+        let begins_image = start.starts_with(b"![") || start.starts_with(b"[![");
+        self.comment_end.is_none() && begins_image && !shows_text(&String::from_utf8_lossy(text))
+    }
+
     /// Ends the open lines at `end`. They become one piece, or several if they are long.
     fn close(&mut self, end: usize) {
         let Some(start) = self.open.take() else { return };
         let mut begin = start;
+        if self.is_images(ByteSpan::new(start, end)) {
+            return self.add_as(ByteSpan::new(start, end), None, true);
+        }
         if chars(ByteSpan::new(start, end).of(self.bytes)) <= LONG_CHARS {
             return self.add_text(ByteSpan::new(start, end));
         }
@@ -721,6 +732,7 @@ mod tests {
             "<!-- a comment -->\n",
             "[two]: b.md \"Title\"\n",
             "[![build](https://a.example/b.svg)](https://a.example) ![x](y.png)\n",
+            "[![build](b.svg)](\nhttps://a.example/build)\n[![test](t.svg)](\nhttps://a.example)\n",
             "![Settings > Tools > Enable it](y.png)\n",
             "<a id=\"1.0\"></a>\n",
             "(label-of-the-next-block)=\n",
@@ -734,6 +746,7 @@ mod tests {
             "[A link](b.md): text\n",
             "[Note]: this is text\n",
             "![x](y.png) text\n",
+            "[![x](y.png)](\nb.md)\ntext\n",
             "![x](y.png) (text)\n",
             "(text)\n",
             "{/* a */} text\n",
