@@ -134,7 +134,8 @@ impl<'a> Drafter<'a> {
             return Ok(self.replace_ldmd(index, place.span, content));
         }
         if place.depth > 0 {
-            let draft = self.contained(place.span, place.depth, content);
+            let content = self.indented(&place, content);
+            let draft = self.contained(place.span, place.depth, &content);
             // The block as it was read changes nothing, wherever it begins.
             let old = with_line_ends(draft.core.of(self.old.bytes()), self.line_end);
             let is_same = old == draft.fragment.bytes;
@@ -209,9 +210,7 @@ impl<'a> Drafter<'a> {
         }
         let at = ByteSpan::new(at, at);
         if place.depth > 0 {
-            // A heading in a list is no section.
-            let blanks = if fragment.headings.is_empty() { self.indentation(&place) } else { b"" };
-            let content = indented(content, blanks);
+            let content = self.indented(&place, content);
             let draft = self.contained(at, place.depth, &content);
             if !place.node.is_some_and(|node| self.old.is_in_loose_list(node)) {
                 return Ok(draft);
@@ -245,6 +244,12 @@ impl<'a> Drafter<'a> {
         let bytes = trim_line_end(&converted(content, self.line_end)).to_vec();
         let fragment = Fragment { bytes, ..Fragment::default() };
         Draft { core, removed: span, fragment, depth, is_close: true, ..Draft::default() }
+    }
+
+    /// Returns content for a place in a list, indented like it if it has no heading: one in a list is no section.
+    fn indented(&self, place: &TargetBytes<'a>, content: &[u8]) -> Vec<u8> {
+        let has_headings = !self.fragment(content).headings.is_empty();
+        indented(content, if has_headings { b"" } else { self.indentation(place) })
     }
 
     /// The blanks before the first line of a place in a list. Indented code has four of its own.

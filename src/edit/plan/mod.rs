@@ -16,8 +16,8 @@
 //! to the one that most lines of the file have. Blank lines (only spaces and tabs) at its beginning and end,
 //! and its final line end, are dropped: the file decides what separates the content from its neighbors.
 //! Content for a whole document keeps them, and gets a final line end if the file has one. Content inside a list or
-//! block quote keeps its blank lines, unless it is inserted in a list whose items are separated by blank lines. There it
-//! is indented like the place, if its first line is not indented.
+//! block quote keeps its blank lines, unless it is inserted in a list whose items are separated by blank lines. In a list
+//! it is indented like the place, if its first line is not indented.
 //!
 //! How blank lines are kept, so that repeated edits do not accumulate them:
 //!

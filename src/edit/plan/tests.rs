@@ -391,7 +391,7 @@ fn unsafe_edits_are_refused_regardless_of_flags() {
         ("- a\n\n# A\n\n  ## B\n", "A", DELETE_OWN, "CHANGES_OUTSIDE"),
         ("- a\n- b\n", "item", replace("text\n"), "CHANGES_OUTSIDE"),
         ("- a\n- b\n", "item", after("## B\n"), "CHANGES_OUTSIDE"),
-        ("- a\n\n  p\n- b\n", "paragraph 1", replace("p\n"), "CHANGES_OUTSIDE"),
+        ("- a\n\n  p\n- b\n", "paragraph 1", replace(" p\n"), "CHANGES_OUTSIDE"),
     ] {
         let refusal = edit_allowing(everything, file.as_bytes(), name, &request).expect_err(code);
         assert_eq!(refusal.code(), code, "{file:?} {name} {request:?}: {refusal}");
@@ -686,6 +686,9 @@ fn content_in_a_list_is_indented_and_spaced_like_its_neighbors() {
         (loose, "item 0", before("- x"), "- x\n\n- a\n\n- b\n\n  ```\n  c\n  ```\n\nend\n"),
         (loose, "item 0", after("\n- x\n"), "- a\n\n- x\n\n- b\n\n  ```\n  c\n  ```\n\nend\n"),
         (loose, "item 1", after("- x"), "- a\n\n- b\n\n  ```\n  c\n  ```\n\n- x\n\nend\n"),
+        (loose, "code", replace("```\nx\n```"), "- a\n\n- b\n\n  ```\n  x\n  ```\n\nend\n"),
+        ("- a\n\n  p\n- b\n", "paragraph 1", replace("q\n\nr"), "- a\n\n  q\n\n  r\n- b\n"),
+        (nested, "item 2", replace("- z\n  z"), "1. one\n   - x\n\n     > q\n   - z\n     z\n"),
         (loose, "code", after("p"), "- a\n\n- b\n\n  ```\n  c\n  ```\n\n  p\n\nend\n"),
     ]);
 }
