@@ -136,7 +136,9 @@ impl Search<'_> {
         if absent.is_empty() {
             return Ok(());
         }
-        queries.iter_mut().for_each(|query| query.divide(&absent));
+        for query in queries {
+            query.divide(&absent);
+        }
         let names: Vec<&str> = absent.iter().filter_map(|one| one.written.as_deref()).collect();
         let message = format!("no section has {}; the parts are searched", names.join(", "));
         self.warn("LOOSENED", message);
