@@ -503,14 +503,15 @@ mod tests {
             ("std::vector::push_back speed", "(((std vector <push_back>push_back)) speed)"),
             ("Cache.get^2 slow", "((cache get)^2 slow)"),
             ("get_slice twice", "((get slice) twice)"),
-            ("one (a.b two)", "(one ((a b) two))"),
-            ("(a.b", "((a b))"),
+            ("one (map.a two)", "(one ((map a) two))"),
+            ("(map.a", "((map a))"),
+            ("one e.g. two", "(one <e.g>e_g two)"),
             ("2.14 one", "(<2.14>2_14 one)"),
             ("c++ one", "(<c++>c one)"),
-            ("\"a.b\" one", "(<a.b>a_b one)"),
-            ("+a.b one", "(+<a.b>a_b one)"),
-            ("one NOT a.b", "(one -<a.b>a_b)"),
-            ("title:a.b one", "(Title:<a.b>a_b one)"),
+            ("\"map.a\" one", "(<map.a>map_a one)"),
+            ("+map.a one", "(+<map.a>map_a one)"),
+            ("one NOT map.a", "(one -<map.a>map_a)"),
+            ("title:map.a one", "(Title:<map.a>map_a one)"),
         ] {
             let mut query = WordQuery::parse_as_written(text);
             query.divide(&query.divisible());

@@ -39,6 +39,9 @@ impl TextField {
     }
 }
 
+/// A compound is searched by its parts only if one of them has at least this many Unicode scalars: `e.g.` is no name.
+const LONG_PART: usize = 3;
+
 /// How much a word looks like a name in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -75,7 +78,7 @@ pub struct QueryTerm {
     pub words: Vec<(usize, String)>,
     /// The compound, if the words are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
-    /// A compound of several words as it is written, which may be searched by its parts: it is no version and not quoted.
+    /// A compound of several words as it is written, which may be searched by its parts: it is no version, no abbreviation and not quoted.
     pub(crate) written: Option<String>,
     /// The other forms of the term if it is a single word: `shared` and `sharing` for `share`. The versions that it
     /// begins, if it is a version: `2.14.0` for `2.14`.
@@ -187,7 +190,8 @@ pub(crate) fn term(
         LanguageSet::of_stop_word(&written).union(folded)
     });
     let stop_word_of = stop_word_of.unwrap_or_default();
-    let is_divisible = version.is_some() && stems.is_none() && words_count > 1;
+    let has_long_part = words.iter().any(|(_, word)| word.chars().nth(LONG_PART - 1).is_some());
+    let is_divisible = version.is_some() && stems.is_none() && words_count > 1 && has_long_part;
     Some(QueryTerm {
         field,
         words,
