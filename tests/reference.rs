@@ -102,6 +102,7 @@ fn codes() -> BTreeSet<String> {
         ["MDSEL_", "CARGO_", "RUSTC_", "OUT_DIR", "XDG_", "NO_COLOR", "SCREAMING_", "PGCONNECT_"];
     let is_code = |text: &&str| {
         text.contains('_')
+            && text.starts_with(|scalar: char| scalar.is_ascii_uppercase())
             && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             && !others.iter().any(|other| text.starts_with(other))
     };

@@ -387,6 +387,8 @@ fn the_parts_of_a_name_that_no_section_has_are_searched() {
     assert_eq!(files(&answer)[0], "queue.md");
     assert_eq!(warnings(&answer), [""; 0], "a section has the name");
     assert_eq!(files(&search("speed push_back_now"))[0], "vector.md", "its words");
+    assert_eq!(files(&search("speed pushBack"))[0], "vector.md", "another spelling");
+    assert_eq!(files(&search("speed std::vector::pushBack"))[0], "vector.md", "both");
     for query in ["\"vector.push\" speed", "speed NOT vector.push", "speed title:vector.push"] {
         assert!(!files(&search(query)).contains(&"vector.md".to_owned()), "{query}");
     }

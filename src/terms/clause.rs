@@ -4,9 +4,10 @@
 
 use tantivy_query_grammar::Occur;
 
+use super::names;
 use super::stems::StemClass;
 use super::stop_words::LanguageSet;
-use super::term::{QueryTerm, term};
+use super::term::QueryTerm;
 
 /// A query or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,10 +53,10 @@ impl Clause {
         }
     }
 
-    /// Collects the compounds that need not match and that may be searched by their parts.
+    /// Collects the names that need not match and that can be divided.
     pub(super) fn divisible<'a>(&'a self, terms: &mut Vec<&'a QueryTerm>) {
         match self {
-            Self::Term(term) if term.is_divisible() => terms.push(term),
+            Self::Term(term) if term.written.is_some() => terms.push(term),
             Self::Term(_) | Self::Bonus(_) => {}
             Self::Boost(clause, _) => clause.divisible(terms),
             Self::Group(clauses) => {
@@ -65,28 +66,23 @@ impl Clause {
         }
     }
 
-    /// Returns the same clause with the parts of these [compounds](Self::divisible) instead of them.
-    pub(super) fn divided(&self, compounds: &[QueryTerm]) -> Self {
+    /// Returns the same clause with the [parts](names::parts) of these [names](Self::divisible) instead of them.
+    pub(super) fn divided(&self, absent: &[QueryTerm]) -> Self {
         match self {
-            Self::Term(term) if compounds.contains(term) => Self::parts_of(term),
+            Self::Term(term) if absent.contains(term) => {
+                let parts = names::parts(term.written.as_deref().unwrap_or_default()).into_iter();
+                Self::Group(parts.map(|part| (Occur::Should, Self::Term(part))).collect())
+            }
             Self::Term(_) | Self::Bonus(_) => self.clone(),
-            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.divided(compounds)), *boost),
+            Self::Boost(clause, boost) => Self::Boost(Box::new(clause.divided(absent)), *boost),
             Self::Group(clauses) => {
                 let divided = clauses.iter().map(|(occur, clause)| match occur {
-                    Occur::Should => (*occur, clause.divided(compounds)),
+                    Occur::Should => (*occur, clause.divided(absent)),
                     _ => (*occur, clause.clone()),
                 });
                 Self::Group(divided.collect())
             }
         }
-    }
-
-    /// Returns the parts of a compound as separate terms: the names in a qualified name, or else the words.
-    fn parts_of(compound: &QueryTerm) -> Self {
-        let written = compound.written.as_deref().unwrap_or_default();
-        let names = written.split(['.', ':']).filter_map(|name| term(None, name, false, false));
-        let names: Vec<_> = names.map(|name| (Occur::Should, Self::Term(name))).collect();
-        if names.len() > 1 { Self::Group(names) } else { Self::Term(compound.clone()).loosened() }
     }
 
     /// Returns the same clause without the other words with the same stems.

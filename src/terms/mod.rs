@@ -9,6 +9,7 @@ mod clause;
 mod fingerprint;
 mod kinds;
 mod leaves;
+mod names;
 mod numbers;
 mod query;
 pub(crate) mod score;

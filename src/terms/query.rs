@@ -150,7 +150,7 @@ impl WordQuery {
         terms
     }
 
-    /// Returns the compounds that need not match and that may be searched by their parts.
+    /// Returns the names of several words that need not match and that can be divided.
     pub fn divisible(&self) -> Vec<QueryTerm> {
         let mut terms = Vec::new();
         if let Some(clause) = &self.clause {
@@ -170,9 +170,9 @@ impl WordQuery {
         }
     }
 
-    /// Searches the parts of these [compounds](Self::divisible) instead of them.
-    pub fn divide(&mut self, compounds: &[QueryTerm]) {
-        self.clause = self.clause.as_ref().map(|clause| clause.divided(compounds));
+    /// Searches the names or words in these [names](Self::divisible), and other spellings of them, instead of them.
+    pub fn divide(&mut self, absent: &[QueryTerm]) {
+        self.clause = self.clause.as_ref().map(|clause| clause.divided(absent));
     }
 
     /// Returns the same query with the words of each phrase and compound as separate terms, and names in their other
@@ -498,11 +498,12 @@ mod tests {
     }
 
     #[test]
-    fn compounds_that_need_not_match_can_be_divided() {
+    fn names_that_need_not_match_can_be_divided() {
         for (text, expected) in [
             ("std::vector::push_back speed", "(((std vector <push_back>push_back)) speed)"),
             ("Cache.get^2 slow", "((cache get)^2 slow)"),
-            ("get_slice twice", "((get slice) twice)"),
+            ("get_slice twice", "((getslice get slice) twice)"),
+            ("getSlice twice", "((<get_slice>get_slice get slice) twice)"),
             ("one (map.a two)", "(one ((map a) two))"),
             ("(map.a", "((map a))"),
             ("one e.g. two", "(one <e.g>e_g two)"),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a term consists of the same tokens that the same text has in a document.
 
+use super::names;
 use super::stems::StemClass;
 use super::stop_words::LanguageSet;
 use super::tokens::{TokenKind, Tokens, fold_into};
@@ -39,9 +40,6 @@ impl TextField {
     }
 }
 
-/// A compound is searched by its parts only if one of them has at least this many Unicode scalars: `e.g.` is no name.
-const LONG_PART: usize = 3;
-
 /// How much a word looks like a name in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -78,7 +76,7 @@ pub struct QueryTerm {
     pub words: Vec<(usize, String)>,
     /// The compound, if the words are joined: `get_slice`, `c++`.
     pub compound: Option<String>,
-    /// A compound of several words as it is written, which may be searched by its parts: it is no version, no abbreviation and not quoted.
+    /// A name of several words as it is written. It is divided if no text has it; see [`super::names`].
     pub(crate) written: Option<String>,
     /// The other forms of the term if it is a single word: `shared` and `sharing` for `share`. The versions that it
     /// begins, if it is a version: `2.14.0` for `2.14`.
@@ -99,11 +97,6 @@ pub struct QueryTerm {
 }
 
 impl QueryTerm {
-    /// Returns whether the term is a compound that may be searched by its parts.
-    pub(super) fn is_divisible(&self) -> bool {
-        self.written.is_some() && self.field.is_none()
-    }
-
     /// Returns the word of a term that is one unquoted word, in no field of its own, and that has other forms; else `None`.
     pub(super) fn plain_word(&self) -> Option<&str> {
         let has_forms = self.stems.is_some() || self.is_name;
@@ -190,8 +183,12 @@ pub(crate) fn term(
         LanguageSet::of_stop_word(&written).union(folded)
     });
     let stop_word_of = stop_word_of.unwrap_or_default();
-    let has_long_part = words.iter().any(|(_, word)| word.chars().nth(LONG_PART - 1).is_some());
-    let is_divisible = version.is_some() && stems.is_none() && words_count > 1 && has_long_part;
+    let look = if is_quoted { Look::Word } else { Look::of(text) };
+    let is_divisible = field.is_none()
+        && match version {
+            Some(_) => stems.is_none() && names::is_divisible(&words),
+            None => is_name && names::is_divisible_word(text, look),
+        };
     Some(QueryTerm {
         field,
         words,
@@ -199,7 +196,7 @@ pub(crate) fn term(
         written: is_divisible.then(|| text.to_owned()),
         stems,
         is_name,
-        look: if is_quoted { Look::Word } else { Look::of(text) },
+        look,
         stop_word_of,
         is_prefix,
         slop: 0,

@@ -28,7 +28,7 @@ use crate::visible::quoted;
 /// Length in Unicode scalars that a passage is expected to have. Most are longer, so that few searches must be
 /// repeated for more.
 const EXPECTED_CHARS: usize = 300;
-/// The most compounds of a query that are looked for before it is searched. Each of them takes a search.
+/// The most names of a query that are looked for before it is searched. Each of them takes a search.
 const MOST_LOOKED_FOR: usize = 8;
 /// A first hit is far ahead if its score is more than this many times that of the second.
 const LEAD: f64 = 1.3;
@@ -116,32 +116,36 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Searches the parts of each compound that no section has, such as `std::vector::push`, so that the other words of
-    /// the query do not hide that it was not found.
+    /// Divides each name that no section has, such as `std::vector::push`, so that the other words of the query do not
+    /// hide that it was not found. The names in a qualified one may be absent, too.
     fn divide_absent(&mut self, queries: &mut [WordQuery]) -> Result<()> {
         let filter = self.filter.sections();
-        let mut compounds: Vec<QueryTerm> = Vec::new();
-        for compound in queries.iter().flat_map(WordQuery::divisible) {
-            if !compounds.contains(&compound) {
-                compounds.push(compound);
+        let mut known: Vec<QueryTerm> = Vec::new();
+        let mut first: Option<String> = None;
+        for _ in 0..2 {
+            let mut absent = Vec::new();
+            for name in queries.iter().flat_map(WordQuery::divisible) {
+                if known.contains(&name) || known.len() == MOST_LOOKED_FOR {
+                    continue;
+                }
+                let alone = WordQuery::of_term(name.clone());
+                if self.session.reader.ranked(&alone, &filter, 1)?.sections.is_empty() {
+                    absent.push(name.clone());
+                }
+                known.push(name);
             }
-        }
-        let mut absent = Vec::new();
-        for compound in compounds.into_iter().take(MOST_LOOKED_FOR) {
-            let alone = WordQuery::of_term(compound.clone());
-            if self.session.reader.ranked(&alone, &filter, 1)?.sections.is_empty() {
-                absent.push(compound);
+            if absent.is_empty() {
+                break;
             }
+            for query in &mut *queries {
+                query.divide(&absent);
+            }
+            let names = absent.iter().filter_map(|name| name.written.as_deref());
+            first.get_or_insert_with(|| names.collect::<Vec<_>>().join(", "));
         }
-        if absent.is_empty() {
-            return Ok(());
+        if let Some(names) = first {
+            self.warn("LOOSENED", format!("no section has {names}; the parts are searched"));
         }
-        for query in queries {
-            query.divide(&absent);
-        }
-        let names: Vec<&str> = absent.iter().filter_map(|one| one.written.as_deref()).collect();
-        let message = format!("no section has {}; the parts are searched", names.join(", "));
-        self.warn("LOOSENED", message);
         Ok(())
     }
 
