@@ -12,6 +12,9 @@ const LONG_PART: usize = 3;
 /// The fewest words of a name with a capital at its beginning. One of two words may be that of a product: `JavaScript`.
 const CAPITALIZED_WORDS: usize = 3;
 
+/// The most parts of a name that are searched. Each of them takes time.
+const MOST_PARTS: usize = 16;
+
 /// Returns whether a compound of these words is a name that can be divided.
 pub(super) fn is_divisible(words: &[(usize, String)]) -> bool {
     words.len() > 1 && words.iter().any(|(_, word)| word.chars().nth(LONG_PART - 1).is_some())
@@ -31,7 +34,8 @@ pub(super) fn is_divisible_word(word: &str, look: Look) -> bool {
 /// other spelling.
 pub(super) fn parts(name: &str) -> Vec<QueryTerm> {
     let of_name = |text: &str| term(None, text, false, false);
-    let names: Vec<QueryTerm> = name.split(['.', ':']).filter_map(of_name).collect();
+    let names = name.split(['.', ':']).filter_map(of_name).take(MOST_PARTS);
+    let names: Vec<QueryTerm> = names.collect();
     if names.len() > 1 {
         return names;
     }
@@ -50,7 +54,8 @@ pub(super) fn parts(name: &str) -> Vec<QueryTerm> {
         letters(respelled) == letters(name)
     };
     let respelled = Some(&respelled).filter(is_whole);
-    respelled.into_iter().chain(&words).filter_map(|word| of_name(word)).collect()
+    let parts = respelled.into_iter().chain(&words).filter_map(|word| of_name(word));
+    parts.take(MOST_PARTS).collect()
 }
 
 /// Returns the folded words of `maxRetries`.
